@@ -12,7 +12,8 @@
 namespace memtrace {
 namespace {
 
-// Plain data: memory is freed while a thread's destructors run, and must be able to say why not.
+// Plain data without a destructor, because memory is freed while a thread's destructors run, and
+// such a call must still be able to report its error.
 thread_local std::array<char, 512> last_error{};
 thread_local int last_driver_result = 0;
 
@@ -44,7 +45,7 @@ int Missing(const char* what) {
 
 int TranslateFailure(const absl::Status& status) {
   const std::string_view sentence(status.message().data(), status.message().size());
-  // Whatever the driver finds wrong, it is not what the caller has passed here.
+  // An error of the driver is never the fault of an argument that the caller has passed here.
   if (const int result = DriverResultOf(status)) return Fail(MEMTRACE_INTERNAL, sentence, result);
   const bool is_argument = absl::IsNotFound(status) || absl::IsInvalidArgument(status) ||
                            absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status);

@@ -12,11 +12,11 @@
 #include "interpose/core/memtrace.h"
 #include "interpose/core/process.h"
 
-// What every function of the C ABI needs: no exception passes, failures leave a sentence, and cards
-// and addresses are looked up.
+// Helpers of every function of the C ABI: they contain exceptions, keep the sentence of a failure,
+// and look up cards and addresses.
 namespace memtrace {
 
-// Remembers the sentence for memtrace_last_error(), and a number of the driver's, and returns
+// Stores the sentence for memtrace_last_error() and the driver's error number, and returns
 // `status`.
 int Fail(int status, std::string_view sentence, int driver_result = 0);
 const char* LastError();
@@ -37,8 +37,8 @@ inline void* Pointer(DeviceAddress address) {
   return reinterpret_cast<void*>(address.value());
 }
 
-// The border: no exception passes. A thread that Python or pthread_cancel ends is unwound by one of
-// its own kind, which must go on.
+// Lets no exception out. The only exceptions are the unwinding of a thread that Python or
+// pthread_cancel ends: it must go on, so it is rethrown.
 template <typename Result, typename Action>
 Result Contain(Result on_failure, Action action) {
   try {
@@ -61,7 +61,7 @@ void Contain(Action action) {
   });
 }
 
-// Calls `action` with the allocator of a card, or says that there is none.
+// Calls `action` with the card's allocator, or fails if there is none.
 template <typename Action>
 int WithCard(int device, Action action) {
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {

@@ -11,20 +11,20 @@
 
 namespace memtrace {
 
-// The allocator's structs in the words of the C ABI, and back.
+// Conversions between the allocator's structs and those of the C ABI.
 memtrace_statistics ToAbi(const Statistics& statistics);
-// All, small pool, large pool.
+// The order of the elements is: all, small pool, large pool.
 void Copy(memtrace_statistic (&to)[3], const StatisticByPool& from);
 memtrace_out_of_memory ToAbi(const OutOfMemoryEvent& event);
 std::vector<memtrace_block> ToAbi(const std::vector<BlockView>& blocks);
-// `blocks` are the segment's and outlive the result.
+// `blocks` are the segment's blocks and must outlive the result.
 memtrace_segment ToAbi(int device, const SegmentView& segment,
                        const std::vector<memtrace_block>& blocks);
 
-// Leaves `ledger` and `obtainable` to the caller.
+// The caller fills in `ledger` and `obtainable`.
 OutOfMemoryEvent FromAbi(const memtrace_observed_out_of_memory& event);
 
-// Cut at the last whole line that fits.
+// Copies the text, cut after the last whole line that fits.
 void CopyExplanation(memtrace_out_of_memory& to, std::string_view text);
 
 }  // namespace memtrace

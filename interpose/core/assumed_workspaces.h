@@ -5,8 +5,8 @@
 
 namespace memtrace {
 
-// From now on what cuDNN and cuSOLVER of the simulated card are given as workspace has the role
-// workspace in the trace, and the site "cuDNN workspace, size assumed": reports sum it up. Does
+// From now on, workspaces passed to cuDNN and cuSOLVER of the simulated card get the role workspace
+// in the trace and the site "cuDNN workspace, size assumed", so that reports can sum them up. Does
 // nothing on a real card.
 //
 // Thread rule: any thread; the labels are written on the threads that call the libraries.

@@ -21,13 +21,13 @@
 #include "base/mutex.h"
 
 // A connection carries one request and, for each chunk, one answer with its descriptor. An answer
-// without a descriptor says that there is no such block.
+// without a descriptor means that there is no such block.
 namespace memtrace {
 namespace {
 
 struct Answer {
   uint64_t size = 0;
-  uint64_t more = 0;  // answers that follow
+  uint64_t more = 0;  // the number of answers that follow
 };
 
 absl::Status SystemError(const char* what) {
@@ -39,7 +39,7 @@ struct SocketAddress {
   socklen_t length = 0;
 };
 
-// In the abstract namespace: no file is left behind.
+// The address is in the abstract namespace, so no file is left behind.
 SocketAddress AddressOf(const std::string& name) {
   SocketAddress to;
   to.address.sun_family = AF_UNIX;
@@ -62,7 +62,7 @@ bool IsOfSameUser(int connection) {
 
 using ControlBuffer = std::array<char, CMSG_SPACE(sizeof(int))>;
 
-// -1: without a descriptor.
+// A `descriptor` of -1 sends the answer without one.
 bool SendAnswer(int connection, Answer answer, int descriptor) {
   iovec part{.iov_base = &answer, .iov_len = sizeof(answer)};
   alignas(cmsghdr) ControlBuffer control{};
@@ -121,14 +121,15 @@ void ServeForEver(const UniqueDescriptor& listener, const BlockServer::Open& ope
     if (connection.get() >= 0) {
       Serve(connection.get(), open);
     } else if (errno == EMFILE || errno == ENFILE) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until some are closed
+      // Waits until some descriptors are closed.
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     } else if (errno != EINTR && errno != ECONNABORTED) {
       return;
     }
   }
 }
 
-// The program's signals are its own threads' business.
+// All signals are blocked in this thread, so that the program's own threads handle them.
 void StartThread(UniqueDescriptor listener, BlockServer::Open open) {
   sigset_t all;
   sigset_t before;

@@ -14,12 +14,12 @@
 #include "base/mutex.h"
 #include "base/units.h"
 
-// How a process gets the chunks of another one's block: a thread of the owner hands their file
-// descriptors over a Unix socket, to processes of the same user. (Taking them with pidfd_getfd, as
+// Hands the chunks of a block to another process: a thread of the owner sends their file
+// descriptors over a Unix socket to processes of the same user. (Taking them with pidfd_getfd, as
 // torch does, needs the right to trace the owner, which many machines and containers do not give.)
 namespace memtrace {
 
-// Which block is wanted. `serial` says whether it is still the same memory.
+// Names the requested block. `serial` tells if it is still the same memory.
 struct BlockRequest {
   uint64_t device = 0;
   uint64_t address = 0;
@@ -29,11 +29,11 @@ struct BlockRequest {
 class BlockServer {
  public:
   using Chunks = std::vector<ImportedMemory::Chunk>;
-  // The chunks of a block; called on the server's thread.
+  // Returns the chunks of a block; called on the server's thread.
   using Open = std::function<absl::StatusOr<Chunks>(const BlockRequest&)>;
 
-  // The name under which others reach this process. The first call starts the thread, which never
-  // ends. kUnavailable if the system has no socket for it.
+  // Returns the name under which other processes reach this one. The first call starts the thread,
+  // which never ends. kUnavailable if the system has no socket for it.
   absl::StatusOr<std::string> Start(Open open);
 
  private:
@@ -41,8 +41,8 @@ class BlockServer {
   std::string name_;  // guarded by mutex_; empty before the start
 };
 
-// Asks the process that is called `name`. kUnavailable if it has ended, kNotFound if it no longer
-// has the block. Waits for the answer.
+// Requests the block from the process called `name` and waits for the answer. kUnavailable if the
+// process has ended, kNotFound if it no longer has the block.
 absl::StatusOr<BlockServer::Chunks> FetchBlock(const std::string& name,
                                                const BlockRequest& request);
 

@@ -22,10 +22,10 @@
 namespace memtrace {
 namespace {
 
-// The card's lock is held: what would wait for it must be told so.
+// The card's lock is held in such a call, so a function that would wait for the lock fails instead.
 constexpr std::string_view kFromSource = "a pool's own allocator must not call back";
 
-// It stays an out-of-memory whatever happens while it is explained.
+// Returns MEMTRACE_OUT_OF_MEMORY even if explaining it fails.
 int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory) {
   memtrace_out_of_memory told = ToAbi(event);
   Contain([&] { CopyExplanation(told, Process::Get().notes().OutOfMemory(event)); });
@@ -166,7 +166,8 @@ int memtrace_allocate(int device, uint64_t bytes, uint64_t stream, uint64_t cont
 int memtrace_allocate_request(const memtrace_request* request, void** address,
                               memtrace_out_of_memory* out_of_memory) {
   if (!memtrace::HasSize(request)) return memtrace::Missing("request");
-  // Not copied, as a rule: its fields are still on their way to memory.
+  // Usually the struct is not copied: its fields were just written and are still on their way to
+  // memory.
   if (request->size == sizeof(*request))
     return memtrace::Allocate(*request, address, out_of_memory);
   return memtrace::Allocate(memtrace::ReadAsFarAsItGoes(request), address, out_of_memory);
@@ -183,7 +184,7 @@ void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least, uint64_t
 }
 
 int memtrace_deallocate(void* address) {
-  // Destructors of inherited tensors run in a forked child, too; the memory is the parent's.
+  // In a forked child, destructors of inherited tensors run, but the memory belongs to the parent.
   if (Process::Get().cards().is_forked()) return MEMTRACE_OK;
   return memtrace::WithOwner(address, [&](memtrace::CachingAllocator& allocator) {
     return memtrace::Translate(allocator.Free(memtrace::Address(address)));
@@ -270,7 +271,7 @@ void memtrace_observe(const memtrace_observed* event) {
     const memtrace_observed known = memtrace::ReadAsFarAsItGoes(event);
     if (auto* observed = Process::Get().cards().observed(known.device)) {
       observed->Note(known);
-      // Its segment came by the hooks of libmemtrace_preload.so, too.
+      // The hooks of libmemtrace_preload.so have also recorded this segment, as outside memory.
       if (known.kind == MEMTRACE_OBSERVED_MAP) {
         Process::Get().outside().Claim(memtrace::DeviceAddress{known.address}, known.bytes);
         memtrace::SampleIfOutsideGrew(known.device);

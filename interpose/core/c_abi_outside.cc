@@ -49,8 +49,8 @@ void Take(const memtrace_outside& memory) {
   if (IsOnCard(block.kind) && !is_observed) SampleIfOutsideGrew(block.device);
 }
 
-// torch's own allocator is refused, gives back what it has cached and asks again: it says itself
-// when it gives up.
+// If an allocator is observed, a refusal is not yet a failure: torch's allocator then releases its
+// cached memory and tries again, and it reports an out-of-memory itself when it gives up.
 void NoteFailure(const memtrace_outside& wanted) {
   Process& process = Process::Get();
   if (!IsHeard() || process.cards().observed(wanted.device) != nullptr) return;

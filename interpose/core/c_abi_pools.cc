@@ -11,7 +11,7 @@
 #include "interpose/core/source_call.h"
 #include "interpose/core/struct_sizes.h"
 
-// Declared in memtrace.h for callers, who never look inside.
+// Declared in memtrace.h as an opaque type for callers.
 struct memtrace_checkpoint {
   memtrace::PoolCheckpoint blocks;
 };
@@ -21,7 +21,8 @@ namespace {
 
 PoolId IdOf(const memtrace_pool& pool) { return {pool.first, pool.second}; }
 
-// What a caller handed over with a `drop`; dropped with the last copy.
+// Takes over a caller's struct with a `drop`, which is called when the last copy of the pointer
+// goes.
 template <typename Struct>
 std::shared_ptr<const Struct> Adopt(const Struct& given) {
   return {new Struct(given), [](const Struct* adopted) {

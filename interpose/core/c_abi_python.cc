@@ -28,15 +28,15 @@ void* ItemOfTuple(void* tuple, long index) {
   return kItem(tuple, index);
 }
 
-// Removes `key` from the dict, if it is there.
+// Removes `key` from the dict if it is there.
 void Remove(void* dict, void* key) {
   static auto* const kContains = PythonSymbol<int(void*, void*)>("PyDict_Contains");
   static auto* const kDelete = PythonSymbol<int(void*, void*)>("PyDict_DelItem");
   if (kContains(dict, key) == 1) kDelete(dict, key);
 }
 
-// Calls an object of Python's without arguments. What comes out of it is the program's and arrives
-// there: the caller is C, which could not let it pass.
+// Calls a Python object without arguments. An exception that it raises is raised in the program
+// soon after, because the caller is C and could not let it through.
 void CallObject(void* object) {
   static auto* const kEnsure = PythonSymbol<int()>("PyGILState_Ensure");
   static auto* const kRelease = PythonSymbol<void(int)>("PyGILState_Release");
@@ -87,7 +87,7 @@ void* memtrace_python_forget(void* /*self*/, void* arguments) {
 
 void* memtrace_python_call_before_out_of_memory(void* /*self*/, void* object) {
   static auto* const kKeep = memtrace::PythonSymbol<void(void*)>("Py_IncRef");
-  kKeep(object);  // for ever: the last request may come when the interpreter is gone
+  kKeep(object);  // forever: the last request may come after the interpreter has ended
   memtrace_set_before_out_of_memory(&memtrace::CallObject, object);
   return memtrace::None();
 }

@@ -19,9 +19,9 @@ namespace memtrace {
 namespace {
 
 struct WantedStacks {
-  bool python = true;             // of the allocator's memory
-  bool native = true;             // of what was taken from the driver itself
-  bool native_in_python = false;  // of the allocator's memory, too
+  bool python = true;             // for the allocator's memory
+  bool native = true;             // for memory taken from the driver itself
+  bool native_in_python = false;  // also for the allocator's memory
 };
 
 const WantedStacks& Wanted() {
@@ -63,7 +63,7 @@ std::string_view NameOfFile(const void* code) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// True if the runtime was called by torch.
+// True if torch called the runtime.
 bool IsCalledByTorch(const void* caller) {
   std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
   const size_t count = NativeFrames::Walk(caller, frames);

@@ -7,19 +7,21 @@
 
 namespace memtrace {
 
-// The calling thread's stack, interned, as the user asked for stacks: MEMTRACE_NATIVE_STACKS
-// (docs/recording.md), and none at all with MEMTRACE_SOURCE=0 (memtrace run --no-source). 0: none.
-// `caller` is a return address in whoever asked. Ask before taking any lock.
+// Each function returns the calling thread's stack, interned; 0 if there is none. The user selects
+// stacks with MEMTRACE_NATIVE_STACKS (docs/recording.md); MEMTRACE_SOURCE=0 (memtrace run
+// --no-source) turns all of them off. `caller` is a return address in the requester. Call these
+// before taking any lock.
 
-// Python's frames, for the allocator's memory; with native ones within if they are asked for.
+// Returns Python's frames, for the allocator's memory, with the native frames inside them if those
+// are requested.
 trace::StackId CallStack(recorder::Recorder& recorder, const void* caller);
 
-// Native frames from `caller` on, for memory that was taken from the driver itself.
+// Returns native frames from `caller` on, for memory that was taken from the driver itself.
 trace::StackId NativeCallStack(recorder::Recorder& recorder, const void* caller);
 
-// Returns the stack of an allocation of page-locked host memory: Python's frames if torch asked for
-// it, which does so under no lock of its own (ATen/core/CachingHostAllocator.h, allocate), else as
-// NativeCallStack.
+// Returns the stack of an allocation of page-locked host memory: Python's frames if torch requested
+// it, because torch holds no lock of its own then (ATen/core/CachingHostAllocator.h, allocate),
+// else the same as NativeCallStack.
 trace::StackId HostCallStack(recorder::Recorder& recorder, const void* caller);
 
 }  // namespace memtrace

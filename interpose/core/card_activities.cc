@@ -27,7 +27,7 @@ recorder::ToldActivity ToTold(const cupti::CardActivity& activity) {
           .operation = activity.operation};
 }
 
-// "1" or a path; "" if it is not wanted.
+// Returns "1" or a path; "" if activities are not requested.
 std::string Wanted() {
   return env::Is(env::kCupti, "0") ? "" : std::string(env::Text(env::kCupti));
 }
@@ -87,12 +87,12 @@ void CardActivities::BeginOrSayWhyNot() {
 void CardActivities::Pause() {
   const MutexLock lock(mutex_);
   if (++pauses_ > 1 || session_ == nullptr || !session_.load()->is_on()) return;
-  session_.load()->SetOperation(0);  // else the other tool hears of it with every launch
+  session_.load()->SetOperation(0);  // otherwise the other tool would be told with every launch
   session_.load()->End();
   Say("paused", "torch.profiler uses CUPTI");
 }
 
-// What CUPTI refused once is asked for again: it may have been the other tool that held it.
+// Tries again even if CUPTI refused before: the refusal may have been due to the other tool.
 void CardActivities::Resume() {
   const MutexLock lock(mutex_);
   if (pauses_ == 0) return;

@@ -16,33 +16,33 @@
 
 namespace memtrace {
 
-// What the cards did, asked of CUPTI and written into the trace (docs/cupti.md); only if
-// MEMTRACE_CUPTI asks for it. Whatever fails is a state that the trace says (cupti.state of
-// format.md), and one line on stderr; the program goes on.
+// Records the cards' activities, which CUPTI reports, in the trace (docs/cupti.md); only if
+// MEMTRACE_CUPTI is set. A failure becomes a state in the trace (cupti.state of format.md) and one
+// line on stderr; the program goes on.
 //
-// Never destroyed: CUPTI's threads may be on their way into it. Thread rule: any function from any
-// thread, none under a lock that an allocation needs, nor within a call of the driver.
+// Never destroyed, because CUPTI's threads may still be about to call it. Thread rule: any function
+// from any thread, none under a lock that an allocation needs, nor within a call of the driver.
 class CardActivities {
  public:
-  // Null unless MEMTRACE_CUPTI is set: to 1, or to the path of the CUPTI to use. `recorder`
-  // outlives everything.
+  // Returns null unless MEMTRACE_CUPTI is set: to 1, or to the path of the CUPTI to use. `recorder`
+  // must never be destroyed.
   static CardActivities* MakeIfWanted(recorder::Recorder& recorder);
   // Writes into the trace why MEMTRACE_CUPTI has no effect in a program that allocates from the
   // driver itself.
   static void NoteIfUnavailable(recorder::Recorder& recorder);
 
   void Begin();
-  // Another tool needs CUPTI meanwhile. As often as Pause; both may be nested.
+  // Pause while another tool needs CUPTI. Calls nest: each Pause needs its Resume.
   void Pause();
   void Resume();
-  // Writes what has come back by now.
+  // Writes the records that CUPTI has returned so far.
   void Flush();
-  // Writes all of it; for good.
+  // Writes all records and ends for good.
   void End();
 
-  // From now on, what this thread launches belongs to the block that it allocates next.
+  // From now on, the launches of this thread belong to the block that it allocates next.
   void BeginOperation();
-  // From now on, what this thread launches belongs to no block.
+  // From now on, the launches of this thread belong to no block.
   void EndOperation();
 
  private:
@@ -55,13 +55,13 @@ class CardActivities {
   void Write(std::span<const cupti::CardActivity> activities);
 
   recorder::Recorder& recorder_;
-  const std::string library_;  // path; empty: the one that is to be found
-  Mutex mutex_;                // guards what follows; CUPTI's threads never take it
+  const std::string library_;  // path; empty: find one
+  Mutex mutex_;                // guards the members below; CUPTI's threads never take it
   int pauses_ = 0;
   bool has_ended_ = false;
   bool has_complained_ = false;
   std::atomic<cupti::ActivitySession*> session_ = nullptr;  // null before Begin and without CUPTI
-  std::vector<recorder::ToldActivity> told_;                // of Write: one thread at a time
+  std::vector<recorder::ToldActivity> told_;  // used by Write, on one thread at a time
 };
 
 }  // namespace memtrace

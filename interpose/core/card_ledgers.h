@@ -13,31 +13,32 @@
 
 namespace memtrace {
 
-// Where the memory of cards is, with what was taken beside their allocators, and its way into the
-// trace. Without a recorder the samples are not written.
+// Accounts for the memory of the cards, including memory taken beside their allocators, and writes
+// it into the trace. Without a recorder the samples are not written.
 //
 // Thread rule: any thread. No lock of ours or of an allocator may be held.
 class CardLedgers {
  public:
-  // Both outlive it.
+  // Both arguments must outlive this object.
   CardLedgers(const std::atomic<recorder::Recorder*>& recorder, const OutsideMemory& outside)
       : recorder_(recorder), outside_(outside) {}
 
   std::optional<trace::CardLedger> Of(const ServedCard& card) const {
     return card.Ledger(OutsideOn(card));
   }
-  // Returns those at an out-of-memory: the failing card's figures are those of the moment, for
-  // other threads may have freed since.
+  // Returns the ledgers at an out-of-memory. For the failing card they have the event's figures,
+  // because other threads may have freed memory since.
   std::vector<trace::CardLedger> At(const OutOfMemoryEvent& event,
                                     std::span<const ServedCard> cards) const;
 
   // Writes the ledger of a card into the trace.
   void Sample(const ServedCard& card) const;
-  // Writes who holds what the ledger has under other processes, as far as they are of this launch.
+  // Writes which processes of this launch hold memory that the ledger counts as other processes'.
   void SayOtherProcesses(const trace::CardLedger& ledger, const CardReader& reader) const;
 
  private:
-  // What is alone is counted as blocks of the card already.
+  // Returns 0 for a card without an allocator: its outside memory already counts as blocks of the
+  // card.
   Bytes OutsideOn(const ServedCard& card) const {
     return card.is_alone ? 0 : outside_.on_card(card.reader->device());
   }

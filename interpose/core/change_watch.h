@@ -12,8 +12,8 @@
 
 namespace memtrace {
 
-// Stands between the allocators and the recorder and tells memtrace_watch's function, too, once
-// there is one. Until then an event costs one load more.
+// Passes the allocators' events on to the recorder and also to memtrace_watch's function once there
+// is one. Until then it costs one load an event.
 //
 // Thread rule: any thread.
 class ChangeWatch final : public AllocationObserver {
@@ -22,19 +22,19 @@ class ChangeWatch final : public AllocationObserver {
 
   using Function = void (*)(void* user, const memtrace_change* change);
 
-  // `next` hears of everything first. It outlives this; to be called before any event, or never.
+  // `next` is told of everything first and must outlive this. Call this before any event, or never.
   void PassTo(AllocationObserver* next) {
     next_ = next;
     HearOfBlocks(true);
   }
 
-  // False if there is a function already.
+  // Returns false if there is a function already.
   bool Watch(Function function, void* user);
 
-  // The card whose segment an address lies in; -1 if it is in none.
+  // Returns the card that has a segment at the address; -1 if there is none.
   int CardOf(DeviceAddress address) const { return cards_.Find(address); }
 
-  // AllocationObserver.
+  // Implements AllocationObserver.
   void Allocated(const BlockEvent& block) override;
   void FreeRequested(const BlockEvent& block) override;
   void FreeCompleted(const BlockEvent& block) override;
@@ -45,12 +45,12 @@ class ChangeWatch final : public AllocationObserver {
   void OutOfMemory(const OutOfMemoryEvent& event) override;
 
  private:
-  template <typename Event>  // of a block or of a range
+  template <typename Event>  // an event of a block or of a range
   void Tell(memtrace_change_kind kind, const Event& event, Bytes bytes) const;
 
   AllocationObserver* next_ = nullptr;
   CardOfAddress cards_;
-  std::atomic<bool> is_watched_ = false;  // once true, what follows is fixed
+  std::atomic<bool> is_watched_ = false;  // once true, the members below no longer change
   Mutex mutex_;
   Function function_ = nullptr;  // written under mutex_
   void* user_ = nullptr;         // likewise

@@ -12,7 +12,7 @@
 namespace memtrace {
 namespace {
 
-// As torch's format_size prints it.
+// Formats bytes as torch's format_size does.
 std::string Size(uint64_t bytes) {
   constexpr double kMiB = 1 << 20;
   constexpr double kGiB = 1 << 30;
@@ -28,13 +28,14 @@ std::string Size(uint64_t bytes) {
   return text;
 }
 
-// "; 512.00 MiB lie free in private pools"; empty if they would not serve the request.
+// Returns "; 512.00 MiB lie free in private pools", or "" if they would not be enough for the
+// request.
 std::string FreeInPools(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   if (card.private_pools == 0 || card.private_pools < trace::ShortBy(event)) return "";
   return "; " + Size(card.private_pools) + " lie free in private pools";
 }
 
-// What to change, in the words of the report.
+// Returns the change to make, in the words of the report.
 std::string ChangeOf(remedies::Id id) { return std::string(remedies::RowOf(id).change); }
 
 std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card) {
@@ -70,7 +71,8 @@ std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card
          FreeInPools(event, card);
 }
 
-// A program may give any tag a name: it is a part of an exception's text.
+// Shortens an owner's name, which becomes part of an exception's text: a program may choose any
+// tag.
 std::string Name(std::string_view owner) {
   constexpr size_t kMost = 80;  // characters
   size_t characters = 0;

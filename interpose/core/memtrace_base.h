@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: the memtrace authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of memtrace.h have in common.
+ * Definitions that the parts of memtrace.h share.
  */
 #ifndef MEMTRACE_INTERPOSE_CORE_MEMTRACE_BASE_H_
 #define MEMTRACE_INTERPOSE_CORE_MEMTRACE_BASE_H_

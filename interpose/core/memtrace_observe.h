@@ -24,10 +24,10 @@ struct memtrace_change {
   uint32_t size;
   int32_t kind;
   int32_t device;
-  uint64_t address, bytes, stream; /* bytes of a block: as asked for */
+  uint64_t address, bytes, stream; /* bytes of a block: as requested */
   struct memtrace_pool pool;
 };
-/* Tells `watch` (mode ALLOCATE) from now on of every change to the memory of all cards, in the
+/* From now on, tells `watch` (mode ALLOCATE) of every change to the memory of all cards, in the
  * order in which they happen on a card; changes of two cards may come at once. It is called under
  * the card's lock: it must not call back, and must not wait for Python's interpreter. It cannot be
  * removed, because a thread may be in it. MEMTRACE_INVALID_ARGUMENT if there is one already. */
@@ -45,32 +45,32 @@ struct memtrace_observed {
   uint32_t size;
   int32_t kind;
   int32_t device;
-  uint64_t address, bytes, stream; /* bytes as asked for */
-  uint64_t context; /* of memtrace_capture_context, for ALLOCATE; 0 if there is none */
-  /* ALLOCATE: what the block occupies at least; 0: `bytes` rounded up to 512. It also occupies what
-   * would be left over of the free memory that it is cut from, if that is at most `unsplit` bytes.
+  uint64_t address, bytes, stream; /* bytes as requested */
+  uint64_t context; /* from memtrace_capture_context, for ALLOCATE; 0 if there is none */
+  /* ALLOCATE: the least bytes that the block occupies; 0: `bytes` rounded up to 512. It also
+   * occupies the rest of the free memory that it is cut from, if that is at most `unsplit` bytes.
    */
   uint64_t occupied, unsplit;
-  int32_t is_segment; /* MAP: no block reaches beyond it; 0: it goes on where it meets another */
-  uint64_t pool_first, pool_second; /* the pool that it is of; 0, 0: the default one */
+  int32_t is_segment; /* MAP: no block reaches beyond it; 0: it continues an adjacent one */
+  uint64_t pool_first, pool_second; /* the pool that it belongs to; 0, 0: the default one */
 };
 /* Tells of one change (mode OBSERVE), in the order in which things happened on the card. May be
  * called under the other allocator's lock. */
 MEMTRACE_API void memtrace_observe(const struct memtrace_observed* event);
 
-/* Figures of the other allocator when it gave up. */
+/* The other allocator's figures when it gave up. */
 struct memtrace_observed_out_of_memory {
   uint32_t size;
   int32_t device;
   uint64_t requested, context;
   uint64_t device_free, device_total, limit;
-  uint64_t reserved, active, allocated, inactive_split; /* bytes, torch's words */
+  uint64_t reserved, active, allocated, inactive_split; /* bytes, as torch names them */
 };
 /* Writes an out-of-memory of the other allocator into the trace. Called outside its lock. */
 MEMTRACE_API void memtrace_observe_out_of_memory(
     const struct memtrace_observed_out_of_memory* event);
-/* Copies the explanation of the latest of these into `text`, cut at size - 1 bytes, and forgets it:
- * it belongs into one error. Returns its length; 0 if there is none. Any thread. */
+/* Copies the explanation of the latest of these into `text`, cut at size - 1 bytes, and forgets it,
+ * because it belongs in one error only. Returns its length; 0 if there is none. Any thread. */
 MEMTRACE_API uint64_t memtrace_take_explanation(char* text, uint64_t size);
 
 #ifdef __cplusplus

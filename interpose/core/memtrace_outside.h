@@ -26,28 +26,29 @@ struct memtrace_outside {
   uint32_t size;
   int32_t kind;
   int32_t device;
-  uint64_t address; /* of PHYSICAL: the handle */
+  uint64_t address; /* for PHYSICAL: the handle */
   uint64_t bytes, stream;
   const void* caller; /* return address in the program, where its stack begins; NULL: no stack */
 };
-/* Calls of the driver by our own allocator must not be said here. All of these do nothing before
- * memtrace_start, and none may be called while the caller holds a lock that another caller wants
- * when it loads a library or, for HOST memory, while it holds the interpreter's lock: the first
- * stack from a module asks the loader for its name, and torch's host memory has Python's frames. */
+/* Our own allocator's calls of the driver must not be passed here. All of these do nothing before
+ * memtrace_start. The caller must hold no lock that another thread may want while it loads a
+ * library or, for HOST memory, while it holds the interpreter's lock: the first stack from a module
+ * asks the loader for its name, and torch's host memory has Python's frames. */
 MEMTRACE_API void memtrace_outside_allocated(const struct memtrace_outside* memory);
-/* To be called before it is given back: from then on another thread may get the address. 1 if it
- * was known; `*was` says it again, with memtrace_outside_allocated, if the driver then refuses. */
+/* Call this before the memory is given back, because another thread may then get the address.
+ * Returns 1 if it was known; if the driver then refuses, pass `*was` to memtrace_outside_allocated.
+ */
 MEMTRACE_API int memtrace_outside_freed(uint64_t address, struct memtrace_outside* was);
-/* The driver had no memory left for this. */
+/* Tells that the driver had no memory left for this request. */
 MEMTRACE_API void memtrace_outside_failed(const struct memtrace_outside* wanted);
 /* PHYSICAL memory is known by its handle. It is gone when it is released as often as it was created
- * and retained, and mapped nowhere. Handles and addresses that are not known are ignored; unmapping
- * takes away the mappings that lie in the range as a whole. */
+ * and retained, and mapped nowhere. Unknown handles and addresses are ignored; unmapping removes
+ * the mappings that lie entirely in the range. */
 MEMTRACE_API void memtrace_outside_mapped(uint64_t handle, uint64_t address, uint64_t bytes);
 MEMTRACE_API void memtrace_outside_unmapped(uint64_t address, uint64_t bytes);
 MEMTRACE_API void memtrace_outside_retained(uint64_t handle);
 MEMTRACE_API void memtrace_outside_released(uint64_t handle);
-/* The card's primary context was reset: all memory of it is gone. */
+/* Tells that the card's primary context was reset: all its memory is gone. */
 MEMTRACE_API void memtrace_outside_reset(int device);
 
 #ifdef __cplusplus

@@ -14,23 +14,23 @@ extern "C" {
 #endif
 
 /* A pool exists from its first memtrace_retain_pool until it has neither users nor memory; the
- * calls below answer MEMTRACE_INVALID_ARGUMENT if it does not exist. While it has users, nothing
- * of it is given back to the driver. */
+ * calls below return MEMTRACE_INVALID_ARGUMENT if it does not exist. While it has users, none of
+ * its memory is given back to the driver. */
 MEMTRACE_API int memtrace_retain_pool(int device, const struct memtrace_pool* pool);
-/* Takes one user away. */
+/* Removes one user. */
 MEMTRACE_API int memtrace_release_pool(int device, const struct memtrace_pool* pool);
 /* Fills in the number of users. */
 MEMTRACE_API int memtrace_pool_uses(int device, const struct memtrace_pool* pool, int* uses);
 /* Gives each block of the pool a segment of its own from now on. */
 MEMTRACE_API int memtrace_set_pool_no_split(int device, const struct memtrace_pool* pool);
-/* Lets free memory of the pool serve requests of the default pool that fail otherwise, or no longer
- * if `use` is 0, as at first. */
+/* Lets free memory of the pool serve requests of the default pool that would fail otherwise. With
+ * `use` 0, which is the default, it does not. */
 MEMTRACE_API int memtrace_set_pool_use_on_oom(int device, const struct memtrace_pool* pool,
                                               int use);
 
 /* Functions that give a pool its memory, in place of the driver. They are called under the card's
  * lock and must not call back. `allocate` returns NULL if there is no memory. `drop` may be NULL;
- * it is called once, when nobody needs `user` any more, which may be before the process ends. */
+ * it is called once, when `user` is no longer needed, which may be before the process ends. */
 struct memtrace_memory_source {
   uint32_t size;
   void* user;
@@ -43,8 +43,8 @@ MEMTRACE_API int memtrace_set_pool_source(int device, const struct memtrace_pool
                                           const struct memtrace_memory_source* source);
 
 /* Chooses requests by their stream: `takes` returns 1 for those that the pool serves. It is called
- * in the thread of the request, under the card's lock, and must not call back. `drop` is called as
- * that of a memory source. */
+ * in the thread of the request, under the card's lock, and must not call back. `drop` works as in a
+ * memory source. */
 struct memtrace_stream_filter {
   uint32_t size;
   void* user;
@@ -56,9 +56,9 @@ MEMTRACE_API int memtrace_begin_routing(int device, const struct memtrace_pool* 
                                         const struct memtrace_stream_filter* filter);
 MEMTRACE_API int memtrace_end_routing(int device, const struct memtrace_pool* pool);
 
-/* Lets memory that other streams of a capture have used (memtrace_record_stream) be used again
- * within the capture, as soon as its graph says that those uses come before; with 0, as at first,
- * only after the capture. */
+/* Lets memory that other streams of a capture have used (memtrace_record_stream) be reused within
+ * the capture as soon as its graph orders those uses first. With 0, which is the default, it is
+ * reused only after the capture. */
 MEMTRACE_API int memtrace_set_capture_reuse(int device, int reuse);
 
 /* Notes which blocks of a pool are in use now. The caller gives the checkpoint to
@@ -67,8 +67,8 @@ struct memtrace_checkpoint;
 MEMTRACE_API int memtrace_checkpoint_pool(int device, const struct memtrace_pool* pool,
                                           struct memtrace_checkpoint** checkpoint);
 /* Frees every block of the pool and takes those of the checkpoint again; afterwards `visit` is
- * called for each, freed ones first, with no lock held. MEMTRACE_INVALID_ARGUMENT, and nothing has
- * happened, if the pool no longer has their memory. */
+ * called for each, freed ones first, with no lock held. MEMTRACE_INVALID_ARGUMENT, with no effect,
+ * if the pool no longer has their memory. */
 MEMTRACE_API int memtrace_restore_pool(int device, const struct memtrace_checkpoint* checkpoint,
                                        void (*visit)(void* user, void* address, int is_allocated),
                                        void* user);

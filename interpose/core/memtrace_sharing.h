@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* What another process of the same user on this machine needs to map a block: plain bytes, to be
- * sent as they are. Equal bytes are the same memory. */
+/* A block's description, with which another process of the same user on this machine can map it:
+ * plain bytes, to be sent as they are. Equal bytes are the same memory. */
 struct memtrace_shared_block {
   uint32_t size;
   int32_t device;
@@ -23,17 +23,17 @@ struct memtrace_shared_block {
   uint64_t serial;
   char owner[64];
 };
-/* Describes the block in use that contains `address`. MEMTRACE_UNSUPPORTED if its memory is a
- * pool's own. The block must stay in use until the other process has opened it. The first call
- * starts a thread, which answers those who open blocks. */
+/* Describes the block in use that contains `address`. MEMTRACE_UNSUPPORTED if its memory comes from
+ * a pool's own source. The block must stay in use until the other process has opened it. The first
+ * call starts a thread, which answers processes that open blocks. */
 MEMTRACE_API int memtrace_share_block(const void* address, struct memtrace_shared_block* block);
-/* Maps it for a card of this process: what was at `base` there is at *address here. */
+/* Maps the block for a card of this process; *address is then where `base` is mapped. */
 MEMTRACE_API int memtrace_open_block(const struct memtrace_shared_block* block, int device,
                                      void** address);
 /* Waits for the card, then unmaps. */
 MEMTRACE_API int memtrace_close_block(void* address);
 
-/* Lets card `peer` from now on read and write all of card `device`'s memory, if they can reach
+/* From now on, lets card `peer` read and write all of card `device`'s memory, if they can reach
  * each other. */
 MEMTRACE_API int memtrace_admit_peer(int device, int peer);
 

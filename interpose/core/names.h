@@ -13,15 +13,16 @@
 
 namespace memtrace {
 
-// Numbers for names, for the C ABI: tags and modules are named before there is a trace whose
-// numbers could be used. Grows with the number of different names; nothing is ever removed. Thread
+// Maps names to numbers for the C ABI, because tags and modules are named before there is a trace
+// with its own numbers. Grows with the number of different names; nothing is ever removed. Thread
 // rule: any thread.
 class Names {
  public:
   uint32_t Intern(std::string_view name);    // 0 for ""
   std::string_view Text(uint32_t id) const;  // "" for a number never given
 
-  // Around a fork, which must not copy a half-made table or a lock that nobody will let go.
+  // Held across a fork, so that the child gets neither a half-made table nor a lock that is never
+  // released.
   void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
   void UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 

@@ -11,11 +11,11 @@
 
 namespace memtrace {
 
-// The explanation of the latest out-of-memory of another allocator, until somebody puts it into
-// that allocator's own error. Any thread: the error may be made on another one.
+// Holds the explanation of another allocator's latest out-of-memory until it is put into that
+// allocator's own error. Any thread: the error may be made on another one.
 class ObservedExplanation {
  public:
-  // Never destroyed: memory may be asked for while the process ends.
+  // Never destroyed, because memory may be requested while the process ends.
   static ObservedExplanation& Get() {
     static auto* explanation = new ObservedExplanation;
     return *explanation;
@@ -25,7 +25,7 @@ class ObservedExplanation {
     const MutexLock lock(mutex_);
     text_ = std::move(text);
   }
-  // "" if it was taken already.
+  // Returns "" if the text was taken already.
   std::string Take() {
     const MutexLock lock(mutex_);
     return std::exchange(text_, "");

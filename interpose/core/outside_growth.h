@@ -5,11 +5,12 @@
 
 namespace memtrace {
 
-// Samples the cards if what the program holds of one beside its allocator grew by a sixteenth and
-// 64 MiB since this last did: a report shows the card as it was near the peak. Any thread.
+// Samples the cards if the memory that the program holds on one beside its allocator grew by a
+// sixteenth and 64 MiB since the last such sample, so that a report shows the card near the peak.
+// Any thread.
 //
-// Not while memory is on its way to an allocator that is observed: its segments come through the
-// driver's hooks first, and a sample then would count them as nobody's.
+// Must not be called while an observed allocator takes memory: the driver's hooks report its
+// segments first, and a sample at that moment would count them as nobody's.
 void SampleIfOutsideGrew(int device);
 
 }  // namespace memtrace

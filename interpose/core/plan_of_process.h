@@ -11,11 +11,11 @@
 
 namespace memtrace {
 
-// Returns the plan that MEMTRACE_PLAN names; null if it names none, and of one that cannot be used,
-// which is no reason not to run: a line on stderr says why.
+// Returns the plan that MEMTRACE_PLAN names; null if it names none or one that cannot be used. In
+// the latter case the program goes on and a line on stderr tells why.
 std::shared_ptr<const Plan> ReadPlanOfProcess();
 
-// Writes into the trace which plan was used and how many blocks lay where it has them.
+// Writes into the trace which plan was used and how many blocks were placed as planned.
 void SayHowThePlanWent(const PlanUse& use, recorder::ProgramRecorder& program);
 
 }  // namespace memtrace

@@ -23,7 +23,8 @@
 namespace memtrace {
 namespace {
 
-// A setting of the simulated card, for test suites that fork a child for each test.
+// True if a setting of the simulated card asks for it, meant for test suites that fork a child for
+// each test.
 bool CardsAreCopiedOnFork() { return env::Is(env::kCardFork, "copy"); }
 
 absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
@@ -46,13 +47,13 @@ Process& Process::Make() {
 Process::Process() : is_recorded_(!env::Is(env::kTrace, "0")) {
   pthread_atfork([] { Get().LockForFork(); }, [] { Get().UnlockAfterFork(); },
                  [] { Get().BeginAnewInForkedChild(); });
-  // For programs without Python, whose package ends the trace earlier. Does nothing the second
-  // time.
+  // Needed for programs without Python, whose package ends the trace earlier. A second Close does
+  // nothing.
   std::atexit([] { Get().Close(); });
 }
 
-// The short locks are held across the fork, so that the child finds whole tables. The long one is
-// not: a driver may fork while it starts.
+// The short locks are held across the fork, so that the child finds consistent tables. The long
+// lock (mutex_) is not, because a driver may fork while it starts.
 void Process::LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   outside_.LockForFork();
   names_.LockForFork();
@@ -67,12 +68,12 @@ void Process::UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   outside_.UnlockAfterFork();
 }
 
-// The only thread of the child calls this, before anything else runs there. Another thread of the
-// parent may have held the long lock: it is made anew.
+// The only thread of the child calls this before anything else runs there. The long lock is created
+// anew, because another thread of the parent may have held it.
 void Process::BeginAnewInForkedChild() {
   if (auto* recorder = recorder_.load()) recorder->trace().AbandonInForkedChild();
   activities_ = nullptr;
-  // Children that go on with copies of the cards go on with copies of the allocators, unrecorded.
+  // With copies of the cards, a child also goes on with copies of the allocators, unrecorded.
   if (!CardsAreCopiedOnFork()) {
     recorder_ = nullptr;
     cards_.AbandonInForkedChild();
@@ -102,14 +103,16 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
   if (recorder() != nullptr) LabelAssumedWorkspaces();
   SayWhatWasKept();
   BeginActivities(mode);
-  // Alone, the first block is there already but not told yet: it must not count as the context.
+  // In mode OUTSIDE the first block already exists but is not recorded yet: it must not count as
+  // context.
   if (mode != MEMTRACE_MODE_OUTSIDE) notes_.SampleCards();
   return absl::OkStatus();
 }
 
 absl::Status Process::OpenCards(int device_count, memtrace_mode mode) {
   if (is_recorded_) OpenTrace();
-  // Now, not with the trace: that may be older, of what was taken before the framework came.
+  // Set here and not in OpenTrace, because the trace may be older: it may have begun with outside
+  // memory, before the framework was loaded.
   if (recorder() != nullptr && operations_.is_set())
     recorder()->scopes().SetOperations(&operations_);
   if (!is_recorded_ && mode != MEMTRACE_MODE_ALLOCATE) device_count = 0;
@@ -120,7 +123,7 @@ absl::Status Process::OpenCards(int device_count, memtrace_mode mode) {
   return cards_.Open(device_count, mode, plan, observer);
 }
 
-// No lock is held: CUPTI asks for buffers when it likes.
+// No lock is held, because CUPTI may request buffers at any time.
 void Process::BeginActivities(memtrace_mode mode) {
   if (recorder() == nullptr || activities() != nullptr) return;
   if (mode == MEMTRACE_MODE_OUTSIDE) return CardActivities::NoteIfUnavailable(*recorder());
@@ -129,8 +132,8 @@ void Process::BeginActivities(memtrace_mode mode) {
   if (made != nullptr) made->Begin();
 }
 
-// Beside an allocator what lies outside has events of its own; before there is one, it is what the
-// trace is about. Leaked like the process: a thread may be about to tell it something.
+// Beside an allocator, outside memory has events of its own; without one, it is the subject of the
+// trace. The recorder is leaked like the process, because a thread may be about to call it.
 void Process::HearOfOutside() {
   if (recorder() == nullptr) return;
   std::vector<ObservedMemory*> alone;

@@ -25,17 +25,16 @@
 
 namespace memtrace {
 
-// The composition root: owns what the process records with, and opens its cards (ProcessCards).
-// One a process, never destroyed: tensors outlive every static destructor. With MEMTRACE_TRACE=0
-// the allocator serves the process and nothing is recorded.
+// The composition root: owns the parts that record, and opens the process's cards (ProcessCards).
+// There is one a process, never destroyed, because tensors outlive every static destructor. With
+// MEMTRACE_TRACE=0 the allocator serves the process and nothing is recorded.
 //
-// Before Start() there is no trace and no allocator (a process that never touches CUDA leaves no
-// file); what the program says about itself until then is kept and said to the recorder later
-// (program_scopes.h).
+// Before Start() there is no trace and no allocator (a process that never uses CUDA leaves no
+// file); what the program says about itself until then is kept for the recorder (program_scopes.h).
 //
 // The child of a fork begins anew and never writes into its parent's trace. If the parent had
-// started, CUDA is not to be had in the child, as with the driver itself: there are no cards, and
-// no lock of the parent's is touched, for its holder may not exist. Thread rule: any thread.
+// started, CUDA is not available in the child, as with the driver itself: there are no cards, and
+// no lock of the parent is touched, because its holder may not exist. Thread rule: any thread.
 class Process {
  public:
   static Process& Get() {
@@ -49,34 +48,34 @@ class Process {
 
   void SetInfo(std::string key, std::string value);
 
-  // Opens the trace and makes the cards. Done once; later calls return OK. Nothing is observed
-  // without a trace. A start in mode OUTSIDE may come before.
+  // Opens the trace and makes the cards. Later calls return OK. Nothing is observed without a
+  // trace. A start in mode OUTSIDE may come before one in another mode.
   absl::Status Start(int device_count, memtrace_mode mode);
 
-  // Null before Start(), and for good if MEMTRACE_TRACE=0 asked for no trace.
+  // Null before Start(), and always if MEMTRACE_TRACE=0 turns the trace off.
   recorder::Recorder* recorder() const { return recorder_.load(std::memory_order_acquire); }
 
-  // What the cards did, by CUPTI; null unless it is asked for, and before Start().
+  // Records the cards' activities with CUPTI; null before Start() and unless requested.
   CardActivities* activities() const { return activities_.load(std::memory_order_acquire); }
 
   Names& names() { return names_; }
   FrameNames& frames() { return frames_; }
-  // Sets what a framework with backward passes knows about threads. Called before Start().
+  // Sets a framework's knowledge of backward passes. Must be called before Start().
   void SetOperations(const memtrace_operations& operations) { operations_.Set(operations); }
 
   ProcessCards& cards() { return cards_; }
-  // What the program takes from the driver itself.
+  // The memory that the program takes from the driver itself.
   OutsideMemory& outside() { return outside_; }
   ProgramCallbacks& callbacks() { return callbacks_; }
   TraceNotes& notes() { return notes_; }
 
-  // Whether there is, or will be, a recorder.
+  // True if there is, or will be, a recorder.
   bool is_recorded() const { return is_recorded_; }
 
-  // Says what was simulated and ends the trace.
+  // Writes what was simulated and ends the trace.
   void Close();
 
-  // "" if there is none; valid for ever.
+  // Returns "" if there is no trace; valid until the process ends.
   const char* trace_path() const;
 
  private:
@@ -96,7 +95,7 @@ class Process {
   const bool is_recorded_;
   Mutex mutex_;  // guards starting and closing
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
-  mutable Mutex info_mutex_;  // short, like those of the names and the callbacks
+  mutable Mutex info_mutex_;  // held briefly, like those of the names and the callbacks
   std::map<std::string, std::string> info_ ABSL_GUARDED_BY(info_mutex_);
 
   Names names_;

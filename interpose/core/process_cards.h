@@ -15,47 +15,49 @@
 
 namespace memtrace {
 
-// The cards of this process and who serves their memory. There are none before Open() and none in a
-// process that was forked from one that had opened them. In mode OUTSIDE, which may come before
-// another mode, the cards are a set of their own and serve nothing.
+// The cards of this process and the allocator or observer of each. There are none before Open() and
+// none in a child forked after Open(). In mode OUTSIDE, which may come before another mode, the
+// cards are a set of their own and serve nothing.
 //
-// Thread rule: any thread, but Open() under its caller's lock.
+// Thread rule: any thread, except that Open() needs its caller's lock.
 class ProcessCards {
  public:
-  // `ledgers` outlives it.
+  // `ledgers` must outlive this object.
   explicit ProcessCards(const CardLedgers& ledgers) : ledgers_(ledgers) {}
 
   // Opens the driver's cards 0 to `device_count` - 1 and makes allocators (with `plan`, which may
-  // be null) or observers, which tell `observer` of what they see. Errors: as of OpenCard.
+  // be null) or observers, which report to `observer`. Errors: those of OpenCard.
   absl::Status Open(int device_count, memtrace_mode mode, const std::shared_ptr<const Plan>& plan,
                     AllocationObserver* observer);
 
-  // Null if there is no such card, or another allocator serves the process.
+  // Null if there is no such card or if another allocator serves the process.
   CachingAllocator* allocator(int device) const {
     return HasCard(device) ? cards_[static_cast<size_t>(device)].allocator.get() : nullptr;
   }
-  // The allocator whose memory `address` is; of one card alone, whatever the address.
+  // Returns the allocator that owns `address`. If there is only one card, that card's allocator,
+  // for any address.
   CachingAllocator* owner_of(DeviceAddress address) const {
     CachingAllocator* only = only_.load(std::memory_order_acquire);
     return only != nullptr ? only : allocator(watch_.CardOf(address));
   }
-  // allocator(), after LookAtStart(): of the first card in one load, from the second time on.
+  // Returns allocator() after LookAtStart(). For the first card this is one load from the second
+  // call on.
   CachingAllocator* allocator_in_use(int device) {
     CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
     return quick != nullptr ? quick : LookAndGet(device);
   }
-  // The figures of another allocator; null in mode ALLOCATE.
+  // Returns the figures of another allocator; null in mode ALLOCATE.
   ObservedMemory* observed(int device) const {
     return HasCard(device) ? cards_[static_cast<size_t>(device)].observed.get() : nullptr;
   }
-  // The figures of a card of a process in mode OUTSIDE; null in others.
+  // Returns the figures of a card in mode OUTSIDE; null in other modes.
   ObservedMemory* alone(int device) const;
 
-  // Who hears of what the allocators do: the recorder and memtrace_watch's function.
+  // Receives the allocators' events, for the recorder and memtrace_watch's function.
   ChangeWatch& watch() { return watch_; }
 
-  // To be called when a card may have come into use; costs nothing from the second time on. The
-  // first look after the card has its context writes a sample: those before have none.
+  // Call this when a card may have come into use; it is cheap from the second time on. The first
+  // look after the card has its context writes a sample; there is none before.
   void LookAtStart(int device) {
     if (HasCard(device) && !cards_[static_cast<size_t>(device)].reader->has_looked())
       LookNow(cards_[static_cast<size_t>(device)]);
@@ -68,12 +70,12 @@ class ProcessCards {
   }
   bool is_started() const { return started_.load(std::memory_order_acquire); }
   bool is_outside_started() const { return outside_started_.load(std::memory_order_acquire); }
-  // True if the process was forked from one that had started, in whatever mode.
+  // True if the process was forked from one that had started, in any mode.
   bool is_forked() const { return forked_.load(std::memory_order_acquire); }
   // Forgets the cards in the child of a fork, before anything else runs there.
   void AbandonInForkedChild();
 
-  // How many blocks lie where the plan has them, on all cards.
+  // Returns how many blocks on all cards were placed as planned.
   PlanUse plan_use() const;
 
  private:
@@ -87,10 +89,11 @@ class ProcessCards {
   std::atomic<bool> forked_ = false;
   std::vector<ServedCard> cards_;  // fixed once started_ is true
   std::atomic<bool> outside_started_ = false;
-  std::vector<ServedCard> outside_cards_;  // of mode OUTSIDE; fixed once outside_started_ is true
-  // For the way of every allocation and free. Null while there is more to be looked at.
-  std::atomic<CachingAllocator*> only_ = nullptr;          // of the only card
-  std::atomic<CachingAllocator*> first_in_use_ = nullptr;  // of card 0
+  // The cards of mode OUTSIDE; fixed once outside_started_ is true.
+  std::vector<ServedCard> outside_cards_;
+  // Shortcuts for every allocation and free. Null as long as something remains to be looked at.
+  std::atomic<CachingAllocator*> only_ = nullptr;          // the only card's
+  std::atomic<CachingAllocator*> first_in_use_ = nullptr;  // card 0's
 };
 
 }  // namespace memtrace

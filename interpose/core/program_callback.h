@@ -7,19 +7,20 @@
 
 namespace memtrace {
 
-// A function of the program's, such as Python's, that may be set and removed while threads call it.
+// A function of the program, such as one of Python's, that may be set and removed while threads
+// call it.
 class ProgramCallback {
  public:
   using Function = void (*)(void* user);
 
-  // Null removes it; a thread that is about to call it may still do so.
+  // Null removes the function; a thread that is about to call it may still do so.
   void Set(Function function, void* user) {
     const MutexLock lock(mutex_);
     function_ = function;
     user_ = user;
   }
 
-  // Calls it without a lock; returns false if there is none.
+  // Calls the function without holding a lock; returns false if there is none.
   bool Call() {
     Function function = nullptr;
     void* user = nullptr;
@@ -32,12 +33,12 @@ class ProgramCallback {
     return function != nullptr;
   }
 
-  // The child of a fork finds it whole.
+  // For a fork, so that the child finds consistent data.
   void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
   void UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 
  private:
-  Mutex mutex_;  // guards all below
+  Mutex mutex_;  // guards the members below
   Function function_ = nullptr;
   void* user_ = nullptr;
 };

@@ -7,17 +7,17 @@
 
 namespace memtrace {
 
-// The functions that the program, such as Python's side of memtrace, has us call.
+// The functions that the program, such as memtrace's Python part, registers to be called.
 //
 // Thread rule: any thread.
 class ProgramCallbacks {
  public:
-  // Called before an out-of-memory is written.
+  // Called before an out-of-memory is written into the trace.
   ProgramCallback& before_out_of_memory() { return before_out_of_memory_; }
-  // Frees what nobody needs any more.
+  // Frees memory that is no longer needed.
   ProgramCallback& collector() { return collector_; }
 
-  // Calls the collector; returns false if there is none or if this thread is in it already.
+  // Calls the collector; returns false if there is none or if this thread already runs it.
   bool Collect() {
     static thread_local bool is_collecting = false;
     if (is_collecting) return false;
@@ -27,7 +27,7 @@ class ProgramCallbacks {
     return has_run;
   }
 
-  // The child of a fork finds them whole.
+  // For a fork, so that the child finds consistent data.
   void LockForFork() {
     before_out_of_memory_.LockForFork();
     collector_.LockForFork();

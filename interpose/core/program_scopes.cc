@@ -15,7 +15,7 @@
 namespace memtrace {
 namespace {
 
-// Of one thread, from before there was a recorder.
+// The scopes that one thread entered before there was a recorder.
 struct KeptScopes {
   std::vector<uint32_t> tags;
   std::vector<uint32_t> modules;
@@ -24,16 +24,15 @@ struct KeptScopes {
   bool empty() const { return tags.empty() && modules.empty() && roles.empty(); }
 };
 thread_local KeptScopes kept;
-thread_local uint32_t module_depth = 0;  // whether kept or said
+thread_local uint32_t module_depth = 0;  // counts kept and recorded modules alike
 
 std::atomic<uint8_t> kept_phase = 0;
 std::atomic<uint32_t> kept_steps = 0;
 
-// Nothing is kept for a recorder that will never be.
 std::string_view Text(uint32_t name) { return Process::Get().names().Text(name); }
 
-// The trace's number of a name, from those that this thread said lately: it enters the same modules
-// in every step.
+// Returns the trace's number of a name. Caches the names that this thread used last, because it
+// enters the same modules in every step.
 trace::StringId InTrace(recorder::Recorder& recorder, uint32_t name) {
   struct Known {
     const recorder::Recorder* recorder = nullptr;  // a forked child has another
@@ -47,14 +46,14 @@ trace::StringId InTrace(recorder::Recorder& recorder, uint32_t name) {
   return entry.id;
 }
 
-// The recorder, told first what this thread has kept; null if there is none yet.
+// Returns the recorder after telling it what this thread has kept; null if there is none yet.
 recorder::Recorder* Recorder() {
   recorder::Recorder* recorder = Process::Get().recorder();
   if (recorder != nullptr && !kept.empty()) SayWhatWasKept();
   return recorder;
 }
 
-// The scopes of that recorder; null likewise.
+// Returns the scopes of that recorder; null if there is no recorder yet.
 recorder::TagScopes* Scopes() {
   recorder::Recorder* recorder = Recorder();
   return recorder == nullptr ? nullptr : &recorder->scopes();
@@ -70,12 +69,14 @@ void Forget(std::vector<Value>& values) {
   if (!values.empty()) values.pop_back();
 }
 
-// What a thread launches after this is no longer of what it allocated before it.
+// Ends the operation, so that later launches of this thread do not count for its earlier
+// allocation.
 void EndOperation() {
   if (auto* activities = Process::Get().activities()) activities->EndOperation();
 }
 
-// Marks the number of a scope from before there was a recorder: the name of its two parts.
+// Marks the number of a scope that was taken before there was a recorder: its low bits name the two
+// parts.
 constexpr uint32_t kKeptScope = uint32_t{1} << 31;
 constexpr char kBetweenParts = '\n';
 

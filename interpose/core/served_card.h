@@ -13,8 +13,8 @@
 
 namespace memtrace {
 
-// One card as this process uses it: the driver's side, who reads its figures, and either the
-// allocator of ours that serves its memory or the observer of another one's.
+// One card as this process uses it: the driver's side, the reader of its figures, and either our
+// allocator that serves its memory or the observer of another allocator.
 //
 // Thread rule: any thread, once it is made.
 struct ServedCard {
@@ -24,12 +24,12 @@ struct ServedCard {
   std::unique_ptr<ObservedMemory> observed;     // the other modes
   bool is_alone = false;                        // mode OUTSIDE: no allocator is watched
 
-  // Returns nothing of a real card without a context of ours: asking would create one. Nothing
-  // either if the driver does not answer: at exit it may be gone. `outside`: bytes taken beside the
-  // allocator.
+  // Returns nothing for a real card without a context of ours, because a query would create one,
+  // and nothing if the driver does not answer, as may happen at exit. `outside`: bytes taken beside
+  // the allocator.
   std::optional<trace::CardLedger> Ledger(Bytes outside) const;
 
-  // Once the card has a context: remembers what is gone by then, for the ledgers to come.
+  // Once the card has a context, records the bytes in use by then, for later ledgers.
   void LookAtStart() const {
     if (!reader->has_looked()) LookNow();
   }

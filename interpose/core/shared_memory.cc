@@ -20,7 +20,7 @@ uint64_t SerialOf(const std::vector<SharedChunk>& shared) {
   return latest;
 }
 
-// On the server's thread: the other process has asked.
+// Runs on the server's thread when another process requests the block.
 absl::StatusOr<BlockServer::Chunks> OpenChunks(const BlockRequest& request) {
   CachingAllocator* allocator = Process::Get().cards().allocator(static_cast<int>(request.device));
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
@@ -42,7 +42,7 @@ SharedMemory& SharedMemory::Get() {
 absl::StatusOr<memtrace_shared_block> SharedMemory::Share(int device, DeviceAddress address) {
   CachingAllocator* allocator = Process::Get().cards().allocator(device);
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
-  // Whether it can be shared at all is found out now; the descriptors are made when asked for.
+  // Checks now that the block can be shared; the descriptors are made on request.
   const auto shared = allocator->sharing().Share(address);
   if (!shared.ok()) return shared.status();
   const absl::StatusOr<std::string> name = server_.Start(&OpenChunks);
@@ -74,7 +74,7 @@ absl::StatusOr<DeviceAddress> SharedMemory::Open(const memtrace_shared_block& bl
 }
 
 absl::Status SharedMemory::Close(DeviceAddress address) {
-  std::unique_ptr<ImportedMemory> closed;  // before the lock: unmapped after it
+  std::unique_ptr<ImportedMemory> closed;  // outlives the lock: unmapped after the unlock
   const MutexLock lock(mutex_);
   const auto found = opened_.find(address);
   if (found == opened_.end()) return absl::NotFoundError("no block is open at this address");

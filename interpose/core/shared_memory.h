@@ -16,26 +16,26 @@
 
 namespace memtrace {
 
-// Blocks of this process that others may map, and blocks of others that this one has mapped. One a
-// process, never destroyed. Any thread.
+// Blocks of this process that others may map, and blocks of others that this one has mapped. There
+// is one a process, never destroyed. Any thread.
 class SharedMemory {
  public:
   static SharedMemory& Get();
 
-  // What another process needs to map the block in use that contains `address`. kUnimplemented if
-  // its memory is a pool's own.
+  // Describes the block in use that contains `address`, so that another process can map it.
+  // kUnimplemented if its memory comes from a pool's own allocator.
   absl::StatusOr<memtrace_shared_block> Share(int device, DeviceAddress address);
 
-  // Maps a block of another process for a card of this one; `base` is at the result.
+  // Maps a block of another process for a card of this one; the result is where `base` is mapped.
   absl::StatusOr<DeviceAddress> Open(const memtrace_shared_block& block, int device);
 
-  // kNotFound if Open() did not return `address`, or it has been closed.
+  // kNotFound if Open() did not return `address` or it has been closed.
   absl::Status Close(DeviceAddress address);
 
  private:
   BlockServer server_;
   Mutex mutex_;
-  absl::flat_hash_map<DeviceAddress, std::unique_ptr<ImportedMemory>> opened_;  // under mutex_
+  absl::flat_hash_map<DeviceAddress, std::unique_ptr<ImportedMemory>> opened_;  // guarded by mutex_
 };
 
 }  // namespace memtrace

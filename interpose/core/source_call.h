@@ -5,9 +5,9 @@
 
 namespace memtrace {
 
-// On the stack while a pool's own allocator is asked, under the card's lock. What it takes from the
-// driver meanwhile is the pool's, which our allocator tells itself: it is not outside, and whoever
-// hears of it must not ask the card for its ledger.
+// On the stack while a pool's own allocator is called, under the card's lock. Memory that it takes
+// from the driver meanwhile is the pool's, which our allocator reports itself, so it is not outside
+// memory; code that sees it taken must not read the card's ledger.
 class SourceCall {
  public:
   SourceCall() { ++depth; }

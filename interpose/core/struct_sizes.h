@@ -13,14 +13,14 @@ namespace memtrace {
 
 // Structs of the C ABI begin with `size`, the caller's sizeof, and only grow at the end. A caller
 // built against an older memtrace.h has a shorter struct, one built against a newer a longer one;
-// either way only the part that both know is read or written, and `size` stays as it is.
+// in both cases only the common part is read or written, and `size` stays unchanged.
 template <typename Struct>
 bool HasSize(const Struct* of_caller) {
   static_assert(std::is_trivially_copyable_v<Struct> && offsetof(Struct, size) == 0);
   return of_caller != nullptr && of_caller->size > sizeof(of_caller->size);
 }
 
-// What the caller said; fields that it does not know are zero. REQUIRES: HasSize(of_caller).
+// Returns the caller's struct; fields that it does not have are zero. REQUIRES: HasSize(of_caller).
 template <typename Struct>
 Struct ReadAsFarAsItGoes(const Struct* of_caller) {
   Struct read{};

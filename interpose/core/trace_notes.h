@@ -15,21 +15,21 @@
 
 namespace memtrace {
 
-// What is written into the trace of all cards together: samples, out-of-memory errors, the facts of
-// the end; and the one line on stderr if recording stops. Without a recorder only the text of an
-// out-of-memory is made.
+// Writes what concerns all cards into the trace: samples, out-of-memory errors, the facts at the
+// end; and prints one line on stderr if recording stops. Without a recorder it only makes the text
+// of an out-of-memory.
 //
 // Thread rule: any thread. No lock of ours or of an allocator may be held.
 class TraceNotes {
  public:
-  // What the process is made of; all of it outlives the notes.
+  // The parts of the process that are needed; all of them outlive the notes.
   struct Parts {
     const std::atomic<recorder::Recorder*>& recorder;
     const std::atomic<CardActivities*>& activities;
     const ProcessCards& cards;
     const CardLedgers& ledgers;
     ProgramCallbacks& callbacks;
-    bool is_recorded;  // a recorder is there, or will be
+    bool is_recorded;  // there is a recorder, or will be
   };
   explicit TraceNotes(const Parts& parts) : parts_(parts) {}
 
@@ -47,9 +47,9 @@ class TraceNotes {
   // Writes the last samples and what was simulated and planned.
   void AtEnd();
 
-  // Why nothing is recorded was said already.
+  // Suppresses the line on stderr, because the reason was printed already.
   void KeepQuiet() { has_said_why_ = true; }
-  // From now on what became of a plan is told.
+  // From now on, writes how a plan was followed.
   void TellOfPlan() { has_plan_ = true; }
 
   // Returns the trace's path; "" if there is none, or if recording stopped.
@@ -58,7 +58,7 @@ class TraceNotes {
  private:
   recorder::Recorder* recorder() const { return parts_.recorder.load(std::memory_order_acquire); }
   void SayFailureOnce();
-  // What was simulated, and how the plan went.
+  // Writes what was simulated and how the plan was followed.
   void WriteFacts(recorder::Recorder& recorder) const;
 
   const Parts parts_;

@@ -19,7 +19,7 @@ struct CardState {
 };
 CardState cards[kMostCards];
 
-// A function of the driver that is not hooked, found once.
+// A driver function that is not hooked; looked up once.
 template <typename Function>
 class Other {
  public:
@@ -42,7 +42,7 @@ Other<decltype(cuCtxGetCurrent)> get_current("cuCtxGetCurrent");
 Other<decltype(cuCtxSynchronize)> synchronize("cuCtxSynchronize");
 Other<decltype(cuDevicePrimaryCtxRetain)> retain_primary("cuDevicePrimaryCtxRetain");
 
-// Retained for good: our allocator's memory is in it.
+// Returns the primary context, which is never released, because our allocator's memory is in it.
 CUcontext PrimaryOf(int device) {
   std::atomic<CUcontext>& known = cards[device].primary;
   CUcontext primary = known.load(std::memory_order_acquire);

@@ -7,21 +7,21 @@
 
 #include "interpose/preload/cuda_driver.h"
 
-// MEMTRACE_CACHE=1: cuMemAlloc and cuMemFree, and with them cudaMalloc and cudaFree, served by our
-// allocator. It maps memory for the primary context of a card; a program that has made a context of
-// its own gets the driver's. Nothing here is the result if it is none of ours: the driver is asked.
-// Thread rule: any thread.
+// MEMTRACE_CACHE=1: our allocator serves cuMemAlloc and cuMemFree, and with them cudaMalloc and
+// cudaFree. It maps memory for a card's primary context; a program that has made a context of its
+// own gets the driver's memory. A function returns nothing if the request is not ours; the caller
+// then asks the driver. Thread rule: any thread.
 namespace memtrace::preload {
 
 std::optional<CUresult> AllocateCached(CUdeviceptr* address, size_t bytes, const void* caller);
 
-// Waits for the card first, as the driver's own does: whoever is given the memory next may be on
+// Waits for the card first, as the driver does, because the next user of the memory may be on
 // another stream.
 std::optional<CUresult> FreeCached(CUdeviceptr address);
 
 std::optional<CUresult> RangeOfCached(CUdeviceptr* base, size_t* bytes, CUdeviceptr address);
 
-// The card's primary context is reset: from then on the driver serves it.
+// The card's primary context is reset: from now on, the driver serves it.
 void StopCaching(CUdevice device);
 
 }  // namespace memtrace::preload

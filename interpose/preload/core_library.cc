@@ -20,12 +20,13 @@ namespace memtrace::preload {
 namespace {
 
 Core core;                                // written once, before `started`
-std::atomic<const Core*> started;         // null until then, and for good after a failure
+std::atomic<const Core*> started;         // null until then, and always after a failure
 pthread_once_t once = PTHREAD_ONCE_INIT;  // glibc begins anew in a child forked meanwhile
 std::atomic<bool> is_done;
 thread_local bool is_starting __attribute__((tls_model("initial-exec")));
 
-// Another copy would be a second core with a second trace.
+// Uses the library that is loaded already, because a second copy would be a second core with a
+// second trace.
 void* LoadCore() {
   if (void* loaded = dlopen("libmemtrace.so", RTLD_LAZY | RTLD_NOLOAD)) return loaded;
   const OwnPath file("libmemtrace.so");
@@ -48,7 +49,7 @@ int CardCount() {
   return ask != nullptr && ask(&count) == CUDA_SUCCESS ? count : 0;
 }
 
-// The core says itself if it cannot write a trace.
+// The core itself reports if it cannot write a trace.
 void Start() {
   void* library = LoadCore();
   if (library == nullptr) {

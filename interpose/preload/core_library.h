@@ -7,7 +7,7 @@
 
 namespace memtrace::preload {
 
-// The functions of libmemtrace.so that are called here.
+// The functions of libmemtrace.so that this library calls.
 #define MEMTRACE_CORE_FUNCTIONS(F) \
   F(abi_version)                   \
   F(start)                         \
@@ -31,14 +31,15 @@ struct Core {
 #undef MEMTRACE_CORE_MEMBER
 };
 
-// The one core of the process: the one that is loaded already, whoever loaded it, else the one that
-// lies beside this library, loaded now; started with the cards that the driver has. Null, and one
-// line on stderr, if it cannot be had; null from within its own loading.
+// Returns the process's only core, started with the driver's cards. It is the one that is loaded
+// already, by any library, or else the one beside this library, which is loaded now. Returns null,
+// with one line on stderr, if it cannot be loaded or started; also null from within its own
+// loading.
 const Core* StartedCore();
-// The same without loading anything: null before.
+// The same without loading anything: null if it has not started yet.
 const Core* CoreIfStarted();
 
-// One line on stderr, by the one call that needs nothing of the process.
+// Prints one line on stderr with writev, which needs nothing of the process.
 void Say(const char* sentence, const char* detail = "");
 
 }  // namespace memtrace::preload

@@ -3,10 +3,10 @@
 #ifndef MEMTRACE_INTERPOSE_PRELOAD_CUDA_DRIVER_H_
 #define MEMTRACE_INTERPOSE_PRELOAD_CUDA_DRIVER_H_
 
-// The types of the driver; what of its functions is defined here is exported, under its own name.
+// The driver's types. Its functions that are defined here are exported, under their own names.
 #pragma GCC visibility push(default)
 #include <cuda.h>
-#undef cuGetProcAddress  // the first version of it, too
+#undef cuGetProcAddress  // also hook its first version
 extern "C" {
 CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags);
 CUresult cuMemAllocAsync_ptsz(CUdeviceptr* address, size_t bytes, CUstream stream);

@@ -8,7 +8,7 @@
 namespace memtrace::preload {
 namespace {
 
-// Asks the driver by `allocate`, which fills in *address.
+// Gets memory from the driver with `allocate`, which fills in *address.
 template <typename Allocate>
 CUresult Take(const DriverCall& call, memtrace_outside_kind kind, const CUdeviceptr* address,
               size_t bytes, CUstream stream, const void* caller, Allocate allocate) {
@@ -18,7 +18,7 @@ CUresult Take(const DriverCall& call, memtrace_outside_kind kind, const CUdevice
   return result;
 }
 
-// What the program was given by our allocator goes back there.
+// Memory that our allocator gave the program goes back to it.
 template <typename FreeByDriver>
 CUresult Free(const DriverCall& call, CUdeviceptr address, FreeByDriver free) {
   if (call.is_told()) {

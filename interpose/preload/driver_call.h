@@ -10,7 +10,7 @@
 #include "interpose/preload/core_library.h"
 #include "interpose/preload/driver_symbols.h"
 
-// Of a function that exports under `name`: the driver's, or the error for "there is no driver".
+// Defines `real` as the driver's function `name`, or returns the error for a missing driver.
 // NOLINTBEGIN(bugprone-macro-parentheses): a function's name and a constant's
 #define MEMTRACE_REAL_OR_RETURN(name)          \
   const auto real = Real(Symbol::name, &name); \
@@ -19,9 +19,9 @@
 
 namespace memtrace::preload {
 
-// On the stack of each of our functions. A call that the driver makes of itself, or that our own
-// core makes while it is told something, is part of the outer one. The program finds errno as the
-// driver left it.
+// On the stack of each of our functions. Calls that the driver makes itself, or that our core makes
+// while it is told something, count as part of the outer call. The program gets errno as the driver
+// left it.
 class DriverCall {
  public:
   DriverCall() : is_outermost_(!is_inside && !IsOff()) {
@@ -53,10 +53,10 @@ class KeptErrno {
   const int before_;
 };
 
-// The card whose context is current.
+// Returns the card whose context is current.
 int CurrentCard();
 
-// Memory of the current card, or of the host while that card is current.
+// Describes memory of the current card, or of the host while that card is current.
 inline memtrace_outside Outside(memtrace_outside_kind kind, uint64_t address, size_t bytes,
                                 CUstream stream, const void* caller) {
   return {.size = 0,
@@ -68,11 +68,11 @@ inline memtrace_outside Outside(memtrace_outside_kind kind, uint64_t address, si
           .caller = caller};
 }
 
-// What the driver answered to a request for memory.
+// Passes on the driver's answer to a request for memory.
 void NoteAnswer(CUresult result, memtrace_outside memory);
 
-// Gives memory back: the core hears of it before the driver does it, since another thread may be
-// given the address at once. `free` calls the driver.
+// Gives memory back. The core is told before the driver frees it, because another thread may get
+// the address at once. `free` calls the driver.
 template <typename Free>
 CUresult GiveBack(const DriverCall& call, uint64_t address, Free free) {
   const Core* core = call.is_told() ? CoreIfStarted() : nullptr;

@@ -42,7 +42,7 @@ void* BaseOf(void* function) {
   return dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// We go on to call it: whoever loaded it must not unload it.
+// Prevents unloading by the library's loader, because we keep calling the function.
 void KeepLoaded(void* function) {
   Dl_info info = {};
   if (dladdr(function, &info) == 0 || info.dli_fname == nullptr) return;

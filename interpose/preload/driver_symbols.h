@@ -5,8 +5,9 @@
 
 #include "interpose/preload/cuda_driver.h"
 
-// Which functions of the driver we stand before, and where the driver's own are. Thread rule: any
-// thread, before this library's constructor has run and after the end of main, too. No lock.
+// Finds which of the driver's functions are hooked, and where the driver's own are. Thread rule:
+// any thread, also before this library's constructor has run and after the end of main. Takes no
+// lock.
 namespace memtrace::preload {
 
 enum class Symbol : unsigned char {
@@ -16,26 +17,26 @@ enum class Symbol : unsigned char {
   kCount
 };
 
-// What is asked for by an exported name; kCount if it is none of ours.
+// Returns the hooked function that is exported as `name`; kCount if there is none.
 Symbol FindSymbol(const char* name);
-// What is asked for by cuGetProcAddress; kCount likewise.
+// Returns the hooked function that cuGetProcAddress gives for these; kCount if there is none.
 Symbol FindSymbol(const char* base, int version, bool per_thread);
 
-// The driver's function; looked for, in the libcuda.so.1 that is loaded, if nobody has asked for it
-// by name before. Null if there is none.
+// Returns the driver's function, looked up in the loaded libcuda.so.1 unless it was found by name
+// before. Null if there is none.
 void* FindReal(Symbol symbol);
 template <typename Function>
 Function* Real(Symbol symbol, Function* /*of_this_type*/) {
   return reinterpret_cast<Function*>(FindReal(symbol));
 }
 
-// `found` is what somebody who asked for `symbol` was given. Returns what we give: our own, or
-// `found` itself if it belongs to another driver than ours leads to.
+// `found` is the result of a lookup of `symbol`. Returns the address to give instead: our own, or
+// `found` itself if it belongs to another driver than the one we call.
 void* StandBefore(Symbol symbol, void* found);
-// Our own function of that name.
+// Returns our own function of that name.
 void* OurOwn(Symbol symbol);
 
-// Another function of the driver that is loaded; null if there is none.
+// Returns another function of the loaded driver; null if there is none.
 void* FindOther(const char* name);
 
 }  // namespace memtrace::preload

@@ -7,7 +7,7 @@
 namespace memtrace::preload {
 namespace {
 
-// No card's: what is short is never a card.
+// Notes successful requests only: a failure is for lack of host memory, never of a card's.
 void NotePinned(const DriverCall& call, CUresult result, memtrace_outside_kind kind,
                 const void* address, size_t bytes, const void* caller) {
   if (!call.is_told() || result != CUDA_SUCCESS) return;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kParent = "../";
 
-// Cuts the last part of a path; the root's stays empty.
+// Cuts the last part of a path; the root becomes empty.
 void CutLast(char* path) {
   char* slash = std::strrchr(path, '/');
   if (slash != nullptr) *slash = '\0';

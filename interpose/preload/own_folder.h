@@ -7,11 +7,11 @@
 
 namespace memtrace::preload {
 
-// The path of something that is installed with this library: lib/libmemtrace_preload.so of the
-// Python package. Links are resolved. "" if it is too long.
+// The path of a file installed with this library (lib/libmemtrace_preload.so of the Python
+// package). Links are resolved. "" if it is too long.
 class OwnPath {
  public:
-  // `name` is relative to the folder of this library; "../inject" leaves it.
+  // `name` is relative to this library's folder; "../inject" leaves it.
   explicit OwnPath(const char* name);
 
   const char* text() const { return text_; }

@@ -29,7 +29,8 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   MEMTRACE_REAL_OR_RETURN(cuMemRelease);
   const DriverCall call;
   const Core* core = call.is_told() ? CoreIfStarted() : nullptr;
-  // Before, as with every free; one that the driver refuses is of a handle that nobody knows.
+  // The core is told before the driver is called, as with every free. If the driver refuses, the
+  // handle is invalid, and the core does not know it.
   if (core != nullptr) core->outside_released(handle);
   return real(handle);
 }
@@ -44,7 +45,8 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
   return result;
 }
 
-// The addresses stay reserved: nobody else is given them meanwhile.
+// The core is told afterwards: the addresses stay reserved, so no other thread can get them
+// meanwhile.
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
   MEMTRACE_REAL_OR_RETURN(cuMemUnmap);
   const DriverCall call;

@@ -5,7 +5,7 @@
 
 namespace {
 
-// All that happens in a program that never asks for the driver.
+// Nothing else happens in a program that never looks for the driver.
 __attribute__((constructor)) void Begin(int argc, char** argv, char** /*environment*/) {
   if (!memtrace::preload::IsSwitchedOff()) memtrace::preload::HookPython(argc, argv);
 }

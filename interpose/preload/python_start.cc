@@ -31,7 +31,7 @@ bool IsPython() {
   return BeginsWith(name, "python") || BeginsWith(name, "pypy");
 }
 
-// Of the interpreter's own options, which end at the script, -c or -m.
+// Searches the interpreter's own options, which end at the script, -c or -m.
 char FindIgnoringOption(int argc, char** argv) {
   for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] != '\0'; ++i) {
     if (argv[i][1] == '-') {
@@ -50,7 +50,7 @@ char FindIgnoringOption(int argc, char** argv) {
   return '\0';
 }
 
-// `path` is one of the folders that `list` joins by ':'.
+// True if `path` is one of the folders in `list`, which are joined by ':'.
 bool Contains(const char* list, const char* path) {
   const size_t length = std::strlen(path);
   for (const char* at = std::strstr(list, path); at != nullptr; at = std::strstr(at + 1, path)) {

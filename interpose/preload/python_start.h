@@ -6,11 +6,12 @@
 namespace memtrace::preload {
 
 // In a Python interpreter: puts our sitecustomize first on PYTHONPATH, as `memtrace run` does, so
-// that memtrace comes with torch. Nothing in any other program. Before main, in the constructor.
+// that memtrace is loaded with torch. Does nothing in other programs. Call before main, in the
+// constructor.
 void HookPython(int argc, char** argv);
 
-// One line on stderr if this is a Python that does not look at PYTHONPATH: once CUDA is used, and
-// not before, since many an interpreter that is started so has nothing to do with it.
+// Prints one line on stderr if this Python ignores PYTHONPATH. Called once CUDA is used and not
+// before, because many interpreters started that way never use it.
 void SayWhyPythonIsNotHooked();
 
 }  // namespace memtrace::preload

@@ -12,7 +12,7 @@ namespace {
 
 enum : int { kUnread, kOther, kEqual };
 
-// Two threads that read it at once read the same.
+// Needs no lock: two threads that read the variable at once read the same value.
 bool IsOnce(std::atomic<int>& known, env::Variable variable, std::string_view value) {
   int state = known.load(std::memory_order_relaxed);
   if (state == kUnread) {

@@ -5,9 +5,9 @@
 
 namespace memtrace::preload {
 
-// MEMTRACE=0: this library does nothing. Read once, when first asked.
+// MEMTRACE=0: this library does nothing. Read once, at the first call.
 bool IsSwitchedOff();
-// MEMTRACE_CACHE=1: our allocator serves what the program asks the driver for.
+// MEMTRACE_CACHE=1: our allocator serves the program's requests to the driver.
 bool IsCacheWanted();
 // MEMTRACE_CARD is set: there are simulated cards, whose kernels do not run.
 bool IsCardSimulated();

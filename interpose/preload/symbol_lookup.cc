@@ -32,7 +32,7 @@ inline Lookup RealLookup() {
   return __builtin_expect(known != nullptr, 1) ? known : FindLookup();
 }
 
-// Our own allocator's calls of the driver are not what the program takes: it gets the driver's own.
+// True for our own allocator, which gets the driver's functions: its calls are not the program's.
 bool IsOurs(const void* caller) {
   Dl_info info = {};
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return false;
@@ -41,13 +41,14 @@ bool IsOurs(const void* caller) {
   return std::strncmp(file, "libmemtrace", std::strlen("libmemtrace")) == 0;
 }
 
-// Kept apart from dlsym, which must stay small enough to leave by a jump.
+// Kept apart from dlsym, which must stay small enough to be left by a jump.
 __attribute__((noinline, cold)) void* LookUpSymbol(void* handle, const char* name, Symbol symbol,
                                                    const void* caller) {
   void* found = LookUp(handle, name);
   if (found == nullptr || IsOurs(caller)) return found;
   if (found != OurOwn(symbol)) return StandBefore(symbol, found);
-  // Only because we are here: a program that tries whether it has a driver must not think so.
+  // The function was found only because we export it. A program that checks for a driver must not
+  // take that for one.
   return FindReal(symbol) != nullptr ? found : LookUp(RTLD_NEXT, name);
 }
 
@@ -62,9 +63,9 @@ void* LookUp(void* handle, const char* name) { return RealLookup()(handle, name)
 
 }  // namespace memtrace::preload
 
-// The C library looks at who calls (RTLD_NEXT, namespaces): all but the names of ours go on to it
-// by a jump, so that it sees the program. That takes an optimising compiler; preload_test asserts
-// it.
+// The C library inspects its caller (RTLD_NEXT, namespaces), so names that are not hooked are
+// passed on by a jump and it sees the program as caller. That needs an optimising compiler;
+// preload_test asserts it.
 extern "C" __attribute__((visibility("default"))) void* dlsym(
     void* __restrict handle, const char* __restrict name) noexcept {
   using namespace memtrace::preload;  // NOLINT(google-build-using-namespace)

@@ -5,8 +5,8 @@
 
 namespace memtrace::preload {
 
-// The C library's dlsym: this library stands before it, too, since a driver that is loaded by
-// dlopen is asked for its functions by handle, not by name.
+// The C library's dlsym. This library also hooks dlsym, because the functions of a driver loaded by
+// dlopen are looked up by handle, not by name.
 void* LookUp(void* handle, const char* name);
 
 }  // namespace memtrace::preload

@@ -14,8 +14,8 @@
 namespace memtrace::card {
 namespace {
 
-// A parameter of tens of millions of elements still arrives; the embedding of a large model does
-// not.
+// The default passes a parameter of tens of millions of elements, but not a large model's
+// embedding.
 constexpr std::uint64_t kDefaultCopyLimit = 64ull << 20;
 
 std::unique_ptr<SharedLedger> MakeShared(const std::string& path) {
@@ -32,7 +32,8 @@ Cards MakeCards(const std::vector<CardSpec>& specs, const MachineSettings& setti
   return cards;
 }
 
-// False, with a sentence, for what is no number of bytes: 0 would silently drop every copy.
+// Returns false, with a sentence, for a text that is not a number of bytes: as 0 it would silently
+// drop every copy.
 bool ParseCopyLimit(const std::string& text, std::uint64_t* limit, std::string* error) {
   *limit = kDefaultCopyLimit;
   if (text.empty()) return true;
@@ -43,7 +44,7 @@ bool ParseCopyLimit(const std::string& text, std::uint64_t* limit, std::string* 
   return false;
 }
 
-// CUDA can only say "no device"; this is the one place that knows why.
+// Prints the reason, which only this place knows: CUDA can only report "no device".
 Machine* Refuse(env::Variable variable, const std::string& error) {
   std::fprintf(stderr, "memtrace: %s: %s\n", variable.name(), error.c_str());
   return nullptr;

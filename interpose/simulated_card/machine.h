@@ -42,38 +42,39 @@
 
 namespace memtrace::card {
 
-// How cards behave, beside their specifications.
+// The behavior of the cards, beside their specifications.
 struct MachineSettings {
   EventTiming timing;
   std::vector<PlannedFailure> failures;
   std::string shared_ledger;              // empty: no other process has these cards
   std::vector<std::size_t> ledger_cards;  // each card's index there; empty: its own
-  bool host_values = false;               // keep what is known of each byte
+  bool host_values = false;               // keep each byte's Known state
 };
 
-// All simulated cards of a process and what they share. The entry points of libcuda find it by
-// OfProcess(); tests make their own. Safe from any thread.
+// All simulated cards of a process and the parts that they share. The entry points of libcuda find
+// it by OfProcess(); tests make their own. Safe from any thread.
 struct Machine {
   explicit Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
                    const MachineSettings& settings = {});
 
-  // Made by the first call from MEMTRACE_CARD, CUDA_VISIBLE_DEVICES and MEMTRACE_CARD_*
-  // (docs/simulated-card.md); null if there is no card or one of them is wrong. Never destroyed:
-  // other libraries call us after our own destructors.
+  // Returns the process's machine, made by the first call from MEMTRACE_CARD, CUDA_VISIBLE_DEVICES
+  // and MEMTRACE_CARD_* (docs/simulated-card.md); null if there is no card or one of them is wrong.
+  // Never destroyed, because other libraries call us after our own destructors.
   static Machine* OfProcess();
 
   int DeviceCount() const { return static_cast<int>(cards.size()); }
   bool HasDevice(int device) const { return device >= 0 && device < DeviceCount(); }
   Card& CardAt(int device) { return *cards[static_cast<std::size_t>(device)]; }
 
-  // A context has ended: its work is waited for, and what cuMemAlloc, cuMemAllocHost and
-  // cuMemAllocManaged made in it is given back.
+  // Ends a context: waits for its work, and gives back what cuMemAlloc, cuMemAllocHost and
+  // cuMemAllocManaged made in it.
   void EndContext(const Context& context);
 
-  // In order of dependency. Each is safe from any thread by itself; of Progress, StreamTable and
-  // Captures only the functions that say so.
+  // The members are in order of dependency. Each is safe from any thread by itself; in Progress,
+  // StreamTable and Captures only the functions that say so.
   //
-  // Lock order: who holds one of these may take those to its right, never one to its left.
+  // Lock order: a thread that holds one of these may take those to its right, never one to its
+  // left.
   //   MemoryPools, Modules, DeviceVariables > RuntimeHeap > AddressSpace > PhysicalMemory
   //   PhysicalMemory > BackingFile; PhysicalMemory, Contexts > Card > SharedLedger
   //   ImportedBlocks, GraphMemory > AddressSpace
@@ -83,13 +84,13 @@ struct Machine {
   Cards cards;
   BackingFile file;
   PhysicalMemory physical;
-  std::unique_ptr<KnownRanges> known;  // null without host values: nobody asks
+  std::unique_ptr<KnownRanges> known;  // null without host values
   AddressSpace space;
   RuntimeHeap heap;
   ImportedBlocks imported;
   HostMemory host_memory;
   Copies copies;
-  GraphMemory graph_memory;  // before graphs, which have blocks of it
+  GraphMemory graph_memory;  // before graphs, which hold its blocks
   Contexts contexts;
   Listening listening;
   Graphs graphs;
@@ -101,7 +102,7 @@ struct Machine {
   Events events;
   std::unique_ptr<KernelWrites> kernel_writes;  // null without host values
   Kernels kernels;
-  RuntimeHeap variables;  // of modules: part of what the context is charged for
+  RuntimeHeap variables;  // of modules: charged as part of the context
   DeviceVariables device_variables;
   Modules modules;
   HostMemory managed;
@@ -111,7 +112,7 @@ struct Machine {
   WatchedCalls calls;
 };
 
-// The cards that CUDA_VISIBLE_DEVICES leaves (VisibleIndices).
+// Returns the cards that CUDA_VISIBLE_DEVICES leaves visible (VisibleIndices).
 std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards, const char* visible_devices);
 
 }  // namespace memtrace::card

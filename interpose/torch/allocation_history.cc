@@ -14,7 +14,7 @@ namespace {
 namespace native = c10::cuda::CUDACachingAllocator;
 using Entry = AllocationHistory::Entry;
 
-// Plain threads of torch's come and go; what they said goes with them.
+// Thread-local, because torch's plain threads come and go, and their state ends with them.
 thread_local AllocationHistory::Context callers_context;
 thread_local std::vector<std::string> compile_contexts;
 thread_local std::string user_metadata;

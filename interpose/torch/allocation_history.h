@@ -22,12 +22,12 @@
 
 namespace memtrace::shim {
 
-// torch's own history of allocations, over the changes that libmemtrace tells: what
-// torch.cuda.memory._record_memory_history, _snapshot and attachAllocatorTraceTracker promise. It
-// costs nothing until one of them is used; our own trace is recorded without it.
+// Implements torch's own history of allocations with the changes that libmemtrace reports:
+// torch.cuda.memory._record_memory_history, _snapshot and attachAllocatorTraceTracker. It costs
+// nothing until one of them is used; our own trace is recorded without it.
 //
 // Thread rule: any thread. Entries are made under the card's lock: trackers must not call the
-// allocator, nor wait for Python's interpreter. One object a process, never destroyed.
+// allocator, nor wait for Python's interpreter. There is one object a process, never destroyed.
 class AllocationHistory {
  public:
   using Context = DeviceHistory::Context;
@@ -39,17 +39,17 @@ class AllocationHistory {
 
   void SetDeviceCount(int count);
 
-  // As CUDAAllocator::recordHistory.
+  // Implements CUDAAllocator::recordHistory.
   void Record(bool enabled, c10::cuda::CUDACachingAllocator::CreateContextFn create_context,
               std::size_t most_entries, Level level, bool clear,
               const std::vector<std::string>& skip_actions);
   bool is_recording() const { return is_recording_.load(std::memory_order_acquire); }
 
-  // Hears of every event from now on. It cannot be removed.
+  // From now on, tells `tracker` of every event. It cannot be removed.
   void Attach(Tracker tracker);
 
-  // While it lives, events of this thread have the caller's stack, if the mode asks for one at
-  // `level`. To be made before any lock is taken.
+  // While it lives, events of this thread have the caller's stack if the mode requests one at
+  // `level`. Make it before any lock is taken.
   class Caller {
    public:
     explicit Caller(Level level) {
@@ -68,22 +68,22 @@ class AllocationHistory {
     bool is_set_ = false;
   };
 
-  // An event that the allocator does not tell: a snapshot, an out-of-memory, an annotation.
+  // Adds an event that the allocator does not report: a snapshot, an out-of-memory, an annotation.
   void Note(Entry::Action action, c10::DeviceIndex device, std::size_t address, std::size_t bytes,
             void* stream, MempoolId_t pool);
 
-  // record_function's scopes.
+  // Adds the scopes of record_function.
   void Annotate(const std::vector<std::pair<std::string, std::string>>& facts);
 
-  // What the calling thread says of its allocations from now on.
+  // These describe the calling thread's allocations from now on.
   static void PushCompileContext(std::string name);
   static void PopCompileContext();
   static void SetUserMetadata(std::string metadata);
   static std::string UserMetadata();
 
-  // The stack of a block in use; null if it is not known.
+  // Returns the stack of a block in use; null if it is not known.
   Context OfBlock(c10::DeviceIndex device, std::size_t address) const;
-  // Puts events and stacks to the segments that are there already.
+  // Adds events and stacks to the segments that the snapshot already has.
   void Complete(c10::cuda::CUDACachingAllocator::SnapshotInfo& snapshot, bool include_traces);
 
  private:
@@ -96,15 +96,16 @@ class AllocationHistory {
                   std::size_t bytes, void* stream, MempoolId_t pool, Context context) const;
   bool Skips(Entry::Action action) const;
 
-  Mutex mutex_;  // guards changes of what follows
+  Mutex mutex_;  // guards changes of the members below
   bool is_watching_ = false;
   std::vector<std::unique_ptr<DeviceHistory>> devices_;  // fixed once CUDA is in use
   std::atomic<bool> is_recording_ = false;
   static inline std::atomic<Level> asked = Level::NEVER;
   std::atomic<c10::cuda::CUDACachingAllocator::CreateContextFn> create_context_ = nullptr;
-  std::atomic<unsigned> skipped_ = 0;  // a bit an action
-  // The list is replaced, never changed: it is read under the cards' locks, where no other may be
-  // taken that a tracker's owner could hold. The old ones, one a call of torch's, are kept.
+  std::atomic<unsigned> skipped_ = 0;  // one bit for each action
+  // The list is replaced, never changed, because it is read under the cards' locks, where no other
+  // lock may be taken that a tracker's owner could hold. Old lists, one for each call of torch, are
+  // kept.
   std::atomic<const Trackers*> trackers_ = nullptr;
   mutable Mutex annotations_mutex_;
   RingBuffer<AnnotationEntry> annotations_;

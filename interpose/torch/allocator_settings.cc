@@ -19,8 +19,8 @@ namespace {
 
 using c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
-// Segments always expand, blocks are always split, and chunks that lie free go where they are
-// needed.
+// These settings have no effect because segments always expand, blocks are always split, and free
+// chunks are moved where they are needed.
 constexpr std::string_view kAsync = "backend:cudaMallocAsync";
 constexpr std::array<std::string_view, 7> kWithoutEffect = {"max_split_size_mb",
                                                             "max_non_split_rounding_mb",
@@ -32,11 +32,11 @@ constexpr std::array<std::string_view, 7> kWithoutEffect = {"max_split_size_mb",
 
 }  // namespace
 
-// Rule: between two powers of two there are `divisions` sizes, evenly spaced (torch's
-// documentation of roundup_power2_divisions); small requests are left alone.
+// Follows torch's documentation of roundup_power2_divisions: between two powers of two there are
+// `divisions` sizes, evenly spaced; small requests are not rounded.
 size_t BytesBetweenPowers(size_t bytes) {
   constexpr size_t kUnit = 512;
-  if (bytes <= kUnit) return bytes;  // whatever the setting
+  if (bytes <= kUnit) return bytes;  // for any setting
   const size_t divisions = VersionedSettings::Divisions(bytes);
   if (divisions <= 1 || bytes <= kUnit * divisions) return bytes;
   const size_t step = std::bit_floor(bytes) / divisions;

@@ -9,34 +9,34 @@
 #include <cstdint>
 #include <string>
 
-// PYTORCH_CUDA_ALLOC_CONF, as torch has read it. Keys keep torch's meaning; what has none with
-// segments that always expand is accepted and said once.
+// PYTORCH_CUDA_ALLOC_CONF, as torch has read it. Keys keep torch's meaning; a key without effect,
+// because segments always expand, is accepted and reported once.
 namespace memtrace::shim {
 
-// What a request occupies at least by roundup_power2_divisions, in bytes; `bytes` without it, and
-// for powers of two whatever the setting.
+// Returns the bytes that a request occupies at least by roundup_power2_divisions; `bytes` itself
+// without that setting, and always for powers of two.
 size_t BytesBetweenPowers(size_t bytes);
 inline size_t BytesByDivisions(size_t bytes) {
-  // std::has_single_bit is a call where no popcount instruction is sure.
+  // std::has_single_bit is a call unless the target is known to have a popcount instruction.
   return (bytes & (bytes - 1)) == 0 ? bytes : BytesBetweenPowers(bytes);
 }
 
-// per_process_memory_fraction, in [0, 1].
+// Returns per_process_memory_fraction, in [0, 1].
 double FractionOfCard();
 
-// graph_capture_record_stream_reuse.
+// Returns graph_capture_record_stream_reuse.
 bool ReusesInCaptures();
 
-// max_split_size_mb in bytes; -1 if it is not set, as memory_stats() says it.
+// Returns max_split_size_mb in bytes; -1 if it is not set, as in memory_stats().
 int64_t LargestSplit();
 
-// For snapshots: torch's own values.
+// Adds torch's own values, for snapshots.
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings);
 
-// One line on stderr that names the keys that change nothing, if there are any.
+// Prints one line on stderr that names the keys without effect, if there are any.
 void SaySettingsWithoutEffect();
 
-// "native" or "cudaMallocAsync", from the environment, as torch reads it when it is loaded.
+// Returns "native" or "cudaMallocAsync", from the environment, as torch reads it when it is loaded.
 std::string BackendOfSettings();
 
 }  // namespace memtrace::shim

@@ -6,7 +6,7 @@
 namespace memtrace::shim {
 
 // Tells the core which operation's backward a thread runs, so that its memory has the owner and the
-// module of the forward. To be called before memtrace_start.
+// module of the forward. Must be called before memtrace_start.
 void FollowAutograd();
 
 }  // namespace memtrace::shim

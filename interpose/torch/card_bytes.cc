@@ -10,13 +10,13 @@
 namespace memtrace::shim {
 namespace {
 
-// As cuda.h declares them; 0 is success.
+// The functions have the types that cuda.h declares; 0 is success.
 struct Driver {
   int (*device_get)(int* device, int ordinal) = nullptr;
   int (*device_total_mem)(std::size_t* bytes, int device) = nullptr;
 };
 
-// The CUDA runtime has loaded and initialised it.
+// The driver is loaded and initialised already, by the CUDA runtime.
 Driver LoadDriver() {
   Driver driver;
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);

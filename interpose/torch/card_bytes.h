@@ -10,9 +10,9 @@
 namespace memtrace::shim {
 
 // Returns the bytes of a card, which cudaGetDeviceProperties calls totalGlobalMem. That function
-// has another symbol and another struct in each major version of CUDA, and a shim serves its torch
-// whichever it was built for; cudaMemGetInfo would create a context on a card that nobody uses yet.
-// Throws c10::Error if the driver does not tell. Any thread.
+// has another symbol and another struct in each major version of CUDA, but a shim serves its torch
+// in builds for any of them; cudaMemGetInfo would create a context on an unused card. Throws
+// c10::Error if the driver does not tell. Any thread.
 uint64_t TotalBytes(c10::DeviceIndex device);
 
 }  // namespace memtrace::shim

@@ -31,7 +31,7 @@ struct Observers {
   Mutex mutex;
   std::vector<OutOfMemoryObserver> all;
 
-  // Never destroyed: memory may be asked for while the process ends.
+  // Never destroyed, because memory may be requested while the process ends.
   static Observers& Get() {
     static auto* observers = new Observers;
     return *observers;
@@ -54,14 +54,14 @@ void NotifyOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
   }
 }
 
-// torch's own gives back tensors that other processes have finished with.
+// torch's own callback gives back tensors that other processes no longer use.
 void RunFreeMemoryCallbacks() {
   for (const std::string& name : c10::FreeCudaMemoryCallbacksRegistry()->Keys()) {
     c10::FreeCudaMemoryCallbacksRegistry()->Create(name)->Execute();
   }
 }
 
-// Null if there is no memory left, of which nobody hears.
+// Returns null if there is no memory left; that is not reported.
 void* AllocateOnTrial(memtrace_request request) {
   request.is_trial = 1;
   void* address = nullptr;
@@ -70,8 +70,8 @@ void* AllocateOnTrial(memtrace_request request) {
   return address;
 }
 
-// What lies free on the stream, once frees that are done are completed. Null else, for whatever
-// reason: the request that follows says it.
+// Returns free memory of the stream, after finished frees are completed. Returns null if there is
+// none or on any failure, which the request that follows reports.
 void* AllocateFree(memtrace_request request) {
   request.only_free = 1;
   void* address = nullptr;
@@ -79,20 +79,21 @@ void* AllocateFree(memtrace_request request) {
   return address;
 }
 
-// False while the stream, or one that a request of it would wait for, is captured: a finalizer may
-// do what a capture forbids.
+// False while the stream, or one that a request on it would wait for, is captured, because a
+// finalizer may do what a capture forbids.
 bool MayCollect(uint64_t stream) {
   static const bool kIsWanted = env::Is(env::kCollect, "1");
   if (!kIsWanted) return false;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(reinterpret_cast<cudaStream_t>(stream), &status) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());  // torch would take it for one of its next call
+    static_cast<void>(cudaGetLastError());  // torch would report it for a later call of its own
     return false;
   }
   return status == cudaStreamCaptureStatusNone;
 }
 
-// The collector is called only for what would fail without. Null if that does not serve either.
+// Calls the collector only if the request would fail without it. Returns null if that does not
+// help.
 void* AllocateAfterCollection(const memtrace_request& request) {
   if (!MayCollect(request.stream)) return nullptr;
   if (void* address = AllocateOnTrial(request); address != nullptr) return address;
@@ -110,7 +111,7 @@ void* AllocateAfterCollection(const memtrace_request& request) {
   ThrowOutOfMemory(out_of_memory);
 }
 
-// As in torch, others are asked to free something where nothing that lies free serves, before the
+// The callbacks are asked to free memory if no free memory is large enough, as in torch, before the
 // driver is asked for more.
 C10_NOINLINE void* AsWantedOrThrow(const memtrace_request& request) {
   if (request.at == 0) {
@@ -136,14 +137,14 @@ void ThrowUnlessOk(int status) {
   if (C10_LIKELY(status == MEMTRACE_OK)) return;
   const int result = memtrace_last_driver_result();
   TORCH_CHECK(result != 0, "memtrace: ", memtrace_last_error());
-  // The words of C10_CUDA_DRIVER_CHECK.
+  // The text is that of C10_CUDA_DRIVER_CHECK.
   ThrowDriverError({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, result,
                    std::string("CUDA driver error: ") + memtrace_last_error());
 }
 
 void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at) {
   static const bool kIsRecorded = memtrace_is_recorded() != 0;
-  // Before any lock: it takes the interpreter's.
+  // Must come before any lock, because it takes the interpreter's lock.
   const uint64_t context = kIsRecorded ? memtrace_capture_context() : 0;
   const AllocationHistory::Caller caller(AllocationHistory::Level::STATE);
   const size_t at_least = BytesByDivisions(bytes);

@@ -11,22 +11,22 @@
 #include <exception>
 
 #include "interpose/core/memtrace.h"
-#include "versioned_workspaces.h"  // of the torch this is built for
+#include "versioned_workspaces.h"  // for the torch that this is built for
 
 namespace memtrace::shim {
 namespace {
 
-constexpr int kWorkspace = 7;  // trace::Role::kWorkspace; the C ABI takes its number
+constexpr int kWorkspace = 7;  // the value of trace::Role::kWorkspace, for the C ABI
 
-// The shim is not linked to this library. Python loads torch's libraries for itself alone, so that
-// only this handle finds their functions; null where torch has no CUDA.
+// The shim is not linked to this library. Python loads torch's libraries with local symbols, so
+// only this handle finds their functions; null if torch has no CUDA.
 template <typename Function>
 Function* Find(const char* mangled) {
   static void* const kTorchCuda = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
   return kTorchCuda != nullptr ? reinterpret_cast<Function*>(dlsym(kTorchCuda, mangled)) : nullptr;
 }
 
-// `site` stands in reports in place of the module that happened to multiply first.
+// In reports, `site` replaces the module that happened to run the first multiplication.
 void Label(const char* site, const char* map_name, const char* size_name) {
   auto* map = Find<WorkspaceMap&()>(map_name);
   auto* size = Find<size_t()>(size_name);
@@ -43,7 +43,7 @@ void Label(const char* site, const char* map_name, const char* size_name) {
 }  // namespace
 }  // namespace memtrace::shim
 
-// States the role of every workspace that torch keeps for cuBLAS and cuBLASLt now.
+// Labels every workspace that torch now keeps for cuBLAS and cuBLASLt.
 extern "C" MEMTRACE_API void memtrace_torch_label_workspaces() {
   using memtrace::shim::Label;
   try {
@@ -51,7 +51,7 @@ extern "C" MEMTRACE_API void memtrace_torch_label_workspaces() {
           "_ZN2at4cuda22getChosenWorkspaceSizeEv");
     Label("cuBLASLt workspace", "_ZN2at4cuda35cublaslt_handle_stream_to_workspaceEv",
           "_ZN2at4cuda26getCUDABlasLtWorkspaceSizeEv");
-  } catch (const std::exception&) {  // a size that torch refuses to read from the environment
+  } catch (const std::exception&) {  // torch may reject a size in the environment
     return;                          // the caller is Python by ctypes
   }
 }

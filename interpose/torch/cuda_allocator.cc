@@ -34,20 +34,19 @@ C10_NOINLINE void DeleteWhatIsNotOurs(void* address, int status) {
     TORCH_CHECK(FreeUncached(address), "invalid device pointer: ", address);
     return;
   }
-  // Called from destructors: whatever is wrong (a forked child, the end of the process) must not
-  // end the program here; its next CUDA call says it.
+  // This is called from destructors, so a failure (a forked child, the end of the process) must not
+  // end the program here; its next CUDA call reports it.
   TORCH_WARN_ONCE("memtrace: ", memtrace_last_error());
 }
 
-// Where torch's current stream of a card is the default one, as nearly always, nothing has to be
-// looked up.
+// If torch's current stream of a card is the default one, as nearly always, no look-up is needed.
 cudaStream_t CurrentStream(c10::DeviceIndex device) {
   const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream(device);
   const c10::Stream default_stream(c10::Stream::DEFAULT, stream.device());
   return stream.id() == default_stream.id() ? nullptr : stream.stream();
 }
 
-// Told apart from the other: record_stream is none of our business here.
+// A deleter of its own, so that record_stream can tell such memory and ignore it.
 void DeleteUncached(void* address) { FreeUncached(address); }
 
 }  // namespace
@@ -78,7 +77,7 @@ void CudaAllocator::CheckDevice(c10::DeviceIndex device) const {
               static_cast<int>(device), ": did you call init?");
 }
 
-// On a machine with one card there is nothing to ask the driver.
+// On a machine with one card the driver need not be asked.
 c10::DeviceIndex CudaAllocator::CurrentDevice() const {
   c10::DeviceIndex device = 0;
   if (device_count_.load(std::memory_order_relaxed) != 1) {
@@ -138,7 +137,7 @@ void CudaAllocator::emptyCache(MempoolId_t pool) {
   const AllocationHistory::Caller caller(AllocationHistory::Level::ALL);
   const memtrace_pool id = ToAbi(pool);
   const int status = memtrace_empty_pool(&id);
-  // A pool is emptied by its destructor, which must not throw; the next empty_cache tries again.
+  // A pool's destructor empties it and must not throw; the next empty_cache tries again.
   const bool is_all = pool == MempoolId_t{0, 0};
   if (C10_UNLIKELY(status != MEMTRACE_OK && !is_all)) {
     TORCH_WARN("memtrace: a pool's memory is not given back yet: ", memtrace_last_error());
@@ -202,7 +201,7 @@ bool CudaAllocator::isEnabled() const { return !IsCachingOff(); }
 
 void CudaAllocator::cacheInfo(c10::DeviceIndex device, size_t* largest_block) {
   CheckDevice(device);
-  // torch's first guess: cuDNN is offered workspaces up to this size.
+  // torch's first guess: it offers cuDNN workspaces up to this size.
   if (*largest_block == 0) *largest_block = getMemoryInfo(device).first;
   *largest_block = std::max(*largest_block, LargestFreeBlock(device));
 }
@@ -212,7 +211,7 @@ void* CudaAllocator::getBaseAllocation(void* address, size_t* bytes) {
 }
 
 void CudaAllocator::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stream) {
-  // Memory of another process (IPC) has another deleter and is none of ours.
+  // Memory of another process (IPC) has another deleter and is not ours.
   if (data.get() == nullptr || data.get_deleter() != &Delete) return;
   ThrowUnlessOk(memtrace_record_stream(data.get(), StreamValue(stream.stream())));
 }
@@ -229,7 +228,7 @@ native::SnapshotInfo CudaAllocator::snapshot(MempoolId_t pool, bool include_trac
   }
   AllocationHistory& history = AllocationHistory::Get();
   history.Complete(snapshot, include_traces);
-  // As torch does: after its own trace was copied.
+  // The event is added after the history was copied, as in torch.
   for (int device = 0; device < device_count_; ++device) {
     history.Note(AllocationHistory::Entry::SNAPSHOT, static_cast<c10::DeviceIndex>(device), 0,
                  active[static_cast<size_t>(device)], nullptr, pool);
@@ -327,7 +326,8 @@ void CudaAllocator::attachAllocatorTraceTracker(native::AllocatorTraceTracker tr
   AllocationHistory::Get().Attach(std::move(tracker));
 }
 
-// What came from cudaMalloc needs the first, what our allocator has mapped the second.
+// The first call is for memory from cudaMalloc, the second for memory that our allocator has
+// mapped.
 void CudaAllocator::enablePeerAccess(c10::DeviceIndex device, c10::DeviceIndex peer) {
   const c10::cuda::CUDAGuard guard(device);
   const cudaError_t enabled = cudaDeviceEnablePeerAccess(peer, /*flags=*/0);

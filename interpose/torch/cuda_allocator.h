@@ -20,28 +20,28 @@
 
 namespace memtrace::shim {
 
-// torch's CUDA allocator interface over the C ABI of libmemtrace: it translates and does nothing
-// else. The methods are torch's own, in its words.
+// Implements torch's CUDA allocator interface with the C ABI of libmemtrace: it only translates.
+// The methods have torch's own names and meanings.
 //
-// Thread rule: as torch's: any thread. One object a process, never destroyed: tensors outlive every
-// static destructor.
+// Thread rule: any thread, as in torch. There is one object a process, never destroyed, because
+// tensors outlive every static destructor.
 class CudaAllocator final : public VersionedAllocator {
  public:
   static CudaAllocator& Get();
 
-  // c10::Allocator
+  // From c10::Allocator.
   c10::DataPtr allocate(size_t bytes) override;
   c10::DeleterFnPtr raw_deleter() const override;
   void copy_data(void* to, const void* from, std::size_t bytes) const override;
 
-  // c10::DeviceAllocator
+  // From c10::DeviceAllocator.
   bool initialized() override { return device_count_ > 0; }
   void emptyCache(MempoolId_t pool) override;
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override;
   void resetAccumulatedStats(c10::DeviceIndex device) override;
   void resetPeakStats(c10::DeviceIndex device) override;
 
-  // CUDAAllocator
+  // From CUDAAllocator.
   void* raw_alloc(size_t bytes) override;
   void* raw_alloc_with_stream(size_t bytes, cudaStream_t stream) override;
   void raw_delete(void* address) override;
@@ -93,13 +93,14 @@ class CudaAllocator final : public VersionedAllocator {
       c10::DeviceIndex device,
       std::shared_ptr<c10::cuda::CUDACachingAllocator::AllocatorState> state) override;
 
-  // What torch.cuda.get_allocator_backend() answers. "native" keeps programs that ask on their good
-  // path: our allocator does what theirs does. Until torch has read its settings, what these say:
-  // it insists on the backend that was chosen when it was loaded.
+  // The answer of torch.cuda.get_allocator_backend(). "native" keeps programs that check it on
+  // their usual path, because our allocator behaves like torch's. Until torch has read its
+  // settings, the environment's backend is returned: torch insists on the one chosen when it was
+  // loaded.
   std::string name() override { return initialized() ? "native" : BackendOfSettings(); }
 
  private:
-  // Throws in torch's words unless there is such a card.
+  // Throws torch's error unless there is such a card.
   void CheckDevice(c10::DeviceIndex device) const;
   c10::DeviceIndex CurrentDevice() const;
   void* AllocateRaw(c10::DeviceIndex device, size_t bytes, cudaStream_t stream);

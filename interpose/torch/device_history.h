@@ -17,9 +17,10 @@
 namespace memtrace::shim {
 
 // One card's part of torch.cuda.memory._record_memory_history: the latest events, and the stacks of
-// what is in use. Rules as torch's: a stack is kept with a block from mode "state" on, with events
-// from "alloc" on; an event of a free has its caller's stack, or else that of the allocation. In
-// snapshots segments have none: torch's lose theirs when their first block is split, at once.
+// blocks in use. The rules are torch's: a block keeps a stack from mode "state" on, an event from
+// "alloc" on; an event of a free has its caller's stack, or else the allocation's. Segments in
+// snapshots have no stack: torch's lose theirs as soon as their first block is split, which is at
+// once.
 //
 // Thread rule: any thread. Its lock is taken under the card's, and nothing is called under it.
 class DeviceHistory {
@@ -30,14 +31,14 @@ class DeviceHistory {
   void SetCapacity(std::size_t most_entries);
   void Clear();
 
-  // The stack that an event shows: `callers`, or what is known of the block. What begins is
-  // remembered with `callers`, what ends is forgotten.
+  // Returns the stack that an event shows: `callers`, or the block's known stack. An allocation is
+  // remembered with `callers`; a completed free forgets the block.
   Context ContextOf(Entry::Action action, std::size_t address, const Context& callers);
 
   void Add(Entry entry);
   std::vector<Entry> Entries() const;
 
-  // Of a block in use that starts at `address`; null if it is not known.
+  // Returns the stack of the block in use that starts at `address`; null if it is not known.
   Context OfBlock(std::size_t address) const;
 
  private:

@@ -16,26 +16,27 @@
 namespace memtrace::shim {
 namespace {
 
-constexpr int kGradient = 2;  // trace::Role::kGradient; the C ABI takes its number
+constexpr int kGradient = 2;  // the value of trace::Role::kGradient, for the C ABI
 
 struct Range {
   uint64_t address = 0;
   uint64_t bytes = 0;
 };
 
-// Python knows of these what lies on this card (DTensor), or that nothing does (FakeTensor).
+// True if only Python knows which part of the tensor lies on this card (DTensor), or that none does
+// (FakeTensor).
 bool IsMadeInPython(const c10::TensorImpl& tensor) {
   return tensor.key_set().has(c10::DispatchKey::Python);
 }
 
-// What is computed from others has a gradient only if the program retains it, and it is no
-// parameter's then.
+// False for a computed tensor: it has a gradient only if the program retains it, and then it is not
+// a parameter's gradient.
 bool IsLeaf(c10::TensorImpl& tensor) {
   using Reference = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
   return at::Tensor(Reference::reclaim_copy(&tensor)).is_leaf();
 }
 
-// Nothing if it has no one range: sparse, not initialised, on another device.
+// Returns nothing if the tensor is not a single range: sparse, not initialised, on another device.
 std::optional<Range> RangeOf(const c10::TensorImpl& tensor) {
   if (!tensor.is_cuda() || !tensor.has_storage() || tensor.layout() != c10::kStrided) return {};
   const void* begin = tensor.unsafe_storage().data();
@@ -46,7 +47,7 @@ std::optional<Range> RangeOf(const c10::TensorImpl& tensor) {
       static_cast<size_t>(tensor.numel()) * item};
 }
 
-// Appends the label; false if Python is to say it.
+// Appends the label; false if Python has to do it.
 bool Append(std::vector<uint64_t>& labels, c10::TensorImpl& parameter, uint64_t path) {
   const at::Tensor& gradient = parameter.grad();
   if (!gradient.defined() || !IsLeaf(parameter)) return true;
@@ -67,8 +68,8 @@ void Fetch(const Object* object) {
     __builtin_prefetch(reinterpret_cast<const char*>(object) + at);
 }
 
-// The rest of a step has pushed all of this out of the processor's caches, and each tells where the
-// next lies: one after the other would wait four times for each parameter.
+// The rest of a step has evicted all of this from the processor's caches, and each object points to
+// the next. Without the prefetch, each parameter would wait four times, one after the other.
 void Prefetch(std::span<const uint64_t> parameters) {
   const auto of = [](uint64_t parameter) { return reinterpret_cast<c10::TensorImpl*>(parameter); };
   const auto gradient = [&](uint64_t parameter) {
@@ -87,16 +88,16 @@ bool AppendOrLeave(std::vector<uint64_t>& labels, uint64_t parameter, uint64_t p
   try {
     return Append(labels, *reinterpret_cast<c10::TensorImpl*>(parameter), path);
   } catch (const std::exception&) {
-    return false;  // of sizes that are symbols, say
+    return false;  // such as for symbolic sizes
   }
 }
 
 }  // namespace
 }  // namespace memtrace::shim
 
-// `parameters` are `_cdata` of `count` tensors, `paths` the numbers of theirs. Writes into `left`,
-// which has room for `count`, the places of those whose gradient Python has to label, and returns
-// how many there are. REQUIRES: Python's lock is held, the tensors are alive.
+// `parameters` are the `_cdata` of `count` tensors, `paths` the numbers of their paths. Writes into
+// `left`, which has room for `count`, the indices of those whose gradient Python has to label, and
+// returns their number. REQUIRES: Python's lock is held, the tensors are alive.
 extern "C" MEMTRACE_API size_t memtrace_torch_label_gradients(const uint64_t* parameters,
                                                               const uint64_t* paths, uint64_t* left,
                                                               size_t count) {

@@ -15,8 +15,8 @@
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/torch_views.h"
 
-// A handle's first byte says what follows. torch's own begin with a version, 1; it says of ours
-// that it does not know them.
+// A handle's first byte tells its kind. torch's own handles begin with a version, 1; torch rejects
+// ours as unknown.
 namespace memtrace::shim {
 namespace {
 
@@ -38,7 +38,7 @@ Plain Unpack(const std::string& handle) {
   return plain;
 }
 
-// The start of the segment that holds `address`; itself if it is none of ours.
+// Returns the start of the segment that holds `address`; `address` itself if it is not ours.
 char* SegmentOf(void* address) {
   auto* start = static_cast<char*>(address);
   VisitSegments(c10::cuda::current_device(), [&](const memtrace_segment& segment) {
@@ -67,7 +67,7 @@ struct Opened {
   Mutex mutex;
   std::unordered_map<std::string, std::weak_ptr<void>> by_handle;
 
-  // Never destroyed: tensors outlive every static destructor.
+  // Never destroyed, because tensors outlive every static destructor.
   static Opened& Get() {
     static auto* opened = new Opened;
     return *opened;

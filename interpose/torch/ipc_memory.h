@@ -8,16 +8,16 @@
 #include <memory>
 #include <string>
 
-// CUDA tensors for other processes (torch.multiprocessing). Failures are thrown as torch's
+// Shares CUDA tensors with other processes (torch.multiprocessing). Failures are thrown as torch's
 // exceptions. Any thread.
 namespace memtrace::shim {
 
-// The handle goes to the other process as it is; `address` is in a block in use, or the start of
-// memory straight from cudaMalloc.
+// The handle is sent to the other process as it is; `address` is in a block in use, or is the start
+// of memory straight from cudaMalloc.
 c10::cuda::CUDACachingAllocator::ShareableHandle ShareMemory(void* address);
 
-// What the handle stands for, mapped for the current device until the last holder lets go. The same
-// handle gives the same memory.
+// Returns the memory of the handle, mapped for the current device until the last holder releases
+// it. The same handle gives the same memory.
 std::shared_ptr<void> OpenSharedMemory(const std::string& handle);
 
 }  // namespace memtrace::shim

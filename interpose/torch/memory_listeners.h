@@ -10,23 +10,23 @@
 
 #include <cstddef>
 
-// Tools of torch that listen to the allocator: the profiler, and the sanitizer's GPU trace. Costs
-// two loads while none of them does. Any thread.
+// Tells torch's tools that listen to the allocator: the profiler, and the sanitizer's GPU trace.
+// Costs two loads if none of them listens. Any thread.
 namespace memtrace::shim {
 
-// What to do about listeners that there are; for the two below.
+// For the two functions below, which call these only if there is a listener.
 void TellSanitizerAllocated(void* address);
 void TellSanitizerFreed(void* address);
 void TellProfilerAllocated(void* address, size_t bytes, c10::DeviceIndex device);
 void TellProfilerFreed(void* address);
 
-// After the block of `bytes` was handed out.
+// Call this after the block of `bytes` was handed out.
 inline void TellAllocated(void* address, size_t bytes, c10::DeviceIndex device) {
   if (C10_UNLIKELY(c10::impl::GPUTrace::get_trace() != nullptr)) TellSanitizerAllocated(address);
   if (C10_UNLIKELY(c10::memoryProfilingEnabled())) TellProfilerAllocated(address, bytes, device);
 }
 
-// Before the block is freed. Not null.
+// Call this before the block is freed. `address` is not null.
 inline void TellFreed(void* address) {
   if (C10_UNLIKELY(c10::impl::GPUTrace::get_trace() != nullptr)) TellSanitizerFreed(address);
   if (C10_UNLIKELY(c10::memoryProfilingEnabled())) TellProfilerFreed(address);

@@ -7,7 +7,7 @@
 
 namespace memtrace::shim {
 
-// torch's, which moved from c10::cuda to c10 in 2.9.
+// torch's type, which moved from c10::cuda to c10 in 2.9.
 using MempoolId_t = std::pair<unsigned long long, unsigned long long>;
 
 }  // namespace memtrace::shim

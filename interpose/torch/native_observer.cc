@@ -23,7 +23,7 @@ namespace {
 namespace native = c10::cuda::CUDACachingAllocator;
 using Entry = TraceEntry;
 
-// -1: nothing of ours.
+// Returns -1 for an event that is not passed on.
 int ObservedKind(Entry::Action action) {
   switch (action) {
     case Entry::ALLOC:
@@ -43,19 +43,20 @@ int ObservedKind(Entry::Action action) {
   }
 }
 
-// torch gathers the context of an allocation before it takes its lock, on the allocating thread;
-// its trace tracker is called under the lock, where Python's must not be waited for. So the stack
-// is taken here and meets its event below.
+// torch gathers the context of an allocation before it takes its lock, on the allocating thread; it
+// calls its trace tracker under the lock, where Python's lock must not be waited for. So the stack
+// is taken here and joined with its event below.
 thread_local uint64_t context_of_the_next_event = 0;
 
 std::shared_ptr<c10::GatheredContext> CaptureContext() {
   context_of_the_next_event = memtrace_capture_context();
-  return nullptr;  // snapshots hold no frames then, as without history
+  return nullptr;  // snapshots then have no frames, as without history
 }
 
 uint64_t TakeContext() { return std::exchange(context_of_the_next_event, 0); }
 
-// One a card; made before the first event, and never destroyed: events come until the very end.
+// Has one element a card; made before the first event, and never destroyed, because events come
+// until the very end.
 std::vector<NativeSizes>& SizesOfCards() {
   static auto& sizes = *new std::vector<NativeSizes>;
   return sizes;
@@ -69,7 +70,7 @@ void AddSize(memtrace_observed& event, const Entry& entry) {
   event.unsplit = size.unsplit;
 }
 
-// Runs under the allocator's lock: must not wait for the interpreter.
+// Runs under the allocator's lock, so it must not wait for the interpreter.
 void Pass(const Entry& entry) {
   const int kind = ObservedKind(entry.action_);
   if (kind < 0) return;
@@ -129,14 +130,14 @@ memtrace_observed PartOf(const Segment& segment, memtrace_observed_kind kind, ui
 void PassBlock(const Segment& segment, const Block& block, uint64_t address) {
   auto event = PartOf(segment, MEMTRACE_OBSERVED_ALLOCATE, address, block.requested_size);
   event.occupied = block.size;
-  event.unsplit = segment.is_large ? 1 : 0;  // what follows it in the segment is not its rest
+  event.unsplit = segment.is_large ? 1 : 0;  // the segment's next bytes are not the block's rest
   memtrace_observe(&event);
   if (block.allocated) return;
   event.kind = MEMTRACE_OBSERVED_FREE_REQUESTED;
   memtrace_observe(&event);
 }
 
-// Observing may begin when CUDA is in use already.
+// Passes on the segments and blocks that exist already, because observing may begin late.
 void PassWhatIsThere() {
   for (const Segment& segment : native::snapshot().segments) {
     auto mapped = PartOf(segment, MEMTRACE_OBSERVED_MAP, segment.address, segment.total_size);
@@ -159,7 +160,7 @@ bool ObserveNativeAllocator(int device_count) {
   PassWhatIsThere();
   native::attachAllocatorTraceTracker(&Pass);
   native::attachOutOfMemoryObserver(&PassOutOfMemory);
-  // Where the program has switched torch's own history on, or does so later, the history is the
+  // If the program has switched on torch's own history, or does so later, the history is the
   // program's, and our events go on without stacks.
   if (!native::isHistoryEnabled()) GatherContexts(&CaptureContext);
   return true;

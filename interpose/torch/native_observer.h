@@ -5,10 +5,11 @@
 
 namespace memtrace::shim {
 
-// Passes every event of torch's own allocator on to libmemtrace, by its trace tracker and its
-// out-of-memory observer. REQUIRES: CUDA is initialised (torch attaches a tracker to the cards it
-// knows by then). What it holds by then is passed on first, as if it came now. Cannot be undone.
-// False if libmemtrace has not started; throws what torch throws if it cannot be observed.
+// Passes every event of torch's own allocator on to libmemtrace, through its trace tracker and its
+// out-of-memory observer. REQUIRES: CUDA is initialised, because torch attaches a tracker to the
+// cards that it knows then. Existing memory is passed on first, as if it were allocated now. Cannot
+// be undone. Returns false if libmemtrace has not started; throws torch's error if it cannot be
+// observed.
 bool ObserveNativeAllocator(int device_count);
 
 }  // namespace memtrace::shim

@@ -17,7 +17,7 @@ namespace native = c10::cuda::CUDACachingAllocator;
 
 constexpr uint64_t kUnit = 512;
 constexpr uint64_t kLargestSmall = 1 << 20;
-constexpr uint64_t kLargestRest = 1 << 20;  // of a large block
+constexpr uint64_t kLargestRest = 1 << 20;  // for a large block
 constexpr uint64_t kEverything = std::numeric_limits<uint64_t>::max();
 
 uint64_t Rounded(size_t bytes) {
@@ -26,15 +26,15 @@ uint64_t Rounded(size_t bytes) {
 
 bool IsPrivate(const NativeSizes::Entry& entry) { return PoolOf(entry) != MempoolId_t{}; }
 
-// Segments of a private pool may be of an allocator of its own, and then do not expand. Where they
-// do, nobody asks how much stays unsplit.
+// A private pool's segments may come from an allocator of its own, and then do not expand. If they
+// do expand, the result is not used.
 uint64_t Unsplit(const NativeSizes::Entry& allocation, uint64_t occupied) {
   if (occupied <= kLargestSmall) return 0;
   if (VersionedSettings::HasExpandableSegments() && !IsPrivate(allocation)) return kUnit - 1;
   return occupied < VersionedSettings::LargestSplit() ? kLargestRest : kEverything;
 }
 
-// The lock is recursive: it may be asked for under it.
+// May be called under the allocator's lock, which is recursive.
 int64_t Splits(c10::DeviceIndex device) {
   return native::get()->getDeviceStats(device).inactive_split[0].current;
 }
@@ -49,7 +49,7 @@ NativeSizes::Size NativeSizes::Of(const Entry& allocation) {
   return {occupied, is_whole ? kEverything : Unsplit(allocation, occupied)};
 }
 
-// A segment is split, if it is, before its first block is told.
+// A segment is split, if at all, before its first block is reported.
 void NativeSizes::LearnWhetherItSplits(const Entry& allocation, uint64_t occupied) {
   const uint64_t segment = std::exchange(new_segment_, 0);
   const uint64_t rest = segment > occupied ? segment - occupied : 0;

@@ -20,10 +20,10 @@
 namespace memtrace::shim {
 namespace {
 
-// No wheel carries nvml.h: these are the declarations of NVIDIA's NVML API reference.
+// No wheel includes nvml.h: these are the declarations of NVIDIA's NVML API reference.
 constexpr int kSuccess = 0;
 constexpr int kInsufficientSize = 7;
-constexpr unsigned long long kNotAvailable = ~0ull;  // of a process's bytes
+constexpr unsigned long long kNotAvailable = ~0ull;  // instead of a process's bytes
 struct ProcessInfo {                                 // nvmlProcessInfo_v1_t
   unsigned int pid;
   unsigned long long bytes;
@@ -34,7 +34,7 @@ struct Nvml {
   int (*device_by_pci_id)(const char* id, void** device);
   int (*compute_processes)(void* device, unsigned int* count, ProcessInfo* infos);
 
-  // Null where there is none.
+  // Returns null if there is no NVML.
   static const Nvml* Get() {
     static const Nvml kNvml = Load();
     return kNvml.init != nullptr ? &kNvml : nullptr;
@@ -61,14 +61,15 @@ struct Nvml {
 void* FindDevice(const Nvml& nvml, int index) {
   std::array<char, 32> id{};
   if (cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());  // nobody is to find it later
+    static_cast<void>(cudaGetLastError());  // so that no later call reports it
     return nullptr;
   }
   void* device = nullptr;
   return nvml.device_by_pci_id(id.data(), &device) == kSuccess ? device : nullptr;
 }
 
-// NVML says how many there are if there is too little room; meanwhile another may have come.
+// If there is too little room, NVML tells how many there are, but another may start before the next
+// try.
 std::vector<ProcessInfo> ProcessesOn(const Nvml& nvml, void* device) {
   std::vector<ProcessInfo> processes(8);
   int result = kInsufficientSize;
@@ -81,9 +82,9 @@ std::vector<ProcessInfo> ProcessesOn(const Nvml& nvml, void* device) {
   return processes;
 }
 
-// What torch says of the processes on a card when it is full: "Including non-PyTorch memory, this
-// process has 600.00 MiB memory in use. Process 71 has ...". Empty where NVML is missing or does
-// not tell. Any thread; no lock of ours may be held.
+// Returns torch's text about the processes on a full card: "Including non-PyTorch memory, this
+// process has 600.00 MiB memory in use. Process 71 has ...". Empty if NVML is missing or does not
+// tell. Any thread; no lock of ours may be held.
 std::string DescribeProcesses(c10::DeviceIndex device) {
   std::string text;
   const Nvml* nvml = Nvml::Get();
@@ -104,7 +105,7 @@ std::string DescribeProcesses(c10::DeviceIndex device) {
 void ThrowOutOfMemory(const memtrace_out_of_memory& out_of_memory) {
   using c10::CachingDeviceAllocator::format_size;
   const auto device = static_cast<c10::DeviceIndex>(out_of_memory.device);
-  // As torch does, what lies free in private pools counts as allocated: only they can use it.
+  // Free memory of private pools counts as allocated, as in torch, because only they can use it.
   const uint64_t in_pools =
       std::min(FreeInPrivatePools(device), out_of_memory.reserved - out_of_memory.live_allocated);
   const uint64_t allocated = out_of_memory.live_allocated + in_pools;

@@ -7,10 +7,9 @@
 
 namespace memtrace::shim {
 
-// Throws torch.OutOfMemoryError. The text begins as torch's own, word for word ("CUDA out of
+// Throws torch.OutOfMemoryError. The text begins like torch's own, word for word ("CUDA out of
 // memory. Tried to allocate ..."), because programs match on it (accelerate's batch-size finder);
-// memtrace's verdict follows. Left out is torch's advice, which is about its own allocator's
-// settings.
+// memtrace's verdict follows. It omits torch's advice, which is about its own allocator's settings.
 [[noreturn]] void ThrowOutOfMemory(const memtrace_out_of_memory& out_of_memory);
 
 }  // namespace memtrace::shim

@@ -20,7 +20,7 @@
 
 namespace {
 
-// torch calls set_init_fn's function only if it is set; without it the first allocation starts us.
+// torch calls set_init_fn's function only if it is set; without it, the first allocation starts us.
 void StartOnce() {
   static const int kStatus = [] {
     memtrace::shim::FollowAutograd();
@@ -35,7 +35,7 @@ void StartOnce() {
 }  // namespace
 
 MEMTRACE_PLUGGABLE void* memtrace_malloc(size_t bytes, int device, cudaStream_t stream) {
-  if (bytes == 0) return nullptr;  // torch forwards requests for nothing
+  if (bytes == 0) return nullptr;  // torch also forwards requests for no bytes
   StartOnce();
   return memtrace::shim::AllocateOrThrow(device, bytes, stream);
 }

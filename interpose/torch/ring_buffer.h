@@ -10,7 +10,7 @@
 
 namespace memtrace::shim {
 
-// The latest `capacity` entries, at least one; the oldest give way.
+// Holds the latest `capacity` entries, at least one; the oldest are overwritten.
 template <typename Entry>
 class RingBuffer {
  public:
@@ -37,7 +37,7 @@ class RingBuffer {
     oldest_ = (oldest_ + 1) % entries_.size();
   }
 
-  // The oldest first.
+  // Returns the entries, oldest first.
   std::vector<Entry> Entries() const {
     std::vector<Entry> entries(entries_.begin() + static_cast<std::ptrdiff_t>(oldest_),
                                entries_.end());

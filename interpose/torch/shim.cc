@@ -18,13 +18,13 @@
 
 namespace {
 
-// torch registers its own allocator with 0, later ones with 1, and one of less does not replace it
-// (seen in 2.15: torch.accelerator.memory_* stays with torch's).
+// torch registers its own allocator with 0, later ones with 1, and one with a lower number does not
+// replace it (seen in 2.15: torch.accelerator.memory_* stays with torch's).
 constexpr uint8_t kRegistrationPriority = 1;
 
 }  // namespace
 
-// 0 done; 1 too late, CUDA is in use; 2 torch has no CUDA allocator.
+// Returns 0 if done; 1 if it is too late, because CUDA is in use; 2 if torch has no CUDA allocator.
 MEMTRACE_SHIM int memtrace_torch_install() {
   namespace native = c10::cuda::CUDACachingAllocator;
   native::CUDAAllocator* current = native::allocator.load();
@@ -32,13 +32,13 @@ MEMTRACE_SHIM int memtrace_torch_install() {
   if (current->initialized()) return 1;
   auto& ours = memtrace::shim::CudaAllocator::Get();
   native::allocator.store(&ours);
-  // torch.accelerator.memory_* asks here.
+  // torch.accelerator.memory_* uses this registration.
   c10::SetAllocator(c10::kCUDA, &ours, kRegistrationPriority);
   return 0;
 }
 
-// 0 done; 1 torch's allocator cannot be observed (cudaMallocAsync's refuses). REQUIRES: CUDA is
-// initialised.
+// Returns 0 if done; 1 if torch's allocator cannot be observed (cudaMallocAsync's refuses).
+// REQUIRES: CUDA is initialised.
 MEMTRACE_SHIM int memtrace_torch_observe(int device_count) {
   try {
     return memtrace::shim::ObserveNativeAllocator(device_count) ? 0 : 1;
@@ -47,9 +47,9 @@ MEMTRACE_SHIM int memtrace_torch_observe(int device_count) {
   }
 }
 
-// True values for small tensors on the simulated card, by the policy in `policy` and, if not "", in
-// `users_policy`. 0 done; 1 there is no simulated card; 2 a policy cannot be read: one sentence in
-// `error`, cut at size - 1 bytes.
+// Gives small tensors on the simulated card true values, by the policy in `policy` and, if not "",
+// in `users_policy`. Returns 0 if done; 1 if there is no simulated card; 2 if a policy cannot be
+// read: one sentence in `error`, cut at size - 1 bytes.
 MEMTRACE_SHIM int memtrace_host_values_start(const char* policy, const char* users_policy,
                                              char* error, uint64_t size) {
   std::string wrong;

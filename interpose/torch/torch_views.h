@@ -12,7 +12,7 @@
 
 namespace memtrace::shim {
 
-// The C ABI's structs in torch's types.
+// Conversions of the C ABI's structs to torch's types.
 c10::CachingDeviceAllocator::DeviceStats ToTorch(const memtrace_statistics& statistics);
 SegmentInfo ToTorch(const memtrace_segment& segment);
 
@@ -20,10 +20,10 @@ SegmentInfo ToTorch(const memtrace_segment& segment);
 void VisitSegments(c10::DeviceIndex device,
                    const std::function<void(const memtrace_segment&)>& visit);
 
-// Bytes that lie free in the card's private pools.
+// Returns the free bytes in the card's private pools.
 uint64_t FreeInPrivatePools(c10::DeviceIndex device);
 
-// Bytes of the largest free block of the card.
+// Returns the bytes of the card's largest free block.
 size_t LargestFreeBlock(c10::DeviceIndex device);
 
 }  // namespace memtrace::shim

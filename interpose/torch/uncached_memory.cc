@@ -18,7 +18,7 @@ struct Given {
   Mutex mutex;
   std::unordered_set<void*> addresses;
 
-  // Never destroyed: memory may be freed while the process ends.
+  // Never destroyed, because memory may be freed while the process ends.
   static Given& Get() {
     static auto* given = new Given;
     return *given;

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is loaded into someone else's process meets it only by names that are ours, and by no path of this machine."""
+"""Libraries loaded into other programs export only our own names, and contain no path of this machine."""
 
 import os
 import re
@@ -15,12 +15,12 @@ OURS = [library for library in LIBRARIES if library.name.startswith("libmemtrace
 
 
 def output(*command: str | Path) -> str:
-    """What a program of binutils prints."""
+    """Returns the output of a binutils program."""
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
 def names(paths: list[Path]) -> list[str]:
-    """Names of tests."""
+    """Returns names for tests."""
     return [path.name for path in paths]
 
 
@@ -35,7 +35,7 @@ def test_only_our_names_are_exported(library):
     if library.name == "libmemtrace_preload.so":
         return
     others = [name for name in exported if not name.startswith("memtrace_")]
-    # That one object of torch's is torch's in the shim, too: interpose/torch/exports.map.
+    # The shim also exports an object of torch's, so that both share it: interpose/torch/exports.map.
     shared = [name for name in others if "CUDAAllocatorConfig8instanceEvE10s_instance" in name]
     assert others == shared and len(shared) == (2 if library.name == "libmemtrace_torch.so" else 0)
 
@@ -46,7 +46,7 @@ def test_preload_library_stands_before_its_list_and_needs_the_c_library_alone():
     listed = set(re.findall(r"^MEMTRACE_CUDA_SYMBOL\((\w+),", symbols, re.M))
     exported = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
     assert exported == listed | {"dlsym", "mmap", "mmap64"}
-    # A portable build (docs/wheel.md) names the parts that the C library once had, too.
+    # A portable build (docs/wheel.md) also names libraries that were once parts of the C library.
     former = ["libdl.so.2", "libpthread.so.0"] if (PACKAGE.parent / "stubs").is_dir() else []
     assert re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", library)) == ["libc.so.6", *former]
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What memtrace puts in the place of somebody else's function can be found behind it, and taken back."""
+"""A function that memtrace replaces can be found behind the replacement, and restored."""
 
 import functools
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A shim serves its torch whichever CUDA that was built for: what it calls of the runtime is the same in all."""
+"""A shim serves its torch built for any CUDA: the runtime functions that it calls are the same in all."""
 
 import os
 import re
@@ -16,7 +16,7 @@ MAJORS = ("12", "13")
 
 
 def called(shim: Path) -> set[str]:
-    """The functions of the CUDA runtime that a shim looks for in the process, without their symbol version."""
+    """Returns the CUDA runtime functions that a shim expects in the process, without their symbol version."""
     listed = subprocess.run(
         ["nm", "-D", "--undefined-only", shim], capture_output=True, text=True, timeout=60, check=True
     ).stdout
@@ -24,7 +24,7 @@ def called(shim: Path) -> set[str]:
 
 
 def declarations(major: str) -> dict[str, str]:
-    """How that major version's header declares each function."""
+    """Returns how the header of that major version declares each function."""
     header = BUILD.parent / "headers" / f"cuda-{major}" / "include" / "cuda_runtime_api.h"
     if not header.exists():
         pytest.skip(f"the headers of CUDA {major} are not there: setup/fetch_headers.py brings them")
@@ -44,7 +44,7 @@ def test_every_major_version_has_what_a_shim_calls(shim):
 @pytest.mark.parametrize("shim", SHIMS, ids=[shim.parent.name for shim in SHIMS])
 def test_every_major_version_declares_it_alike(shim):
     first, second = (declarations(major) for major in MAJORS)
-    # This one is declared otherwise in 13, so a difference would be seen.
+    # The declaration of this function differs in 13, which proves that a difference would be detected.
     assert first["cudaMemPrefetchAsync"] != second["cudaMemPrefetchAsync"]
     for name in called(shim):
         assert first[name] == second[name], name

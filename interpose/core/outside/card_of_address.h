@@ -11,16 +11,17 @@
 
 namespace memtrace {
 
-// Which card a block is on, for frees, which only say an address. Nobody needs to ask on a machine
-// with one card.
+// Finds the card that a block is on, for frees, which give only an address. It is not needed on a
+// machine with one card.
 //
 // Thread rule: any thread.
 class CardOfAddress {
  public:
-  // [address, address + size) is a segment of the card from now on; what overlaps it is no more.
+  // From now on, [address, address + size) is a segment of the card; ranges that it overlaps are
+  // removed.
   void Add(DeviceAddress address, Bytes size, int device);
 
-  // -1 if the address is in no segment.
+  // Returns -1 if the address is in no segment.
   int Find(DeviceAddress address) const;
 
  private:

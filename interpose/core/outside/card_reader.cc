@@ -48,13 +48,13 @@ const CardControl& Control() {
 
 constexpr uint64_t kMostFaultsTold = 3;
 
-// A context of driver 580 on an H200 takes 527 MiB, with all of torch's libraries loaded 0.9 GiB,
-// with NCCL 1.7 GiB (tests/gpu/recordings/h200/context_growth.json).
+// On an H200 with driver 580 a context takes 527 MiB; with all of torch's libraries loaded 0.9 GiB,
+// and with NCCL 1.7 GiB (tests/gpu/recordings/h200/context_growth.json).
 constexpr Bytes kUsualContext = Bytes{527} << 20;
 constexpr Bytes kLargestContext = Bytes{2} << 30;
 
-// Which answers the card gave about time, and how often the other timing would have answered
-// otherwise.
+// Adds which answers the card gave about time, and how often the other timing would have given a
+// different answer.
 void AddTiming(std::map<std::string, std::string>& facts) {
   struct memtrace_card_events events {};
   events.size = sizeof(events);
@@ -80,7 +80,7 @@ void AddFaults(std::map<std::string, std::string>& facts) {
       &facts);
 }
 
-// The libraries whose workspaces the card answers by a rule that it assumes.
+// True for libraries whose workspace sizes the card computes by an assumed rule.
 bool HasAssumedWorkspace(std::string_view call) {
   return call.starts_with("cuDNN") || call.starts_with("cudnn") || call.starts_with("cusolver") ||
          call.starts_with("cufft");

@@ -15,12 +15,12 @@
 
 namespace memtrace {
 
-// What can be known about a card besides the allocator's own figures. On the simulated card all of
-// it is exact: the card counts. On a real one the driver only says free and total, so `context` is
-// what was gone at the first look but for the allocator's, and the rest is left unexplained:
-// kernels that were loaded since, streams. If more was gone than any context takes, other processes
-// use the card, too: the context then counts as one is usually, and the rest as theirs, at every
-// look.
+// Reads what is known about a card besides the allocator's own figures. On the simulated card all
+// of it is exact, because the card counts. On a real card the driver tells only free and total
+// bytes, so `context` is what was in use at the first look, less the allocator's memory; later
+// growth, such as kernels loaded since and streams, is left unexplained. If more was in use than
+// any context takes, other processes also use the card: from then on the context counts with its
+// usual size and the rest as theirs, at every look.
 //
 // Thread rule: any thread.
 class CardReader {
@@ -31,15 +31,16 @@ class CardReader {
   bool simulated() const;
 
   bool has_looked() const { return context_.load(std::memory_order_relaxed) != kNotSeen; }
-  // The driver's word and what the allocator had reserved then; only the first look counts.
+  // `now` is the driver's answer, `reserved` the allocator's bytes at that moment; only the first
+  // look counts.
   void Look(DeviceMemory now, Bytes reserved);
 
-  // The other processes of this one's launch that hold memory of the card; none on a real card,
-  // where the driver does not say.
+  // Returns the other processes of this process's launch that hold memory of the card; none on a
+  // real card, where the driver does not tell.
   std::vector<LaunchProcess> OtherProcesses() const;
 
-  // `allocator`, `outside` (what is known to have been taken beside it; the simulated card knows
-  // better) and `now` (the driver's word) are read by the caller at about the same time.
+  // The caller reads `allocator`, `outside` (bytes known to be taken beside it; the simulated card
+  // has better figures) and `now` (the driver's answer) at about the same time.
   trace::CardLedger Read(const AllocatorLedger& allocator, Bytes outside, DeviceMemory now) const;
 
  private:
@@ -47,10 +48,10 @@ class CardReader {
 
   int device_;
   std::atomic<Bytes> context_ = kNotSeen;
-  std::atomic<bool> is_shared_ = false;  // with other processes, as far as the first look tells
+  std::atomic<bool> is_shared_ = false;  // with other processes, judged at the first look
 };
 
-// What the simulation did instead of computing, as annotations: "simulation.kernel_launches" ...
+// Returns what was simulated instead of computed, as annotations: "simulation.kernel_launches" ...
 // Empty on a real card.
 std::map<std::string, std::string> SimulationFacts();
 

@@ -19,7 +19,7 @@ namespace memtrace {
 namespace {
 
 constexpr int kMostAncestors = 64;
-constexpr size_t kMostProcesses = 64;  // more are left out: they count as strangers
+constexpr size_t kMostProcesses = 64;  // more are left out and count as unrelated
 
 std::string ReadProc(pid_t pid, const char* name) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
@@ -32,7 +32,7 @@ std::optional<pid_t> NumberAt(std::string_view text) {
   return error == std::errc() && end != text.data() ? std::optional(number) : std::nullopt;
 }
 
-// The name of a program, in brackets before the state, may hold anything.
+// The program's name, in parentheses before the state, may contain any character.
 std::optional<pid_t> ParentOf(pid_t pid) {
   const std::string stat = ReadProc(pid, "stat");
   const size_t name_end = stat.rfind(") ");
@@ -50,7 +50,7 @@ bool IsAncestor(pid_t ancestor, pid_t pid) {
   return false;
 }
 
-// As it was when the process began.
+// /proc shows the environment as it was when the process began.
 std::optional<pid_t> RankOf(pid_t pid) {
   constexpr std::string_view kRank = "RANK=";
   const std::string environment = ReadProc(pid, "environ");

@@ -17,12 +17,13 @@ struct LaunchProcess {
   uint64_t bytes = 0;
 };
 
-// What another process is to this one: "data_worker" (one of torch's DataLoader), "worker" (another
-// descendant), "parent" (an ancestor), "rank 3" (by its environment), else "process".
+// Returns how another process is related to this one: "data_worker" (one of torch's DataLoader),
+// "worker" (another descendant), "parent" (an ancestor), "rank 3" (by its environment), else
+// "process".
 std::string RelationTo(pid_t pid);
 
-// "4711 545259520 data_worker;4712 ..." by descending bytes; empty of none (format.md,
-// "card.processes"). What one is to this process is found out once.
+// Returns "4711 545259520 data_worker;4712 ..." by descending bytes; empty if there is none
+// (format.md, "card.processes"). The relation of each process is looked up once.
 std::string LaunchProcessesText(std::vector<LaunchProcess> processes);
 
 }  // namespace memtrace

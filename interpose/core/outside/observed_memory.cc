@@ -11,8 +11,8 @@ namespace {
 
 constexpr Bytes kTorchRounding = 512;
 
-// Observing may begin in the middle: what was there before is freed and unmapped without having
-// been seen to come. And figures that torch gives one after the other need not agree.
+// Observing may begin late, so memory may be freed or unmapped whose allocation was not seen. Also,
+// figures that torch gives one after the other need not agree.
 Bytes Minus(Bytes from, Bytes bytes) { return from > bytes ? from - bytes : 0; }
 void Subtract(Bytes& from, Bytes bytes) { from = Minus(from, bytes); }
 
@@ -87,8 +87,8 @@ void ObservedMemory::NoteRange(const memtrace_observed& event) {
   recorder_.Unmapped(range);
 }
 
-// A segment that grows is mapped piece by piece, and given back so. torch does not say where its
-// addresses end: the trace has them as far as they are used.
+// A segment that grows is mapped and unmapped piece by piece. torch does not tell where its address
+// range ends, so the trace shows it as far as it has been used.
 void ObservedMemory::NoteGrowth(const RangeEvent& range) {
   const DeviceAddress end = range.address + range.size;
   auto grown = growing_.upper_bound(range.address);

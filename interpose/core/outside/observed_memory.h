@@ -12,14 +12,14 @@
 
 namespace memtrace {
 
-// What another allocator holds on one card, summed up from its events, which are passed on to a
-// recorder. Its events carry sizes as asked for; what a block occupies follows from how it rounds
-// (memtrace_observed) and from where its other blocks lie.
+// Sums up another allocator's memory on one card from its events and passes them on to a recorder.
+// The events carry requested sizes; the bytes that a block occupies follow from the allocator's
+// rounding (memtrace_observed) and from the places of its other blocks.
 //
 // Thread rule: any thread; events of one card come in their order.
 class ObservedMemory {
  public:
-  // kNothing: what is in use is all that is reserved, and no segment is ever said to be mapped.
+  // kNothing: all reserved memory is in use, and no mapped segment is ever reported.
   enum class Caches { kSegments, kNothing };
 
   ObservedMemory(DeviceIndex device, AllocationObserver& recorder,
@@ -29,11 +29,11 @@ class ObservedMemory {
   void Note(const memtrace_observed& event);
   AllocatorLedger ledger() const;
 
-  // The ledger in the other allocator's own words, exact: it said them when it gave up.
+  // Returns the ledger that the other allocator stated when it gave up; it is exact.
   AllocatorLedger LedgerOf(const memtrace_observed_out_of_memory& event) const;
 
  private:
-  // Under the lock, all of these.
+  // All of these are called with the lock held.
   void NoteBlock(const memtrace_observed& event);
   void NoteRange(const memtrace_observed& event);
   void NoteGrowth(const RangeEvent& range);
@@ -45,7 +45,7 @@ class ObservedMemory {
   mutable Mutex mutex_;
   AllocatorLedger sums_;       // guarded by mutex_
   ObservedSegments segments_;  // likewise
-  // Segments that grow, begin to end, as far as they ever grew. Likewise.
+  // Segments that grow, from their begin to the furthest end so far. Guarded by mutex_.
   std::map<DeviceAddress, DeviceAddress> growing_;
 };
 

@@ -10,35 +10,35 @@
 
 namespace memtrace {
 
-// Where another allocator's blocks lie in its segments, as far as it takes to know how much each
-// occupies: a block gets more than was asked for where the rest of the free memory that it is cut
+// Tracks where another allocator's blocks lie in its segments, as far as needed to know how much
+// each occupies: a block gets more than requested if the rest of the free memory that it is cut
 // from is not worth splitting off.
 //
 //   segment   |  block A  |   free   |  block C  |
 //   B comes   |  block A  |  B    :??|  block C  |    B's, if at most `unsplit` bytes
 //
-// Segments that grow have no rest to keep, so they are not told and their blocks are as asked for.
-// Allocates nothing once as many blocks have lived as ever will at a time. Thread rule: one at a
-// time.
+// Segments that grow have no rest to keep, so they are not added and their blocks count as
+// requested. Allocates nothing once the number of living blocks has reached its peak. Thread rule:
+// one thread at a time.
 class ObservedSegments {
  public:
   void Add(DeviceAddress address, Bytes bytes) { segments_[address] = bytes; }
   void Remove(DeviceAddress address) { segments_.erase(address); }
 
-  // What a block occupies that needs `least` bytes, usually `usual`. `unsplit` = 0: `least`, in a
-  // segment of which that holds for all blocks.
+  // Returns the bytes that a block occupies which needs `least` bytes, usually `usual`. If
+  // `unsplit` is 0 that is `least`; the segment's other blocks must then have 0 as well.
   Bytes Take(DeviceAddress address, Bytes usual, Bytes least, Bytes unsplit);
-  // What Take said of this block.
+  // Returns the result of Take for this block.
   Bytes Occupied(DeviceAddress address, Bytes usual) const;
   void GiveBack(DeviceAddress address) { blocks_.erase(address); }
 
  private:
-  // All that is free from `address` on; 0 outside the segments.
+  // Returns the free bytes from `address` on; 0 outside the segments.
   Bytes Free(DeviceAddress address) const;
 
   std::pmr::unsynchronized_pool_resource nodes_;
   std::pmr::map<DeviceAddress, Bytes> segments_{&nodes_};
-  // Those with a rest to ask about, and those whose size is not the usual one.
+  // Blocks in a segment that was added, and blocks whose size is not the usual one.
   std::pmr::map<DeviceAddress, Bytes> blocks_{&nodes_};
 };
 

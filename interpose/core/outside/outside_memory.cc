@@ -38,8 +38,8 @@ void OutsideMemory::Drop(const OutsideBlock& block) {
   listener_->GivenBack(block);
 }
 
-// What the driver gives out is nobody's: whatever was there went without our being told (a context
-// that was destroyed).
+// The driver gives out only unused memory, so a block known at this address was freed without a
+// call that we saw, such as with its context.
 void OutsideMemory::Taken(const OutsideBlock& block) {
   const SpinMutexLock lock(mutex_);
   if (listener_ == nullptr) return;
@@ -73,7 +73,7 @@ void OutsideMemory::Mapped(uint64_t handle, DeviceAddress address, Bytes bytes) 
   ++physical->second.mappings;
 }
 
-// The driver unmaps whole mappings only.
+// The driver unmaps only whole mappings.
 void OutsideMemory::Unmapped(DeviceAddress address, Bytes bytes) {
   const SpinMutexLock lock(mutex_);
   auto mapping = mappings_.lower_bound(address);

@@ -16,21 +16,21 @@
 
 namespace memtrace {
 
-// Something that the program took from the driver itself.
+// A block that the program took from the driver itself.
 struct OutsideBlock {
   trace::OutsideKind kind = trace::OutsideKind::kDevice;
   int device = 0;
-  uint64_t address = 0;  // of kPhysical: the handle
+  uint64_t address = 0;  // the handle if kind is kPhysical
   Bytes bytes = 0;
   uint64_t stream = 0;
-  ContextId context{};  // who and where, as the recorder packs it
+  ContextId context{};  // who took it and where, as the recorder packs it
 };
 
-// Memory of a card, as opposed to the host's.
+// True for memory of a card, false for the host's.
 inline bool IsOnCard(trace::OutsideKind kind) { return kind <= trace::OutsideKind::kPhysical; }
 
-// Who hears of it. Called under the table's lock, in the order in which things happened: must not
-// call back.
+// Is told of every change. Called under the table's lock, in the order in which things happened; it
+// must not call back.
 class OutsideListener {
  public:
   virtual ~OutsideListener() = default;
@@ -38,42 +38,43 @@ class OutsideListener {
   virtual void GivenBack(const OutsideBlock& block) = 0;
 };
 
-// What the program holds of the driver, by address, or by handle while it is physical memory that
-// may be mapped. What another allocator says to have mapped is its own and no longer here: our
-// observation of torch's allocator sees its segments a second time that way.
+// The memory that the program holds from the driver, by address, or by handle for physical memory
+// that may be mapped. A range that another allocator claims is removed, because the segments of an
+// observed torch allocator are also seen by the driver's hooks.
 //
 // Thread rule: any thread.
 class OutsideMemory {
  public:
-  // From now on this one hears, which outlives this: it is told all that is there, after the one
-  // before was told that all was given back. As long as there is none, everything is dropped.
+  // From now on, tells this listener, which must outlive this object: first of all that is there,
+  // after the previous listener was told that all was given back. Without a listener, everything is
+  // dropped.
   void Tell(OutsideListener* listener);
 
-  // Adds a block. What was known at its address, or by its handle, is given back first: the driver
-  // gives out only what is nobody's.
+  // Adds a block. A block known at its address, or by its handle, is given back first, because the
+  // driver gives out only unused memory.
   void Taken(const OutsideBlock& block);
-  // Takes out the block that begins at `address`, physical memory excepted, and returns it; nothing
-  // if none is known.
+  // Removes the block that begins at `address`, except physical memory, and returns it; nothing if
+  // no such block is known.
   std::optional<OutsideBlock> GivenBack(uint64_t address);
 
   // Physical memory is given back once it has neither references (one when taken, one more for each
-  // Retained) nor mappings. A handle that is not known is ignored, and so is an address: Unmapped
-  // takes away the mappings that lie in the range as a whole.
+  // Retained) nor mappings. An unknown handle or address is ignored; Unmapped removes the mappings
+  // that lie entirely in the range.
   void Mapped(uint64_t handle, DeviceAddress address, Bytes bytes);
   void Unmapped(DeviceAddress address, Bytes bytes);
   void Retained(uint64_t handle);
   void Released(uint64_t handle);
 
-  // A context is gone, and what was allocated on the card in it. Physical, managed and host memory
-  // stays.
+  // A context is gone, and with it the memory that was allocated on the card in it. Physical,
+  // managed and host memory stays.
   void Reset(int device);
 
-  // [address, address + bytes) turned out to be another allocator's. Cheap if nothing is here.
+  // [address, address + bytes) belongs to another allocator. Cheap if there is no block.
   void Claim(DeviceAddress address, Bytes bytes);
 
   Bytes on_card(int device) const;
 
-  // For pthread_atfork: the child gets a whole table.
+  // For pthread_atfork: the child gets a consistent table.
   void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
   void UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 

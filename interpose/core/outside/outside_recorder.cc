@@ -5,7 +5,8 @@
 namespace memtrace {
 namespace {
 
-// Handles and addresses are told apart in the trace: no address of a card has the highest bit.
+// Marks handles, so that the trace can tell them from addresses: no address of a card has the
+// highest bit.
 constexpr uint64_t kHandle = uint64_t{1} << 63;
 
 uint64_t AddressOf(const OutsideBlock& block) {

@@ -11,16 +11,15 @@
 
 namespace memtrace {
 
-// Writes down what the program takes from the driver itself. In a process without a caching
-// allocator that is all there is: cards' memory counts as blocks of an allocator that caches
-// nothing, so every report is about it. Beside an allocator it has events of its own, as the
-// host's memory always has.
+// Records what the program takes from the driver itself. In a process without a caching allocator,
+// memory of cards counts as blocks of an allocator that caches nothing, so every report covers it.
+// Beside an allocator, it has events of its own, as host memory always has.
 //
-// Thread rule: as OutsideListener.
+// Thread rule: the same as OutsideListener's.
 class OutsideRecorder final : public OutsideListener {
  public:
-  // `alone`: the cards' figures, by ordinal, if there is no caching allocator; else empty. All
-  // outlive this.
+  // `alone` holds the cards' figures, by ordinal, if there is no caching allocator; else it is
+  // empty. All arguments must outlive this.
   OutsideRecorder(recorder::ProgramRecorder& recorder, std::vector<ObservedMemory*> alone)
       : recorder_(recorder), alone_(std::move(alone)) {}
 

@@ -11,7 +11,7 @@ namespace memtrace {
 std::string WithoutFolders(std::string_view text) {
   constexpr std::string_view kEnds = " \t\n\"'=,;:()[]{}";
   std::string cut;
-  size_t path = 0;  // where in `cut` the current one began
+  size_t path = 0;  // where the current path begins in `cut`
   for (const char c : text) {
     if (c == '/') {
       cut.resize(path);

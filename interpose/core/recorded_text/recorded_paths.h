@@ -8,11 +8,12 @@
 
 namespace memtrace {
 
-// `text` with each path in it cut to its last part: "--data=/home/ann/x.bin,b/c" becomes
-// "--data=x.bin,c". A path ends at a blank, a quote, a bracket or one of = , ; : and at the end.
+// Returns `text` with each path in it cut to its last part: "--data=/home/ann/x.bin,b/c" becomes
+// "--data=x.bin,c". A path ends at a blank, a quote, a bracket, one of = , ; : or the text's end.
 std::string WithoutFolders(std::string_view text);
 
-// `text` as a trace may have it: without folders if MEMTRACE_PATHS=0 (memtrace run --no-paths).
+// Returns `text` as it may be recorded: without folders if MEMTRACE_PATHS=0 (memtrace run
+// --no-paths).
 std::string AsRecorded(std::string text);
 
 }  // namespace memtrace

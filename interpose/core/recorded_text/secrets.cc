@@ -14,11 +14,11 @@ constexpr std::string_view kHidden = "***";
 constexpr std::array<std::string_view, 13> kSecretEnds = {
     "token",      "key",        "secret",      "secrets", "password", "passwords",    "passwd",
     "passphrase", "credential", "credentials", "bearer",  "pwd",      "authorization"};
-// The plural of the first two counts things, unless one of these stands before it.
+// The plurals of "token" and "key" count things unless one of these words precedes them.
 constexpr std::array<std::string_view, 7> kSecretKinds = {"api",    "auth",    "access", "secret",
                                                           "bearer", "private", "hf"};
 
-// How tokens of well-known services begin, and how long they are at least.
+// The prefixes of well-known services' tokens, and the minimum length of such a token.
 constexpr std::array<std::string_view, 8> kTokenBeginnings = {
     "hf_", "sk-", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "AKIA"};
 constexpr size_t kLeastToken = 20;
@@ -41,7 +41,7 @@ bool EndsWithAny(std::string_view text, const auto& ends) {
                      [text](std::string_view end) { return text.ends_with(end); });
 }
 
-// Goes through the text of a JSON array: of a word in it, a quote is \" and a line break \n.
+// Scans the text of a JSON array; within a word, a quote is \" and a line break is \n.
 class Redaction {
  public:
   explicit Redaction(std::string_view text) : text_(text) {}
@@ -52,7 +52,7 @@ class Redaction {
   }
 
  private:
-  // One character as JSON writes it: \n, \", or itself.
+  // Returns one character as JSON writes it: \n, \", or itself.
   std::string_view UnitAt(size_t at) const {
     return text_.substr(at, at < text_.size() && text_[at] == '\\' ? 2 : 1);
   }
@@ -95,10 +95,11 @@ class Redaction {
                        [word](std::string_view begin) { return word.starts_with(begin); });
   }
 
-  // Behind the name: = or : and a value, or, of an option, a blank or the next word.
+  // Hides the value after a name: after = or :, or, if the name is an option, after a blank or in
+  // the next word.
   void HideValueOf(std::string_view name) {
     size_t at = at_;
-    if (!IsWordEnd(at) && IsQuote(at)) at += UnitAt(at).size();  // of a field of JSON
+    if (!IsWordEnd(at) && IsQuote(at)) at += UnitAt(at).size();  // the name of a JSON field
     const size_t begin = at;
     at = BehindBlanks(at);
     if (!IsWordEnd(at) && (text_[at] == '=' || text_[at] == ':')) {
@@ -116,7 +117,7 @@ class Redaction {
     }
   }
 
-  // Up to the quote that ends it, or a blank, or one of `ends`.
+  // Hides the text up to its closing quote, or to a blank or one of `ends`.
   void HideValue(std::string_view ends) {
     if (IsWordEnd(at_)) return;
     const bool is_quoted = IsQuote(at_);
@@ -139,13 +140,13 @@ class Redaction {
     return IsBlank(at) || unit == "\\\"" || ends.find(unit) != std::string_view::npos;
   }
 
-  // Of "Authorization: Bearer V" the value is two words.
+  // True if a second word follows as part of the value, as in "Authorization: Bearer V".
   static bool IsScheme(std::string_view word) {
     const std::string lowered = Lowered(word);
     return lowered == "bearer" || lowered == "basic" || lowered == "token";
   }
 
-  // `at`: the quote that ends the option's own word.
+  // `at` is the quote that ends the option's own word.
   void HideNextWord(size_t at) {
     size_t begin = at + 1;
     while (begin < text_.size() && (text_[begin] == ',' || text_[begin] == ' ')) ++begin;
@@ -156,7 +157,7 @@ class Redaction {
     Hide(end);
   }
 
-  // From :// to the host: "user:password@", or "token@" of a site.
+  // Copies from :// to the host and hides "user:password@"; on a site also "token@".
   void CopyUrlHost() {
     is_url_ = true;
     const bool is_site = out_.ends_with("http") || out_.ends_with("https");

@@ -32,9 +32,9 @@ constexpr std::array kRecordedEnvironment = {
     env::kSlurmProcessId,
 };
 
-constexpr size_t kLongestStem = 100;  // a file's name has room for 255
+constexpr size_t kLongestStem = 100;  // a file's name may have 255 bytes
 
-// "train.py" -> "train"; what is no name for a file becomes '_'.
+// "train.py" becomes "train"; a character that a file name cannot have becomes '_'.
 std::string Stem(std::string_view script) {
   std::string stem(script.substr(0, script.rfind(".py")).substr(0, kLongestStem));
   for (char& c : stem) {
@@ -45,7 +45,7 @@ std::string Stem(std::string_view script) {
   return stem.empty() ? "program" : stem;
 }
 
-// True if the driver that this process has is the simulated card.
+// True if the driver loaded in this process is the simulated card.
 bool HasSimulatedCard() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
   if (driver == nullptr) return false;

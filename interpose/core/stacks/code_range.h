@@ -7,7 +7,8 @@
 
 namespace memtrace {
 
-// Where a loaded file's code lies, to tell whose a return address is without asking the loader.
+// The address range of a loaded file's code, to attribute a return address without calling the
+// loader.
 struct CodeRange {
   uintptr_t begin = 0;
   uintptr_t end = 0;
@@ -17,7 +18,8 @@ struct CodeRange {
     return at >= begin && at < end;
   }
 
-  // Of the file that `address` lies in; empty if it is in none. Asks the loader, which has a lock.
+  // Returns the range of the file that `address` lies in; empty if there is none. Calls the loader,
+  // which takes a lock.
   static CodeRange Of(const void* address);
 };
 

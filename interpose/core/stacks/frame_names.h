@@ -12,7 +12,7 @@
 
 namespace memtrace {
 
-// Names frames of either kind: one recorder has stacks of both.
+// Names frames of both kinds, because one recorder has stacks of both.
 class FrameNames final : public recorder::FrameSymbolizer {
  public:
   PythonFrames& python() { return python_; }
@@ -24,7 +24,7 @@ class FrameNames final : public recorder::FrameSymbolizer {
     return named;
   }
 
-  // Our hooks are no part of the program.
+  // Hides our Python hooks, which are no part of the program.
   bool IsHidden(const recorder::RawFrame& frame) override {
     return !IsNative(frame) && IsOwnFile(python_.Symbolize(frame).file);
   }

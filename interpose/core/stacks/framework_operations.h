@@ -8,11 +8,11 @@
 
 namespace memtrace {
 
-// The functions of a framework behind the recorder's interface. Thread rule: Set before the
-// recorder is made; then any thread.
+// Adapts a framework's functions to the recorder's interface. Thread rule: Set before the recorder
+// is made; then any thread.
 class FrameworkOperations final : public recorder::OperationSource {
  public:
-  // Ignored unless all three are there.
+  // Ignored unless all three functions are given.
   void Set(const memtrace_operations& functions) {
     const bool is_whole = functions.running != nullptr && functions.next != nullptr &&
                           functions.is_recording != nullptr;

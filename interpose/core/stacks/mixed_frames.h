@@ -17,14 +17,14 @@ namespace memtrace {
 //   at::detail::empty_cuda  <- at::native::...  <- torch's binding  |  step  train.py:31  <- main
 //   ... native, without our own frames                                  |  Python, as without them
 //
-// The interpreter's own frames are left out: those of Python say the same. A thread that Python
-// does not know has all of its native frames. Thread rule: any thread.
+// The interpreter's own frames are left out, because Python's frames show the same. A thread that
+// Python does not know keeps all of its native frames. Thread rule: any thread.
 class MixedFrames {
  public:
-  // `caller`, a return address, lies in the library of ours that asked.
+  // `caller` is a return address in the library of ours that requests the frames.
   explicit MixedFrames(const void* caller);
 
-  // Innermost first; returns how many.
+  // Writes the innermost frame first; returns the number of frames.
   size_t Walk(std::array<recorder::RawFrame, NativeFrames::kMostFrames>& frames) const;
 
  private:

@@ -56,7 +56,7 @@ std::string Demangled(const char* name) {
   return status == 0 ? text.get() : name;
 }
 
-// The loader knows the program by the name it was started with.
+// For the program itself the loader gives the name with which it was started.
 std::string FileOf(const char* name) {
   if (name != nullptr && std::strchr(name, '/') != nullptr) {
     std::array<char, PATH_MAX> path{};
@@ -99,7 +99,8 @@ size_t NativeFrames::Walk(const void* caller, std::span<recorder::RawFrame> fram
   return collected.count;
 }
 
-// A return address may be the first of the function behind: the call is before it.
+// A return address may already belong to the next function, so the byte before it, in the call, is
+// used.
 trace::Frame NativeFrames::Symbolize(const recorder::RawFrame& frame) {
   const char* call = static_cast<const char*>(frame.code) - 1;
   Dl_info info{};

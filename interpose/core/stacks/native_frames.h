@@ -20,27 +20,28 @@ namespace memtrace {
 
 // The native frames of the calling thread, from the caller of the driver outwards. A frame is a
 // return address until it is named, once: file and offset ("/opt/libfoo.so+0x1a2b"), and the
-// exported symbol that it lies in, if any. Names of functions that are not exported, files and
-// lines come from the file's debug information, later: the offset and the build-id are in the
-// trace.
+// exported symbol that it lies in, if any. Other functions' names, files and lines are resolved
+// later from debug information, for which the trace has the offset and the build-id.
 //
-// Walking takes no lock and allocates nothing; naming asks the loader, which has one. A module
-// loaded where another was unloaded is taken for it. Thread rule: any thread.
+// Walking takes no lock and allocates nothing; naming calls the loader, which takes one. A module
+// loaded where another was unloaded is mistaken for it. Thread rule: any thread.
 class NativeFrames : public recorder::FrameSymbolizer {
  public:
   static constexpr size_t kMostFrames = 64;
-  // What `instruction` of a RawFrame says of a native one; no offset in a Python function is that.
+  // Value of RawFrame::instruction that marks a native frame; no offset in a Python function equals
+  // it.
   static constexpr int32_t kInstruction = std::numeric_limits<int32_t>::min();
 
-  // Innermost first, without what is inside `caller`, a return address; all if it is not found.
-  // Ends before the first frame in `outside`. Returns how many there are.
+  // Writes the frames, innermost first, without those inside `caller`, a return address; all of
+  // them if it is not found. Ends before the first frame in `outside`. Returns the number of
+  // frames.
   static size_t Walk(const void* caller, std::span<recorder::RawFrame> frames,
                      CodeRange outside = {});
 
   trace::Frame Symbolize(const recorder::RawFrame& frame) override;
 
-  // The modules of frames named since the last call: file and build-id in hexadecimal, "" if it has
-  // none.
+  // Returns the modules of frames named since the last call: file and build-id in hexadecimal, ""
+  // if it has none.
   std::set<std::pair<std::string, std::string>> TakeNewModules();
   bool has_new_modules() const { return has_new_modules_.load(std::memory_order_acquire); }
 

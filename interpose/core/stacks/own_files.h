@@ -12,8 +12,8 @@ namespace memtrace {
 // "/x/memtrace/lib/libmemtrace.so" -> "/x/memtrace/". Empty if the library lies elsewhere.
 std::string PackageFolderOf(std::string_view library);
 
-// True if the file is one of memtrace's own Python package, whose hooks stand in every stack of a
-// program that it follows.
+// True if the file is part of memtrace's own Python package, whose hooks appear in the stacks of
+// every followed program.
 bool IsOwnFile(std::string_view file);
 
 }  // namespace memtrace

@@ -17,7 +17,8 @@ int RaiseNow(void* exception) {
   return -1;
 }
 
-// Pending calls are made by the main thread alone; false if there is no room for one.
+// Only the main thread runs pending calls. Returns false on another thread, or if there is no room
+// for one.
 bool RaiseInPendingCall(const PythonException& exception) {
   static auto* const kAddCall = PythonSymbol<int(int (*)(void*), void*)>("Py_AddPendingCall");
   if (gettid() != getpid()) return false;

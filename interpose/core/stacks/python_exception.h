@@ -5,7 +5,7 @@
 
 namespace memtrace {
 
-// The exception that the interpreter is about to raise on this thread, taken from it; perhaps none.
+// The exception, if any, that the interpreter is about to raise on this thread, taken from it.
 //
 //   PythonException exception = PythonException::Take();
 //   exception.Raise();      // here, or
@@ -18,12 +18,12 @@ class PythonException {
 
   bool is_there() const { return kind_ != nullptr; }
 
-  // Gives it back to the interpreter. Call this or RaiseSoon, once.
+  // Gives the exception back to the interpreter. Call either this or RaiseSoon, once.
   void Raise() const;
 
-  // Has this thread raise it between two of the next instructions of Python's that it runs, as the
-  // interpreter does with what a signal handler raises. On a thread that is not the main one, only
-  // its class arrives, which is all that such an exception from outside has.
+  // Has this thread raise the exception between two of its next Python instructions, as the
+  // interpreter does for signal handlers. On threads other than the main one, only the exception's
+  // class arrives, because Python passes no more to another thread.
   void RaiseSoon() const;
 
  private:

@@ -7,9 +7,9 @@
 namespace memtrace {
 namespace {
 
-// By offsetof() with the headers of 3.11.2, 3.11.7, 3.12.1 and 3.13.0 on x86-64; the same on every
-// 64-bit Linux. tests/interpose/core/test_python_frames.py checks each against its interpreter
-// where that is installed.
+// Computed by offsetof() with the headers of 3.11.2, 3.11.7, 3.12.1 and 3.13.0 on x86-64; the same
+// on every 64-bit Linux. tests/interpose/core/test_python_frames.py checks each against its
+// interpreter where that is installed.
 constexpr PythonFrameLayout kLayouts[] = {
     {.minor = 11,
      .thread_frame = 56,

@@ -9,10 +9,10 @@
 
 namespace memtrace {
 
-// Where one minor version of CPython keeps what a walk of a thread's frames needs: byte offsets in
-// structs of Include/cpython/pystate.h, Include/cpython/code.h and
-// Include/internal/pycore_frame.h. Nothing outside CPython promises them, so PythonFrames believes
-// a layout only after the public functions gave the same frames.
+// Byte offsets that a walk of a thread's frames needs in one minor version of CPython, in structs
+// of Include/cpython/pystate.h, Include/cpython/code.h and Include/internal/pycore_frame.h. CPython
+// does not guarantee them, so PythonFrames trusts a layout only after the public functions have
+// given the same frames.
 struct PythonFrameLayout {
   int minor = 0;  // of Python 3
 
@@ -32,8 +32,9 @@ struct PythonFrameLayout {
   size_t first_traceable = 0;    // _co_firsttraceable, in code units of 2 bytes
 };
 
-// The layout for what Py_GetVersion() says ("3.11.2 (main, ...) [GCC ...]"); null for a version
-// that nobody has looked up and for builds without the interpreter's lock, which lay out otherwise.
+// Returns the layout for Py_GetVersion()'s text ("3.11.2 (main, ...) [GCC ...]"); null for a
+// version without a known layout and for builds without the interpreter's lock, whose layout
+// differs.
 const PythonFrameLayout* FindPythonFrameLayout(std::string_view version);
 
 }  // namespace memtrace

@@ -12,13 +12,13 @@
 namespace memtrace {
 namespace {
 
-// enum _frameowner of pycore_frame.h.
+// Values of enum _frameowner in pycore_frame.h.
 constexpr char kOwnedByGenerator = 1;
 constexpr char kOwnedByCStack = 3;  // since 3.12: the interpreter's own entry, no Python frame
 
 constexpr int kCodeUnit = 2;  // bytes
 
-// Reads this process's memory as it is.
+// Reads this process's memory directly.
 class Directly {
  public:
   template <typename T>
@@ -30,7 +30,7 @@ class Directly {
   static constexpr bool failed() { return false; }
 };
 
-// Reads it through the kernel, which refuses addresses that are none.
+// Reads memory through the kernel, which rejects invalid addresses.
 class ThroughKernel {
  public:
   ThroughKernel() : file_(open("/proc/self/mem", O_RDONLY | O_CLOEXEC)), failed_(file_ < 0) {}
@@ -40,7 +40,7 @@ class ThroughKernel {
   ThroughKernel(const ThroughKernel&) = delete;
   ThroughKernel& operator=(const ThroughKernel&) = delete;
 
-  // A value-initialised T once anything has failed.
+  // Returns a value-initialized T once any read has failed.
   template <typename T>
   T At(const char* address) {
     T value{};
@@ -76,10 +76,10 @@ size_t Walk(const PythonFrameLayout& layout, const void* thread_state, Memory& m
     if (owner == kOwnedByCStack) continue;
     const auto* code = memory.template At<const char*>(frame + layout.code);
     const auto* instruction = memory.template At<const char*>(frame + layout.instruction);
-    // PyFrame_GetLasti: bytes, -1 before the first instruction.
+    // The same as PyFrame_GetLasti: bytes, -1 before the first instruction.
     const auto offset =
         std::max(-1, static_cast<int32_t>(instruction - (code + layout.first_instruction)));
-    // _PyFrame_IsIncomplete: the frame is being made and nobody may see it yet.
+    // The same test as _PyFrame_IsIncomplete: the frame is being made and must not be seen yet.
     if (owner != kOwnedByGenerator &&
         offset < kCodeUnit * memory.template At<int32_t>(code + layout.first_traceable)) {
       continue;

@@ -22,7 +22,7 @@ bool Find(Function*& function, const char* name) {
 
 }  // namespace
 
-// The part of CPython's API that is used, by its own names; all exported since 3.9 or 3.11.
+// The functions of CPython's API that are used, by their own names; all exported since 3.9 or 3.11.
 struct PythonFrames::Functions {
   Thread* (*thread_state)();    // PyGILState_GetThisThreadState
   int (*is_initialized)();      // Py_IsInitialized
@@ -59,7 +59,7 @@ struct PythonFrames::Functions {
     return Find(instruction, "PyFrame_GetLineNumber");
   }
 
-  // Memory may be asked for while an exception is on its way; it must arrive.
+  // Saves and restores an exception in flight, because memory may be requested during one.
   class PendingError {
    public:
     explicit PendingError(const Functions& python) : python_(python) {
@@ -98,8 +98,8 @@ PythonFrames::~PythonFrames() = default;
 
 PythonFrames::Hold::Hold(const PythonFrames& frames) : frames_(frames) {
   const auto& python = frames.python_;
-  // A thread Python does not know would be registered by PyGILState_Ensure: a cost and a trace in
-  // its life for nothing.
+  // PyGILState_Ensure would register a thread that Python does not know, a cost and a side effect
+  // without any use.
   if (python == nullptr || python->is_initialized() == 0 || python->thread_state() == nullptr)
     return;
   state_ = python->ensure();
@@ -110,7 +110,7 @@ PythonFrames::Hold::~Hold() {
   if (held_) frames_.python_->release(state_);
 }
 
-// At the interpreter's end is_initialized() turns to 0 before any thread's state is freed.
+// When the interpreter ends, is_initialized() becomes 0 before any thread's state is freed.
 size_t PythonFrames::Collect(std::span<recorder::RawFrame> frames) {
   if (walks_without_lock()) {
     const void* state = python_->is_initialized() != 0 ? python_->thread_state() : nullptr;
@@ -123,7 +123,7 @@ size_t PythonFrames::Collect(std::span<recorder::RawFrame> frames) {
   return count;
 }
 
-// Called with the interpreter's lock, so by one thread at a time.
+// Called with the interpreter's lock held, so on one thread at a time.
 void PythonFrames::Check(std::span<const recorder::RawFrame> expected) {
   const bool agrees = WalkGives(*layout_, python_->thread_state(), expected, kMostFrames);
   checks_left_ = agrees ? checks_left_ - 1 : kNeverAgain;
@@ -136,7 +136,7 @@ size_t PythonFrames::CollectLocked(std::span<recorder::RawFrame> frames) const {
   while (frame != nullptr && count < frames.size()) {
     Object* code = python.code(frame);
     frames[count++] = recorder::RawFrame{code, python.instruction(frame)};
-    python.drop_reference(code);  // the frame keeps it
+    python.drop_reference(code);  // the frame keeps the code object alive
     Object* back = python.back(frame);
     python.drop_reference(frame);
     frame = back;

@@ -15,24 +15,24 @@ namespace memtrace {
 // The Python frames of the calling thread; no Python header is needed and one binary serves every
 // Python from 3.10 on. In a process without Python there are never any frames.
 //
-// A version whose layout is known (python_frame_layout.h) is walked in its own structs, without the
-// interpreter's lock, once the first kChecks walks gave what CPython's exported functions give; the
-// lock is then taken for unseen frames only. Every other version, and one that ever differed, goes
-// through those functions and takes the lock for each walk.
+// For a version with a known layout (python_frame_layout.h), frames are read from its own structs,
+// without the interpreter's lock, once the first kChecks walks gave the same as CPython's exported
+// functions; the lock is then taken for unseen frames only. Any other version, and one that ever
+// differed, uses those functions and takes the lock for each walk.
 //
-// So no lock that a Python thread may wait for must be held by the caller. Threads that Python does
-// not know (autograd's) have no frames. Thread rule: any thread.
+// The caller must therefore hold no lock that a Python thread may wait for. Threads that Python
+// does not know (autograd's) have no frames. Thread rule: any thread.
 class PythonFrames : public recorder::FrameSymbolizer {
  public:
   PythonFrames();
   ~PythonFrames() override;
 
-  // Innermost first. The walk stops at kMostFrames: deeper ones are the launcher's and of no
-  // interest.
+  // The innermost frame is first. The walk stops at kMostFrames, because deeper frames are the
+  // launcher's and of no interest.
   static constexpr size_t kMostFrames = 128;
 
-  // Calls `use` with the frames, which may symbolize them. Returns what `use` returned; `use` is
-  // not called and 0 returned if there are no frames.
+  // Calls `use` with the frames, which may symbolize them, and returns its result. Returns 0
+  // without calling it if there are no frames.
   template <typename Use>
   uint32_t Walk(Use use) {
     recorder::RawFrame frames[kMostFrames];
@@ -40,12 +40,12 @@ class PythonFrames : public recorder::FrameSymbolizer {
     return count == 0 ? 0 : use(std::span<const recorder::RawFrame>(frames, count));
   }
 
-  // Takes the interpreter's lock. Keeps a reference to the code object for ever: the address of a
-  // collected one could name another. REQUIRES: called from within Walk, whose frames keep the code
-  // alive until then.
+  // Takes the interpreter's lock. Keeps a reference to the code object forever, because the address
+  // of a collected one could be reused by another. REQUIRES: called from within Walk, whose frames
+  // keep the code alive until then.
   trace::Frame Symbolize(const recorder::RawFrame& frame) override;
 
-  // Whether walks do without the interpreter's lock by now.
+  // True if walks no longer take the interpreter's lock.
   bool walks_without_lock() const { return checks_left_.load(std::memory_order_relaxed) == 0; }
 
  private:
@@ -54,7 +54,7 @@ class PythonFrames : public recorder::FrameSymbolizer {
 
   struct Functions;
 
-  // The interpreter's lock, if this thread is one of Python's and the interpreter is alive.
+  // Holds the interpreter's lock if this thread is one of Python's and the interpreter is alive.
   class Hold {
    public:
     explicit Hold(const PythonFrames& frames);

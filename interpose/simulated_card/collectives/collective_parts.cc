@@ -16,7 +16,7 @@ struct Head {
   std::uint64_t bytes;
 };
 
-// What values of a type are added up in.
+// The type in which values are added up.
 template <typename Value>
 using Sum = std::conditional_t<std::is_arithmetic_v<Value>, Value, float>;
 
@@ -85,14 +85,14 @@ std::string ReduceBytes(const Parts& parts, ncclDataType_t type, ncclRedOp_t ope
   }
 }
 
-// All of one size, and their contents there.
+// True if all parts are of one size and have their contents.
 bool AreHeld(const Parts& parts) {
   return !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
     return part.held && part.bytes.size() == parts.front().bytes.size();
   });
 }
 
-// Of elements of `width` bytes: the least of any of their bytes in any rank.
+// Returns, for each element of `width` bytes, the least knowledge of any of its bytes in any rank.
 std::string LeastKnown(const Parts& parts, std::size_t width) {
   std::string least = parts.front().known;
   for (const Part& part : parts) {

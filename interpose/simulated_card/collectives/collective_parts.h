@@ -13,36 +13,36 @@
 
 namespace memtrace::card {
 
-// What one rank hands over in a collective, or takes from it.
+// The bytes that one rank contributes to a collective, or receives from it.
 struct Part {
-  // How much a rank hands over with its contents; what is larger is unknown to the others.
+  // The most bytes that a rank passes on with their contents; larger data is unknown to the others.
   static constexpr std::uint64_t kMostBytes = 1u << 20;
 
-  std::string call;        // what all ranks must have called:
-  std::uint64_t size = 0;  // with that many bytes
-  bool held = false;       // bytes are the contents
+  std::string call;        // the call that all ranks must have made
+  std::uint64_t size = 0;  // the bytes that all ranks must have passed
+  bool held = false;       // true if `bytes` are the contents
   std::string bytes;
-  std::string known;  // of each byte: a memtrace_card_known
+  std::string known;  // one memtrace_card_known for each byte
 };
 using Parts = std::vector<Part>;  // by rank
 
 std::string Encode(const Part& part);
-// An empty part for what Encode did not write.
+// Returns an empty part if Encode did not write `text`.
 Part Decode(std::string_view text);
 
-// 0 for a type that NCCL does not have.
+// Returns 0 for a type that NCCL does not have.
 std::size_t SizeOf(ncclDataType_t type);
 
-// All of these give a part that is not held if one that they need is not, or if the arithmetic is
-// not ours to do (eight-bit floats, operations that a program made). What is known of a byte is the
-// least that is known of the bytes it comes from.
+// The functions below return a part that is not held if one that they need is not, or if its
+// arithmetic is not implemented (eight-bit floats, operations made by a program). A byte's
+// knowledge is the least of the bytes that it is computed from.
 //
-// Element by element over all ranks, as nccl.h says of each operation; half precision is summed in
-// single precision and rounded once.
+// Reduce works element by element over all ranks, as nccl.h defines each operation; half precision
+// is summed in single precision and rounded once.
 Part Reduce(const Parts& parts, ncclDataType_t type, ncclRedOp_t operation);
-// One after the other, by rank.
+// Concatenates the parts by rank.
 Part Join(const Parts& parts);
-// The number-th of `count` pieces of equal size.
+// Returns the piece at index `number` of `count` pieces of equal size.
 Part Piece(const Part& part, std::size_t number, std::size_t count);
 
 }  // namespace memtrace::card

@@ -21,13 +21,13 @@ struct Registry {
   std::unordered_map<ncclComm_t, CommunicatorPointer> communicators;  // guarded by mutex
 };
 
-// Never destroyed: programs end communicators to the very end.
+// Never destroyed, because programs may destroy communicators until the very end.
 Registry& OfProcess() {
   static auto* registry = new Registry;
   return *registry;
 }
 
-// A call on its way.
+// A call that has begun.
 struct Pending {
   CollectiveCall call;
   bool is_captured = false;  // it enters a graph: nothing is exchanged
@@ -39,7 +39,7 @@ thread_local int group_depth = 0;
 thread_local std::vector<CollectiveCall> grouped;
 thread_local std::string last_error;
 
-// The kernel's writes are ours to account for: Finish does.
+// Finish accounts for the kernel's writes.
 ncclResult_t Launch(const CollectiveCall& call) {
   const OnCard card(call.communicator->device);
   memtrace_card_thread_state* thread = memtrace_card_thread();
@@ -75,7 +75,7 @@ void WriteToCard(const DeviceRange& taken, const Part& part) {
   const bool written = part.held && part.bytes.size() == taken.bytes &&
                        memtrace_card_write(taken.begin, taken.bytes, part.bytes.data()) == 1;
   if (!written) return memtrace_card_set_known(taken.begin, taken.bytes, MEMTRACE_CARD_UNKNOWN);
-  // Run by run.
+  // Each pass handles one run of equally known bytes.
   for (std::size_t begin = 0; begin < taken.bytes;) {
     const std::size_t end = std::min(part.known.find_first_not_of(part.known[begin], begin),
                                      static_cast<std::size_t>(taken.bytes));
@@ -89,7 +89,7 @@ bool IsCopyAlone(const CollectiveCall& call) {
          call.copies_alone;
 }
 
-// The only rank needs nobody's bytes, of any size.
+// A single rank needs no other rank's bytes, so any size can be copied.
 ncclResult_t CopyAlone(const CollectiveCall& call) {
   const auto& [from, bytes] = call.given;
   if (call.taken.bytes == 0 || call.taken.begin == from) return ncclSuccess;
@@ -102,7 +102,7 @@ ncclResult_t CopyAlone(const CollectiveCall& call) {
               std::string(call.name) + ": " + (text == nullptr ? "" : text));
 }
 
-// Hands over; waits for nobody.
+// Sends this rank's part without waiting for others.
 ncclResult_t Begin(Pending* pending) {
   const CollectiveCall& call = pending->call;
   if (call.is_launched) {
@@ -128,7 +128,7 @@ std::string Describe(const Part& part) {
   return part.call + " of " + std::to_string(part.size) + " bytes";
 }
 
-// On a GPU such ranks wait for each other for ever, or mix up their bytes.
+// On a GPU, ranks that disagree wait for each other forever, or mix up their bytes.
 ncclResult_t CheckAgreement(const CollectiveCall& call, const Part& own, const Parts& parts) {
   const std::string rank = std::to_string(call.communicator->rank);
   if (call.kind == CollectiveCall::kReceive) {

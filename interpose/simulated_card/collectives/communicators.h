@@ -23,18 +23,18 @@ struct Communicator {
   int rank = 0;
   int size = 1;
   int device = 0;
-  std::unique_ptr<RendezvousMember> member;  // null for the only rank
+  std::unique_ptr<RendezvousMember> member;  // null if there is only one rank
   std::atomic<ncclResult_t> error = ncclSuccess;
 };
 using CommunicatorPointer = std::shared_ptr<Communicator>;
 
-// Handles are addresses; one that is not alive is answered with null, never followed. Safe from any
-// thread.
+// Handles are addresses. Find returns null for one that is not alive; handles are never
+// dereferenced. Safe from any thread.
 ncclComm_t Register(CommunicatorPointer communicator);
 CommunicatorPointer Find(ncclComm_t handle);
 void Forget(ncclComm_t handle);
 
-// Memory on the card.
+// A range of memory on the card.
 struct DeviceRange {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
@@ -44,33 +44,34 @@ struct DeviceRange {
 struct CollectiveCall {
   enum Kind { kTogether, kSend, kReceive };
 
-  const char* name = nullptr;  // the call's, what the card counts
+  const char* name = nullptr;  // the call's name, which the card counts
   Kind kind = kTogether;
   CommunicatorPointer communicator;
   cudaStream_t stream = nullptr;
-  int peer = 0;            // of kSend and kReceive
+  int peer = 0;            // for kSend and kReceive
   std::uint64_t size = 0;  // bytes that all ranks must agree on
-  DeviceRange given = {};  // what this rank hands over; empty: nothing
-  DeviceRange taken = {};  // where the result goes; empty: nowhere
-  // From what all ranks handed over (kReceive: one did). A result that is not held leaves the bytes
-  // as they are, unknown.
+  DeviceRange given = {};  // this rank's contribution; empty: nothing
+  DeviceRange taken = {};  // the place of the result; empty: nowhere
+  // Computes the result from all ranks' contributions (for kReceive, from one). If the result is
+  // not held, the bytes stay as they are, unknown.
   std::function<Part(const Parts&)> result = {};
-  bool copies_alone = true;  // the only rank takes what it gives
+  bool copies_alone = true;  // a single rank copies `given` to `taken`
   bool is_launched = true;   // false: no kernel (a communicator is made)
 };
 
-// Carries it out, at once or, between GroupStart and GroupEnd, at the outermost end: there all that
-// the thread called is handed over before anything is waited for, so that one thread can be several
-// ranks. Text of the last error: LastError().
+// Carries the call out, at once or, between GroupStart and GroupEnd, at the outermost end. There,
+// all calls of the thread are sent before any is waited for, so that one thread can be several
+// ranks. LastError() has the text of the last error.
 ncclResult_t Call(CollectiveCall call);
 void StartGroup();
 ncclResult_t EndGroup();
 
-// Texts that all ranks exchange outside the card's memory; nothing if a rank has ended.
+// Exchanges texts between all ranks, outside the card's memory; returns nothing if a rank has
+// ended.
 std::optional<std::vector<std::string>> Exchange(Communicator& communicator,
                                                  const std::string& given);
 
-// Of the calling thread, for ncclGetLastError.
+// Returns the calling thread's last error, for ncclGetLastError.
 const char* LastError();
 ncclResult_t Fail(ncclResult_t result, std::string text);
 

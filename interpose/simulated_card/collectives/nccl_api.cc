@@ -24,7 +24,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// Makes a name that no other communicator has, and opens the place to meet under it.
+// Makes a unique name for a communicator and opens its rendezvous.
 ncclResult_t OpenNew(std::string* name) {
   std::uint64_t random[2];
   if (getrandom(random, sizeof(random), 0) != sizeof(random))
@@ -34,7 +34,7 @@ ncclResult_t OpenNew(std::string* name) {
   return Fail(ncclSystemError, "the machine refuses a Unix socket");
 }
 
-// Ends when all ranks are there, in a group with its end.
+// Ends when all ranks are there; within a group, at the group's end.
 ncclResult_t Make(const std::string& name, int rank, int size, ncclComm_t* made) {
   *made = nullptr;
   auto communicator = std::make_shared<Communicator>();
@@ -136,7 +136,7 @@ ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int 
   return ncclCommInitRankConfig(comm, size, all[0], rank, config);
 }
 
-// devices may be null: the first ones.
+// If devices is null, the first devices are used.
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
   if (comms == nullptr || size < 1) return Fail(ncclInvalidArgument, "no room for communicators");
   std::string name;
@@ -151,7 +151,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
   return result == ncclSuccess ? ended : result;
 }
 
-// The parent's ranks tell each other color and key; the first of each color opens.
+// The parent's ranks exchange color and key; the first rank of each color opens the rendezvous.
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclConfig_t*) {
   const CommunicatorPointer parent = Find(comm);
   if (parent == nullptr || made == nullptr)
@@ -185,7 +185,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm) {
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) { return End(comm); }
 
-// A thread that waits for other ranks in it stops waiting.
+// Another thread that waits for ranks of this communicator stops waiting.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   const CommunicatorPointer communicator = Find(comm);
   if (communicator != nullptr && communicator->member != nullptr) communicator->member->Leave();
@@ -208,7 +208,7 @@ ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
   return Give(comm, rank, &Communicator::rank);
 }
 
-// Registered memory is used as any other.
+// Registered memory is used like any other.
 ncclResult_t ncclCommRegister(const ncclComm_t, void* buffer, std::size_t, void** handle) {
   if (handle == nullptr) return Fail(ncclInvalidArgument, "null for the handle");
   *handle = buffer;
@@ -217,7 +217,7 @@ ncclResult_t ncclCommRegister(const ncclComm_t, void* buffer, std::size_t, void*
 
 ncclResult_t ncclCommDeregister(const ncclComm_t, void*) { return ncclSuccess; }
 
-// cuMemCreate's granules, as NCCL takes them.
+// Allocates in granules of cuMemCreate, as NCCL does.
 ncclResult_t ncclMemAlloc(void** memory, std::size_t bytes) {
   constexpr std::size_t kGranule = std::size_t{2} << 20;
   if (memory == nullptr || bytes == 0) return Fail(ncclInvalidArgument, "nothing to allocate");

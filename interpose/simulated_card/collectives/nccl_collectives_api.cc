@@ -15,21 +15,21 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// Made by a program; what they do to values is not done.
+// The next number of an operation made by a program; such operations are not computed.
 std::atomic<int> next_operation = ncclNumOps;
 
 DeviceRange Range(const void* begin, std::uint64_t bytes) {
   return {reinterpret_cast<std::uintptr_t>(begin), bytes};
 }
 
-// What the calls below have in common: the communicator's handle, the type and the peer or root.
+// Arguments that the calls below share: the communicator's handle, the type and the peer or root.
 struct Common {
   ncclComm_t handle = nullptr;
   ncclDataType_t type = ncclNumTypes;
   int root = 0;
 };
 
-// Runs call(rank's communicator), which fills in what is its own, and makes that call.
+// Runs call(rank's communicator), which fills in the specific part, and makes that call.
 template <typename Fill>
 ncclResult_t With(const Common& common, cudaStream_t stream, Fill fill,
                   const char* name = __builtin_FUNCTION()) {
@@ -76,7 +76,7 @@ ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDa
   return With({comm, type, root}, stream, [&](CollectiveCall& call, const Communicator& ours) {
     call.size = count * SizeOf(type);
     if (ours.rank == root) call.given = Range(from, call.size);
-    // The root's own are where they are; a copy of what is too large to hand over is unknown.
+    // If the root works in place, its bytes stay; a copy of data too large to pass on is unknown.
     if (ours.rank != root || from != to) call.taken = Range(to, call.size);
     call.result = [=](const Parts& parts) { return parts[static_cast<std::size_t>(root)]; };
   });

@@ -21,10 +21,10 @@
 namespace memtrace::card {
 namespace {
 
-// More than any request that a member of ours makes: whoever sends it is none.
+// Larger than any request a member sends; a peer that sends more is not one of ours.
 constexpr std::uint64_t kMostBytes = 1u << 30;
 
-// All of its state is its thread's own.
+// Only its own thread uses its state.
 class Server {
  public:
   explicit Server(int listener) : listener_(listener) {}
@@ -39,7 +39,7 @@ class Server {
  private:
   struct Guest {
     int socket = -1;
-    int rank = -1;  // until it has said so
+    int rank = -1;  // set by its kJoin
     std::uint64_t gathers = 0;
     std::string in = {};
     std::string out = {};
@@ -67,7 +67,7 @@ class Server {
   void Forget(int rank);
 
   const int listener_;
-  int size_ = 0;  // until the first member has said so
+  int size_ = 0;  // set by the first member's kJoin
   Guests guests_;
   std::set<int> gone_;
   std::map<std::uint64_t, Round> rounds_;
@@ -99,7 +99,7 @@ void Server::Turn() {
   if ((watched[0].revents & POLLIN) != 0) Admit();
 }
 
-// Abstract sockets have no permissions.
+// The user is checked here, because abstract sockets have no permissions.
 void Server::Admit() {
   const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (socket < 0) return;
@@ -213,7 +213,7 @@ void Server::Reply(int rank, Ticket ticket, RendezvousFrame::Kind kind, const st
   }
 }
 
-// What is left of a member that ended.
+// Cleans up after a member that ended.
 void Server::Forget(int rank) {
   gone_.insert(rank);
   for (const auto& [number, round] : rounds_) {
@@ -239,7 +239,7 @@ bool OpenRendezvous(const std::string& name) {
     close(listener);
     return false;
   }
-  // The program's signals are for its own threads.
+  // All signals are blocked in this thread, so that the program's own threads handle them.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

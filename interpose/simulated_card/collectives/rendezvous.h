@@ -13,26 +13,26 @@
 
 namespace memtrace::card {
 
-// Where the processes of one machine that make a communicator meet. It knows nothing of what they
-// tell each other:
+// The meeting place of a communicator's processes on one machine. It does not interpret what they
+// send:
 //
 //   member 0 ──┐                   the n-th Gather of a member is answered when all members have
 //   member 1 ──┼── rendezvous      made their n-th, with what each of them gave; what is sent
 //   member 2 ──┘                   waits there for its Receive
 //
-// A member that ends, however it does, is seen at once: what can then no more be answered is
-// answered with nothing.
+// The end of a member, however it ends, is noticed at once: requests that can then no longer be
+// answered get an empty answer.
 
 // Opens one in this process, served by a thread of its own until all members have come and gone, or
-// the process ends. name: an abstract socket's, at most 100 bytes, for this user only. False if the
-// machine refuses it.
+// the process ends. `name` is an abstract socket's, at most 100 bytes, for this user only. Returns
+// false if the machine refuses it.
 bool OpenRendezvous(const std::string& name);
 
-// One of its members. Requests are made in order and never wait for each other; answers may be
-// awaited in any order. One thread at a time, but Leave from any.
+// A member of a rendezvous. Requests are made in order and never wait for each other; answers may
+// be awaited in any order. One thread at a time, except that any thread may call Leave.
 class RendezvousMember {
  public:
-  // Null if nobody opened it on this machine.
+  // Returns null if no process on this machine opened it.
   static std::unique_ptr<RendezvousMember> Join(const std::string& name, int rank, int size);
   ~RendezvousMember();
   RendezvousMember(const RendezvousMember&) = delete;
@@ -43,8 +43,9 @@ class RendezvousMember {
   Ticket Receive(int from);
   void Send(int to, std::string_view given);
 
-  // Waits. Each ticket once. Of a Gather what the members gave, by rank; of a Receive one element.
-  // Nothing if a member that is needed for it has ended, or Leave was called.
+  // Waits for the answer; call it once for each ticket. A Gather gives the members' data, by rank;
+  // a Receive gives one element. Returns nothing if a member that is needed has ended, or Leave was
+  // called.
   std::optional<std::vector<std::string>> Answer(Ticket ticket);
 
   void Leave();
@@ -56,7 +57,7 @@ class RendezvousMember {
 
   const int socket_;
   Ticket next_ = 1;
-  std::map<Ticket, std::optional<std::vector<std::string>>> answers_;  // not asked for yet
+  std::map<Ticket, std::optional<std::vector<std::string>>> answers_;  // received, not yet returned
 };
 
 }  // namespace memtrace::card

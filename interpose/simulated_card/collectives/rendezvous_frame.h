@@ -14,8 +14,8 @@
 
 namespace memtrace::card {
 
-// What goes through the socket between a member and the rendezvous, which are of one build:
-// this, then `bytes` bytes.
+// The header of each message on the socket between a member and the rendezvous, which are of one
+// build; `bytes` bytes follow it.
 struct RendezvousFrame {
   enum Kind : std::uint32_t { kJoin, kGather, kSend, kReceive, kAnswer, kGone };
 
@@ -25,14 +25,14 @@ struct RendezvousFrame {
   std::int32_t peer = 0;  // kJoin: the member's own rank
 };
 
-// A list in one string: the length of each element in 8 bytes before it.
+// Appends an element to a list in one string: its length in 8 bytes, then the element.
 inline void AppendElement(std::string* list, const std::string& element) {
   const std::uint64_t bytes = element.size();
   list->append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
   list->append(element);
 }
 
-// An abstract socket's address; *bytes is its length.
+// Returns an abstract socket's address; *bytes is its length.
 inline sockaddr_un AddressOf(const std::string& name, socklen_t* bytes) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

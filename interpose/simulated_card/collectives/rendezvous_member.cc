@@ -51,7 +51,7 @@ std::unique_ptr<RendezvousMember> RendezvousMember::Join(const std::string& name
                                                          int size) {
   const int opened = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (opened < 0) return nullptr;
-  // It closes the socket.
+  // The member closes the socket.
   std::unique_ptr<RendezvousMember> member(new RendezvousMember(opened));
   socklen_t bytes = 0;
   const sockaddr_un address = AddressOf(name, &bytes);
@@ -66,7 +66,7 @@ RendezvousMember::~RendezvousMember() { close(socket_); }
 
 void RendezvousMember::Leave() { shutdown(socket_, SHUT_RDWR); }
 
-// A request that cannot be written is one that is not answered.
+// A request that cannot be written counts as one that is not answered.
 RendezvousMember::Ticket RendezvousMember::Ask(std::uint32_t kind, int peer,
                                                std::string_view given) {
   const RendezvousFrame frame = {

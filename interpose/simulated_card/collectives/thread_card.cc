@@ -9,10 +9,10 @@
 namespace memtrace::card {
 namespace {
 
-// Like the runtime, NCCL holds one reference to each primary context that it ever used, for good.
+// Like the runtime, NCCL keeps one reference to each primary context that it ever used.
 CUresult FindPrimaryContext(int card, CUcontext* context) {
   static Mutex mutex;
-  static auto* contexts = new std::map<int, CUcontext>;  // never destroyed: used to the very end
+  static auto* contexts = new std::map<int, CUcontext>;  // never destroyed: used until the end
   const MutexLock lock(mutex);
   const auto known = contexts->find(card);
   if (known != contexts->end()) {

@@ -7,17 +7,17 @@
 
 namespace memtrace::card {
 
-// The card that the calling thread uses. It is asked of the driver: the same libnccl serves
+// The card that the calling thread uses, read from the driver, because the same libnccl serves
 // processes with the runtime of CUDA 12 and those with the runtime of CUDA 13.
 
-// Writes the card of the thread's context; the first card while the thread has none.
+// Writes the card of the thread's context, or the first card if the thread has none.
 CUresult FindThreadCard(int* card);
 
 // Makes the primary context of the thread's card current if no context is.
 CUresult EnsureThreadContext();
 
-// Makes a card the thread's own for as long as this object lives; then the context from before is
-// current again.
+// Makes a card current for the thread while this object lives; then the previous context is current
+// again.
 class OnCard {
  public:
   explicit OnCard(int card);

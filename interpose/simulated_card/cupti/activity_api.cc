@@ -13,7 +13,7 @@ namespace {
 
 ActivitySession& Session() { return CuptiProcess::OfProcess().activity; }
 
-// Runs change(session), and listens to the card as it then has to.
+// Runs change(session), then listens to the card as the session now needs.
 template <typename Change>
 CUptiResult Changed(Change change) {
   if (!HasCard()) return CUPTI_ERROR_UNKNOWN;
@@ -23,7 +23,7 @@ CUptiResult Changed(Change change) {
   return result;
 }
 
-// Of buffers on the card: there are none. The others are flags.
+// Sizes of buffers on the card are refused, because there are none. The other attributes are flags.
 std::size_t SizeOfAttribute(CUpti_ActivityAttribute attribute) {
   switch (attribute) {
     case CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER:
@@ -74,7 +74,7 @@ CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(std::uint8_t enable) {
   });
 }
 
-// All work is complete when it is flushed, so the two kinds of flush are one.
+// The two kinds of flush are one, because all work is complete when it is flushed.
 CUptiResult cuptiActivityFlushAll(std::uint32_t) {
   if (!HasCard()) return CUPTI_ERROR_UNKNOWN;
   if (!Session().buffers().AreRegistered()) return CUPTI_ERROR_INVALID_OPERATION;
@@ -150,7 +150,7 @@ CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
   return CUPTI_SUCCESS;
 }
 
-// What was not flushed is lost, as cupti_activity.h says.
+// Records that were not flushed are lost, as cupti_activity.h says.
 CUptiResult cuptiFinalize() {
   if (!HasCard()) return CUPTI_ERROR_UNKNOWN;
   CuptiProcess& process = CuptiProcess::OfProcess();

@@ -24,7 +24,8 @@ bool ActivityBuffers::AreRegistered() const {
   return request_ != nullptr;
 }
 
-// Into the buffer that is being filled; false if it has no room: it is then taken out.
+// Writes into the buffer that is being filled; returns false if there is no room, and takes that
+// buffer out.
 bool ActivityBuffers::Put(const void* record, std::size_t bytes, Buffer* full) {
   const MutexLock lock(mutex_);
   if (open_.empty()) return false;
@@ -64,7 +65,7 @@ void ActivityBuffers::Complete(const Buffer& buffer) const {
     const MutexLock lock(mutex_);
     complete = complete_;
   }
-  // cupti_activity.h: context and stream are not used since CUDA 6.0.
+  // According to cupti_activity.h, context and stream are not used since CUDA 6.0.
   if (complete != nullptr) complete(nullptr, 0, buffer.begin, buffer.size, buffer.used);
 }
 

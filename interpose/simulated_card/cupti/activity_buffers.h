@@ -13,9 +13,9 @@
 
 namespace memtrace::card {
 
-// The client's buffers for activity records: one is asked for when a record has no room, and goes
-// back when it is full or flushed. The client is called without our lock, as it may call us.
-// Safe from any thread.
+// The client's buffers for activity records. One is requested when a record has no room, and
+// returned when it is full or flushed. The client is called without our lock, because it may call
+// us. Safe from any thread.
 class ActivityBuffers {
  public:
   ActivityBuffers() = default;
@@ -26,18 +26,18 @@ class ActivityBuffers {
                 CUpti_BuffersCallbackCompleteFunc complete);
   bool AreRegistered() const;
 
-  // A record without room, as the client gives no buffer or one that is too small, is dropped.
+  // Appends a record, or drops it if the client gives no buffer or one that is too small.
   void Append(const void* record, std::size_t bytes);
-  // Every buffer that holds records goes back.
+  // Returns every buffer that holds records to the client.
   void Flush();
-  // Dropped since the last question.
+  // Returns the number of records dropped since the last call.
   std::size_t TakeDropped();
 
  private:
   struct Buffer {
     std::uint8_t* begin = nullptr;
     std::size_t size = 0;
-    std::size_t most_records = 0;  // 0: what fits
+    std::size_t most_records = 0;  // 0: as many as fit
     std::size_t used = 0;
     std::size_t records = 0;
 
@@ -51,7 +51,8 @@ class ActivityBuffers {
   mutable Mutex mutex_;
   CUpti_BuffersCallbackRequestFunc request_ ABSL_GUARDED_BY(mutex_) = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  // The last is filled first. There are more if threads asked at once.
+  // The last one is filled first. There is more than one if threads requested buffers at the same
+  // time.
   std::vector<Buffer> open_ ABSL_GUARDED_BY(mutex_);
   std::size_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
 };

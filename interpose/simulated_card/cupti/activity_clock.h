@@ -8,14 +8,14 @@
 
 namespace memtrace::card {
 
-// A moment by two clocks: the one of the records, whose unit is its owner's, and the host's.
+// A moment on two clocks: the records' clock, whose unit its owner chooses, and the host's.
 struct Moment {
   std::uint64_t timestamp = 0;
   std::int64_t nanoseconds = 0;
 };
 
-// The clock of activity records: CLOCK_REALTIME, or what the client registered (cupti_activity.h,
-// cuptiActivityRegisterTimestampCallback). Safe from any thread.
+// The clock of activity records: CLOCK_REALTIME, or the one that the client registered
+// (cupti_activity.h, cuptiActivityRegisterTimestampCallback). Safe from any thread.
 class ActivityClock {
  public:
   using Source = std::uint64_t (*)();
@@ -31,8 +31,8 @@ class ActivityClock {
   std::atomic<Source> source_ = nullptr;
 };
 
-// The timestamp of `nanoseconds` after start, but not later than now. Between two known moments a
-// client's clock is taken to go evenly.
+// Returns the timestamp of `nanoseconds` after start, but not later than now. Between two known
+// moments a client's clock is assumed to run evenly.
 std::uint64_t TimestampAfter(const Moment& start, std::int64_t nanoseconds, const Moment& now);
 
 }  // namespace memtrace::card

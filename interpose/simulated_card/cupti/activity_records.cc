@@ -7,7 +7,7 @@
 namespace memtrace::card {
 namespace {
 
-// Sets what all records of work on a card have.
+// Sets the fields that all records of work on a card have.
 template <typename Record>
 Record WorkOn(const memtrace_card_event& event, CUpti_ActivityKind kind) {
   Record record = {};

@@ -12,26 +12,27 @@
 
 namespace memtrace::card {
 
-// CUPTI's records, made of what the card tells. What the card does not know is 0 or CUPTI's value
-// for "unknown".
+// CUPTI's records, made from the card's events. Fields that the card does not know are 0 or CUPTI's
+// value for "unknown".
 using WorkRecord = std::variant<KernelRecord, CopyRecord, PeerCopyRecord, FillRecord>;
 
-// Small and the same for an event as long as it lives: low bits of its address.
+// Returns low bits of the event's address: a small number that stays the same while the event
+// lives.
 std::uint32_t EventIdOf(const void* event);
 
-// REQUIRES: a kernel, a copy or a fill. Without times.
+// Returns a record without times. REQUIRES: the event is a kernel, a copy or a fill.
 WorkRecord WorkRecordOf(const memtrace_card_event& event);
 CUpti_ActivityKind KindOf(const WorkRecord& record);
 void SetTimes(WorkRecord& record, std::uint64_t start, std::uint64_t end);
 
-// REQUIRES: something that was waited for.
+// REQUIRES: the event is a wait.
 SynchronizationRecord SynchronizationRecordOf(const memtrace_card_event& event);
 EventRecord EventRecordOf(const memtrace_card_event& event);
-// REQUIRES: memory that was allocated or released.
+// REQUIRES: the event is an allocation or a release of memory.
 MemoryRecord MemoryRecordOf(const memtrace_card_event& event);
 CUpti_ActivityStream StreamRecordOf(const memtrace_card_event& event);
 
-// Bytes of a record of that kind; 0 for one that the card does not give.
+// Returns the bytes of a record of that kind; 0 for one that the card does not give.
 std::size_t SizeOf(CUpti_ActivityKind kind);
 
 }  // namespace memtrace::card

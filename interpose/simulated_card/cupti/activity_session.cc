@@ -15,11 +15,11 @@
 namespace memtrace::card {
 namespace {
 
-// When the call that this thread is in was entered.
+// The moment at which this thread entered its current call.
 thread_local Moment entered;
 
-// Kinds that have records, and OVERHEAD: nothing that its records tell of exists on the card, as
-// nothing is instrumented or compiled.
+// True for kinds that have records, and for OVERHEAD: nothing is instrumented or compiled on the
+// card, so there is no overhead to record.
 bool IsHad(CUpti_ActivityKind kind) {
   return SizeOf(kind) > 0 || kind == CUPTI_ACTIVITY_KIND_OVERHEAD;
 }
@@ -48,7 +48,7 @@ CUptiResult ActivitySession::Enable(CUpti_ActivityKind kind, bool enabled) {
     return CUPTI_ERROR_INVALID_KIND;
   if (enabled && !IsHad(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
   kinds_[static_cast<std::size_t>(kind)] = enabled;
-  // kineto enables the first of each pair and reads both.
+  // kineto enables only the first of each pair and reads both.
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) kinds_[CUPTI_ACTIVITY_KIND_MEMCPY2] = enabled;
   if (kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) kinds_[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = enabled;
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) runtime_calls_.SetAll(enabled);
@@ -90,7 +90,7 @@ void ActivitySession::Leave(const memtrace_card_call& call) {
   Append(record);
 }
 
-// cupti_activity.h: such a record goes before that of the call.
+// According to cupti_activity.h, such a record precedes that of the call.
 void ActivitySession::AppendExternal(std::uint32_t correlation) {
   if (!Wants(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) return;
   ExternalCorrelation::OfThread().VisitInnermost(
@@ -139,7 +139,7 @@ void ActivitySession::Start(const memtrace_card_event& event) {
   {
     const MutexLock lock(mutex_);
     const auto [open, is_new] = open_.try_emplace(key, work);
-    // Another thread's, since we looked.
+    // Another thread may have added work since the look-up.
     if (!is_new) ended.push_back(std::exchange(open->second, work));
   }
   if (!ended.empty()) AppendEnded(std::move(ended));

@@ -19,13 +19,13 @@
 
 namespace memtrace::card {
 
-// What a client of the activity API asked for, and the making of its records.
+// Keeps what a client of the activity API enabled, and makes its records.
 //
-// Calls have the host's times. A kernel, copy or fill starts when it enters its stream. It lasts
-// what it lasts for events (10 us of virtual time), but ends before that when the next enters its
+// Calls have the host's times. A kernel, copy or fill starts when it enters its stream. It lasts as
+// long as it does for events (10 us of virtual time), but ends earlier when the next enters its
 // stream, when the host or another stream waits, or when records are flushed: the card runs
-// nothing, so it is never behind the host, and a client that drops what ends after its own end
-// (kineto does) drops nothing.
+// nothing, so it is never behind the host, and a client that drops work which ends after its own
+// end (kineto does) drops nothing.
 //
 // Safe from any thread.
 class ActivitySession {
@@ -37,19 +37,19 @@ class ActivitySession {
   CUptiResult Enable(CUpti_ActivityKind kind, bool enabled);
   CUptiResult EnableCall(bool is_runtime, std::uint32_t number, bool enabled);
   void EnableEventTimestamps(bool enabled) { event_timestamps_ = enabled; }
-  // Nothing is enabled.
+  // Disables every kind.
   void DisableAll();
   bool IsOn() const { return is_on_; }
 
   void SetThreadIds(CUpti_ActivityThreadIdType type) { thread_ids_ = type; }
   CUpti_ActivityThreadIdType ThreadIds() const { return thread_ids_; }
 
-  // What the card tells (card_listener.h).
+  // Called with the card's calls and events (card_listener.h).
   void Enter();
   void Leave(const memtrace_card_call& call);
   void Happen(const memtrace_card_event& event);
 
-  // Ends what has not ended, and returns all buffers.
+  // Ends all work that has not ended, and returns all buffers.
   void Flush();
 
   ActivityBuffers& buffers() { return buffers_; }

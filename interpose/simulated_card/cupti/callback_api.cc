@@ -14,7 +14,7 @@ namespace {
 
 CallbackSubscriber& Subscriber() { return CuptiProcess::OfProcess().subscriber; }
 
-// Runs body(subscriber) if that is whose handle it is.
+// Runs body(subscriber) if the handle is the subscriber's.
 template <typename Body>
 CUptiResult WithSubscriber(CUpti_SubscriberHandle handle, Body body) {
   if (!HasCard()) return CUPTI_ERROR_UNKNOWN;
@@ -105,7 +105,7 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
   return CUPTI_SUCCESS;
 }
 
-// A name says as much as a sentence would.
+// The name serves as the message, because it says as much.
 CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) {
   return cuptiGetResultString(result, text);
 }
@@ -126,7 +126,7 @@ CUptiResult cuptiGetContextId(CUcontext context, std::uint32_t* id) {
   return CUPTI_SUCCESS;
 }
 
-// The driver's number; the default stream of every context is 0.
+// Returns the driver's number; the default stream of every context is 0.
 CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, std::uint8_t,
                                std::uint32_t* id) {
   if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;

@@ -15,7 +15,7 @@ CUpti_CallbackDomain DomainOf(const CallNumber& number) {
   return number.is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
 }
 
-// Null before the thread has a context.
+// Returns null before the thread has a context.
 CUcontext CurrentContext() {
   CUcontext context = nullptr;
   return cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : nullptr;

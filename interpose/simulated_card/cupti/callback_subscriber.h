@@ -12,18 +12,18 @@
 
 namespace memtrace::card {
 
-// The one client of the callback API, and what it wants to be called for. Of the resource domain
-// there are contexts that are made and streams that are made and destroyed; of the synchronize
-// domain both. functionParams is null: the card keeps no copy of a call's arguments.
+// The only client of the callback API, and the callbacks that it enabled. The resource domain
+// reports contexts when made and streams when made and destroyed; the synchronize domain reports
+// both of its events. functionParams is null, because the card keeps no copy of a call's arguments.
 //
-// Safe from any thread; a callback may call anything, us too.
+// Safe from any thread; a callback may call anything, including us.
 class CallbackSubscriber {
  public:
   CallbackSubscriber() = default;
   CallbackSubscriber(const CallbackSubscriber&) = delete;
   CallbackSubscriber& operator=(const CallbackSubscriber&) = delete;
 
-  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED while there is one.
+  // Returns CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED if there is a subscriber already.
   CUptiResult Subscribe(CUpti_CallbackFunc callback, void* argument);
   void Unsubscribe();
   bool IsOn() const { return callback_ != nullptr; }
@@ -34,7 +34,7 @@ class CallbackSubscriber {
   CUptiResult EnableDomain(CUpti_CallbackDomain domain, bool enabled);
   CUptiResult State(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t* enabled) const;
 
-  // What the card tells (card_listener.h).
+  // Called with the card's calls and events (card_listener.h).
   void Enter(const memtrace_card_call& call);
   void Leave(const memtrace_card_call& call);
   void Happen(const memtrace_card_event& event);

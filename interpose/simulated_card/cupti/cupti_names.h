@@ -9,11 +9,11 @@
 
 namespace memtrace::card {
 
-// A function of CUDA's by its number among CUPTI's callback ids.
+// A CUDA function with its number among CUPTI's callback ids.
 struct NumberedCall {
   std::string_view function;  // "cudaMalloc", "cuMemAlloc_v2"
   std::uint32_t number;
-  const char* name;  // as CUPTI writes it: "cudaMalloc_v3020", "cuMemAlloc_v2"
+  const char* name;  // CUPTI's spelling: "cudaMalloc_v3020", "cuMemAlloc_v2"
 };
 
 struct NamedResult {
@@ -21,23 +21,22 @@ struct NamedResult {
   const char* name;
 };
 
-// Generated from CUPTI's headers: sorted by function; of several versions of one the newest is
-// last.
+// Generated from CUPTI's headers and sorted by function; the newest of several versions is last.
 std::span<const NumberedCall> RuntimeCalls();
 std::span<const NumberedCall> DriverCalls();
 std::span<const NamedResult> Results();
 
-// What CUPTI calls a call: of a library that stands for kernels (cublasGemmEx), the launch that
-// NVIDIA's libraries make through the runtime.
+// CUPTI's number of a call. For a library call that stands for kernels (cublasGemmEx), it is the
+// launch that NVIDIA's libraries make through the runtime.
 struct CallNumber {
   bool is_runtime = false;
   std::uint32_t number = 0;  // 0: CUPTI does not number it
 };
 CallNumber NumberOf(std::string_view function);
 
-// Null for a number that there is not.
+// Returns null for an unknown number.
 const char* NameOf(bool is_runtime, std::uint32_t number);
-// Null for no result.
+// Returns null for an unknown result.
 const char* NameOfResult(int result);
 
 }  // namespace memtrace::card

@@ -7,7 +7,7 @@
 namespace memtrace::card {
 namespace {
 
-// A client that is called may call CUDA: of that nothing is told.
+// True while a client is called. It may call CUDA, and those calls are not reported.
 thread_local bool in_client = false;
 
 class ClientScope {

@@ -8,20 +8,20 @@
 
 namespace memtrace::card {
 
-// The clients of CUPTI in this process. It listens to the card only while one of them wants
+// The clients of CUPTI in this process. It listens to the card only while a client has enabled
 // something, so that a program that is not profiled pays nothing.
 struct CuptiProcess {
   ActivitySession activity;
   CallbackSubscriber subscriber;
 
-  // Never destroyed: other libraries call us after our own destructors.
+  // Never destroyed, because other libraries call us after our own destructors.
   static CuptiProcess& OfProcess();
 
-  // To be called after each change of what they want.
+  // Must be called after each change of what they have enabled.
   void ListenIfWanted();
 };
 
-// Without a card, as without a driver: what the real library then answers (999).
+// False without a card, when calls return what the real library returns without a driver (999).
 bool HasCard();
 
 }  // namespace memtrace::card

@@ -10,7 +10,7 @@
 
 namespace memtrace::card {
 
-// Which callback ids of a domain are wanted. Safe from any thread.
+// The enabled callback ids of a domain. Safe from any thread.
 class EnabledIds {
  public:
   static constexpr std::size_t kMost = 4096;  // CUDA 13.2 numbers up to about 1,000 functions
@@ -24,7 +24,7 @@ class EnabledIds {
     for (auto& id : ids_) id = enabled;
     any_ = enabled;
   }
-  // False for a number that is too high.
+  // Returns false for a number that is too high.
   bool Set(std::uint32_t id, bool enabled) {
     if (id >= kMost) return false;
     ids_[id] = enabled;

@@ -11,8 +11,8 @@
 
 namespace memtrace::card {
 
-// The regions that a client says a thread is in, by kind (cupti_activity.h,
-// cuptiActivityPushExternalCorrelationId). One a thread.
+// The regions that a thread is in according to a client, by kind (cupti_activity.h,
+// cuptiActivityPushExternalCorrelationId). Each thread has one.
 class ExternalCorrelation {
  public:
   static constexpr int kKinds = CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
@@ -20,7 +20,7 @@ class ExternalCorrelation {
   static ExternalCorrelation& OfThread();
 
   CUptiResult Push(CUpti_ExternalCorrelationKind kind, std::uint64_t id);
-  // *last, if not null, is what was on top.
+  // Writes the id that was on top to *last, unless last is null.
   CUptiResult Pop(CUpti_ExternalCorrelationKind kind, std::uint64_t* last);
 
   // Calls visit(kind, id) with the innermost region of each kind that the thread is in.

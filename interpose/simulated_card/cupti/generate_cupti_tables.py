@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what our libcupti needs of CUPTI's headers and no header offers as data.
+"""Writes the parts of CUPTI's headers that our libcupti needs as data.
 
 generate_cupti_tables.py --include FOLDER --source OUT.cc --header OUT.h
 
 The source: the functions that CUPTI numbers and the names of its results (cupti_names.h). The header: the newest
-form of each activity record, as that is what clients of this version of CUPTI read, and the last activity attribute.
+form of each activity record, because clients of this version of CUPTI read that, and the last activity attribute.
 """
 
 import argparse

@@ -10,8 +10,8 @@
 namespace memtrace::card {
 namespace {
 
-// Where an operation names its queries and keys. As an operand of a product the keys are
-// transposed.
+// The attributes in which an operation names its queries and keys. As an operand of a product the
+// keys are transposed.
 struct Operands {
   cudnnBackendDescriptorType_t type;
   int queries;

@@ -11,8 +11,9 @@
 
 namespace memtrace::card {
 
-// The sizes of the attention that these operations of a graph are: of one operation, or of its
-// first product, queries with keys. None if they have no such tensors of four dimensions.
+// Returns the sizes of the attention that these operations of a graph compute, from the attention
+// operation or from the first product, queries with keys. Returns nothing if they have no such
+// tensors of four dimensions.
 std::optional<AttentionShape> FindAttentionShape(
     const std::vector<DnnDescriptorPointer>& operations);
 

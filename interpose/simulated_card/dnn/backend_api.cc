@@ -16,7 +16,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// Ours, in a plan's row of attributes: what cudnnBackendExecute needs of the graph.
+// Our own attributes in a plan's row: what cudnnBackendExecute needs of the graph.
 constexpr int kPlanCall = 498;
 constexpr int kPlanTensors = 499;
 
@@ -98,7 +98,7 @@ DnnDescriptorPointer MakeConfiguration(const DnnDescriptorPointer& graph, std::i
   return configuration;
 }
 
-// The fallback list holds what works without a workspace; callers turn to it when memory is short.
+// The fallback list holds engines without a workspace, which callers use when memory is short.
 cudnnStatus_t CompleteHeuristic(DnnDescriptor& heuristic) {
   const DnnDescriptorPointer graph =
       heuristic.References(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).front();
@@ -157,7 +157,7 @@ cudnnStatus_t SetReferences(DnnDescriptor& descriptor, int name, std::int64_t co
   return descriptor.SetReferences(name, std::move(references));
 }
 
-// Every tensor of the plan has to have an address, and the workspace too if there is one.
+// Every tensor of the plan must have an address, and so must the workspace if there is one.
 cudnnStatus_t CheckPack(const DnnDescriptor& plan, const DnnDescriptor& pack) {
   const auto numbers = pack.Values<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = pack.Values<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);

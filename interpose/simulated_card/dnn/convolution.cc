@@ -51,8 +51,8 @@ Sizes SizesOf(const DnnDescriptor& tensor) {
   return tensor.Values<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS);
 }
 
-// Bytes to copy so that the channels lie innermost: none where they do, or where there is nothing
-// beside them to order.
+// Returns the bytes to copy so that the channels are innermost: 0 if they already are, or if there
+// are no other dimensions to order.
 std::uint64_t CopiedBytes(const DnnDescriptor& tensor, cudnnDataType_t type) {
   const Sizes sizes = SizesOf(tensor);
   const Sizes strides = tensor.Values<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
@@ -107,7 +107,7 @@ bool DnnConvolution::may_run_on_tensor_cores() const {
   return x.size() > 1 && TensorCoresTake(type(), x[1]);
 }
 
-// A result that only goes on to the next operation has no type of its own in memory.
+// A result that only the next operation reads has no type of its own in memory.
 cudnnDataType_t DnnConvolution::TypeOf(const DnnDescriptor& tensor) const {
   const bool is_virtual = tensor.ValueOr<std::uint8_t>(CUDNN_ATTR_TENSOR_IS_VIRTUAL, 0) != 0;
   return is_virtual ? type() : tensor.ValueOr(CUDNN_ATTR_TENSOR_DATA_TYPE, type());
@@ -137,8 +137,9 @@ bool DnnConvolution::is_pointwise() const {
          std::all_of(w.begin() + 2, w.end(), [](std::int64_t size) { return size == 1; });
 }
 
-// Bytes of a tensor in the layout that tensor cores read: channels innermost and filled up to
-// multiples of 16 bytes. 0 if it lies so. `channels`: the dimensions that count them.
+// Returns the bytes of a tensor in the layout that tensor cores read: channels innermost and padded
+// to multiples of 16 bytes. 0 if it is already laid out so. `channels`: the dimensions that count
+// them.
 std::uint64_t DnnConvolution::CopiedAndFilledUp(const DnnDescriptor& tensor,
                                                 std::initializer_list<std::size_t> channels) const {
   constexpr std::uint64_t kUnit = 16;
@@ -156,9 +157,9 @@ std::uint64_t DnnConvolution::CopiedAndFilledUp(const DnnDescriptor& tensor,
   return PackedBytes(type, static_cast<std::uint64_t>(elements));
 }
 
-// The gradient of a small filter is summed up in pieces, so that the card is busy: a copy in 32
-// bits of each. Measured: in fp32 as many as the card has room for; in 16 bits 4 to 16, without a
-// rule that we would have found.
+// The gradient of a small filter is summed up in pieces to keep the card busy, with a 32-bit copy
+// for each. Measured: fp32 uses as many pieces as the card has room for; 16-bit types use 4 to 16,
+// by no rule that we have found.
 std::uint64_t DnnConvolution::PartialFilters() const {
   constexpr std::uint64_t kTile = 128;
   constexpr std::uint64_t kMostOf16Bits = 8;
@@ -178,12 +179,12 @@ std::uint64_t DnnConvolution::PartialFilters() const {
   return pieces <= 1 ? 0 : pieces * rows * columns * sizeof(float);
 }
 
-// As an H200 answers (tests/gpu/recordings/h200/sizes_convolutions.jsonl; docs/simulated-card.md
-// says what is met).
+// The rule follows an H200 (tests/gpu/recordings/h200/sizes_convolutions.jsonl;
+// docs/simulated-card.md says how well).
 std::uint64_t DnnConvolution::WorkspaceOnHopper() const {
   constexpr std::uint64_t kBeside = 147;
   constexpr std::int64_t kChannelsReadDirectly = 4;
-  constexpr std::int64_t kNarrow = 128;  // channels, below which the product is written in place
+  constexpr std::int64_t kNarrow = 128;  // with fewer channels the product is written in place
   const std::int64_t channels = SizesOf(x_)[1];
   if (is_pointwise()) return 0;
   if (is_forward() && channels == kChannelsReadDirectly) return 0;
@@ -196,7 +197,7 @@ std::uint64_t DnnConvolution::WorkspaceOnHopper() const {
   return copies == 0 ? 0 : copies + kBeside;
 }
 
-// Figures of VAEs on an RTX 4090 hold one copy less in fp32 than in fp16 and bf16, none where the
+// In figures of VAEs on an RTX 4090, fp32 has one copy less than fp16 and bf16, no copies where the
 // convolution is strided, and more where it is wide.
 std::uint64_t DnnConvolution::Workspace() const {
   constexpr int kHopper = 9;

@@ -14,27 +14,27 @@ namespace memtrace::card {
 
 bool IsConvolution(const DnnDescriptor& operation);
 
-// A convolution of a graph, in any of its three directions: x is what its forward pass reads, w the
-// filter, y what that writes. Refers to the operation, which must outlive it and be finalized.
+// A convolution of a graph, in any of its three directions: x is the forward pass's input, w the
+// filter, y its output. Refers to the operation, which must outlive it and be finalized.
 class DnnConvolution {
  public:
   explicit DnnConvolution(const DnnDescriptor& operation);
 
   const char* call() const { return call_; }  // the name that it is counted under
   cudnnDataType_t type() const;
-  // Whether x, w and the convolution's strides, padding and dilation give y's size.
+  // Succeeds if x, w and the convolution's strides, padding and dilation give y's size.
   cudnnStatus_t CheckShapes() const;
   bool may_run_on_tensor_cores() const;
-  // On tensor cores.
+  // Returns the bytes of the workspace on tensor cores.
   std::uint64_t Workspace() const;
 
  private:
   bool is_forward_in_tf32() const;
   bool is_strided() const;
-  // Whether it takes WideConvolutionWorkspace.
+  // True if its workspace is WideConvolutionWorkspace.
   bool is_wide() const;
   bool is_forward() const;
-  // Whether it is a plain matrix product for each pixel.
+  // True if it is a plain matrix product for each pixel.
   bool is_pointwise() const;
   std::uint64_t WorkspaceOnHopper() const;
   std::uint64_t PartialFilters() const;

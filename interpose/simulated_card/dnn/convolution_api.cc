@@ -18,8 +18,8 @@ std::uint64_t Elements(int dimensions, const std::array<int, CUDNN_DIM_MAX>& siz
       [](std::uint64_t product, int size) { return product * static_cast<std::uint64_t>(size); });
 }
 
-// Bytes to copy so that the channels lie innermost: none where they do, or where there is nothing
-// beside them to order.
+// Returns the bytes to copy so that the channels are innermost: 0 if they already are, or if there
+// are no other dimensions to order.
 std::uint64_t CopiedBytes(const cudnnTensorStruct& tensor) {
   const std::uint64_t elements = Elements(tensor.dimensions, tensor.sizes);
   const bool one_order = elements == static_cast<std::uint64_t>(tensor.sizes[0]) *
@@ -33,7 +33,7 @@ std::uint64_t CopiedBytes(const cudnnFilterStruct& filter) {
   return PackedBytes(filter.type, Elements(filter.dimensions, filter.sizes));
 }
 
-// A convolution in any direction: x is what its forward pass reads, y what that writes.
+// A convolution in any direction: x is the forward pass's input, y its output.
 struct Convolution {
   const cudnnTensorStruct* x;
   const cudnnFilterStruct* w;
@@ -63,7 +63,7 @@ cudnnStatus_t ListAlgorithms(const Convolution& convolution, Algorithm on_tensor
     result.algo = algorithm;
     result.memory = memory;
     result.mathType = math;
-    result.time = static_cast<float>(*found);  // only its order says anything
+    result.time = static_cast<float>(*found);  // only the order of these times is meaningful
     result.determinism = CUDNN_DETERMINISTIC;
   };
   if (convolution.on_tensor_cores())

@@ -19,8 +19,8 @@ class DnnDescriptor;
 using DnnDescriptorPointer = std::shared_ptr<const DnnDescriptor>;
 
 // A descriptor of cuDNN's graphs: attributes by name. It is written until it is finalized, then
-// read only, and may outlive the caller's handle on it: whoever refers to it keeps it. Not safe
-// from several threads while it is written.
+// only read, and may outlive the caller's handle on it, because descriptors that refer to it keep
+// it alive. Not safe from several threads while it is written.
 class DnnDescriptor {
  public:
   explicit DnnDescriptor(const DnnDescriptorKind& kind) : kind_(kind) {}
@@ -29,25 +29,26 @@ class DnnDescriptor {
   bool is(cudnnBackendDescriptorType_t type) const { return kind_.type == type; }
   bool finalized() const { return finalized_; }
 
-  // Plain values, and references to other descriptors, which must be finalized.
+  // Set plain values, and references to other descriptors, which must be finalized.
   cudnnStatus_t Set(int name, cudnnBackendAttributeType_t type, std::int64_t count,
                     const void* values);
   cudnnStatus_t SetReferences(int name, std::vector<DnnDescriptorPointer> references);
   // Fails unless all required attributes are set.
   cudnnStatus_t CheckRequired() const;
-  // What finalizing a descriptor works out, and its readers ask for.
+  // Sets a value that finalizing a descriptor computes, for its readers.
   template <typename Value>
   void SetComputed(int name, cudnnBackendAttributeType_t type, const std::vector<Value>& values) {
     Store(name, type, values.data(), values.size());
   }
   void MarkFinalized() { finalized_ = true; }
 
-  // The caller's request: up to wanted values; *count says how many there are, or were given.
+  // Answers a caller's request for up to `wanted` values; *count is the number that exist, or were
+  // written.
   cudnnStatus_t Get(int name, cudnnBackendAttributeType_t type, std::int64_t wanted,
                     std::int64_t* count, void* values) const;
 
   bool Has(int name) const { return attributes_.contains(name); }
-  // Empty where the attribute is not set.
+  // Returns an empty vector if the attribute is not set.
   template <typename Value>
   std::vector<Value> Values(int name) const {
     const auto found = attributes_.find(name);
@@ -63,7 +64,7 @@ class DnnDescriptor {
     return values.empty() ? otherwise : values.front();
   }
   const std::vector<DnnDescriptorPointer>& References(int name) const;
-  // All tensors that an operation names.
+  // Returns all tensors that an operation names.
   std::vector<DnnDescriptorPointer> Tensors() const;
 
  private:
@@ -83,7 +84,7 @@ class DnnDescriptor {
   std::map<int, Attribute> attributes_;
 };
 
-// What the caller holds. Reading a reference out of one descriptor makes a handle that the caller
+// The caller's handle. Reading a reference out of a descriptor makes a handle that the caller
 // created before refer to it.
 struct DnnHandle {
   std::shared_ptr<DnnDescriptor> own;  // null once it refers to another's

@@ -17,17 +17,17 @@ struct DnnDescriptorKind {
   const char* name;
   int first_attribute;
   int last_attribute;
-  std::initializer_list<int> required;  // before it can be finalized
+  std::initializer_list<int> required;  // must be set before it can be finalized
 };
 
-// Null for a kind that the card does not know.
+// Returns null for a kind that the card does not know.
 const DnnDescriptorKind* FindDnnDescriptorKind(cudnnBackendDescriptorType_t type);
 
-// Bytes of one element of an attribute; 0 for a type that does not exist.
+// Returns the bytes of one element of an attribute; 0 for a type that does not exist.
 std::size_t DnnAttributeSize(cudnnBackendAttributeType_t type);
 
-// Whether a descriptor of that type may stand in that attribute, for the attributes that the card
-// follows from one descriptor to the next; true for all others.
+// True if that attribute may refer to a descriptor of that type. Checks only attributes that the
+// card follows from one descriptor to the next; true for all others.
 bool DnnReferenceFits(int name, cudnnBackendDescriptorType_t type);
 
 }  // namespace memtrace::card

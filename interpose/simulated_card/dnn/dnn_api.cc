@@ -17,8 +17,8 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// What a handle allocates at once: 8 MiB and, of a granule that two of three handles share, 683 KiB
-// to 1 MiB; measured (cuDNN 9.19, tests/gpu/recordings/h100-80gb/library_growth.json).
+// Bytes that a handle allocates at once: 8 MiB and, in a granule shared with two of three handles,
+// 683 KiB to 1 MiB; measured (cuDNN 9.19, tests/gpu/recordings/h100-80gb/library_growth.json).
 constexpr std::array<std::size_t, 2> kOwnMemory = {std::size_t{8} << 20, std::size_t{1} << 20};
 
 thread_local char last_error[512] = "";
@@ -67,8 +67,8 @@ std::uint64_t PackedBytes(cudnnDataType_t type, std::uint64_t elements) {
   return (elements * static_cast<std::uint64_t>(ElementBits(type)) + 7) / 8;
 }
 
-// A thread that has no context yet, as one of autograd's whose first operation is cuDNN's, is on
-// card 0: the runtime, which cuDNN uses, would make that one's primary context current.
+// A thread without a context, such as one of autograd's whose first operation is cuDNN's, uses card
+// 0: the runtime, which cuDNN uses, would make that card's primary context current.
 int CurrentCardAttribute(CUdevice_attribute attribute) {
   CUdevice device = 0;
   int value = 0;
@@ -77,7 +77,7 @@ int CurrentCardAttribute(CUdevice_attribute attribute) {
   return value;
 }
 
-// cuDNN fills up channels of 16 bits, and is assumed to leave those of 32 as they are, so that a
+// cuDNN pads channels of 16 bits. It is assumed to leave those of 32 bits unchanged, so that a
 // first layer of RGB runs on the plain engine.
 bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels) {
   constexpr std::int64_t kOfTf32 = 4;
@@ -89,7 +89,7 @@ bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels) {
 
 }  // namespace memtrace::card
 
-// Called by the generated functions. Every compute function takes the handle first.
+// The generated functions call this. Every compute function takes the handle first.
 extern "C" int memtrace_dnn_call(const char* name, void* handle) {
   if (handle == nullptr) return CUDNN_STATUS_NOT_INITIALIZED;
   const int launched = memtrace_card_launch_call(name, static_cast<cudnnContext*>(handle)->stream);
@@ -100,7 +100,7 @@ std::size_t cudnnGetVersion() { return DnnVersion(); }
 
 std::size_t cudnnGetMaxDeviceVersion() { return CUDNN_MAX_DEVICE_VERSION; }
 
-// With the wheels of CUDA 12 the runtime's header is in a folder of its own.
+// In the wheels of CUDA 12 the runtime's header is in a folder of its own.
 std::size_t cudnnGetCudartVersion() {
   static const std::size_t kVersion =
       StatedVersion(HeaderBesideTorch("cuda_runtime/include/cuda_runtime_api.h"),
@@ -116,7 +116,7 @@ cudnnStatus_t cudnnGetProperty(libraryPropertyType property, int* value) {
   return Answer(value, parts[property]);
 }
 
-// It needs a card, as the real one does.
+// Needs a card, as the real function does.
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   if (cuInit(0) != CUDA_SUCCESS) {
     return Refuse(CUDNN_STATUS_NOT_INITIALIZED,
@@ -158,7 +158,7 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
   }
 }
 
-// Gives the last sentence, once.
+// Returns the last sentence, once.
 void cudnnGetLastErrorString(char* message, std::size_t max_size) {
   if (message == nullptr || max_size == 0) return;
   std::snprintf(message, max_size, "%s", last_error);

@@ -15,7 +15,7 @@ namespace {
 
 using Operations = std::vector<DnnDescriptorPointer>;
 
-// cuDNN's own count of engines is not known; its users' tables name single-digit numbers.
+// cuDNN's own number of engines is unknown; its users' tables name single-digit numbers.
 constexpr std::int64_t kEngineNumbers = 16;
 
 std::ptrdiff_t CountOf(const Operations& operations, cudnnBackendDescriptorType_t type) {
@@ -23,7 +23,7 @@ std::ptrdiff_t CountOf(const Operations& operations, cudnnBackendDescriptorType_
                        [&](const DnnDescriptorPointer& one) { return one->is(type); });
 }
 
-// True if there is nothing beside operations of these kinds.
+// True if all operations are of these kinds.
 bool ConsistsOf(const Operations& operations,
                 std::initializer_list<cudnnBackendDescriptorType_t> types) {
   return std::all_of(operations.begin(), operations.end(), [&](const DnnDescriptorPointer& one) {
@@ -46,8 +46,8 @@ DnnGraph StudyAttention(const Operations& operations, bool is_backward) {
   return graph;
 }
 
-// Attention made of its parts: the forward pass multiplies queries with keys and weights with
-// values; the backward pass repeats the first product and makes one for each of four gradients.
+// Attention built from products: the forward pass multiplies queries with keys and weights with
+// values; the backward pass repeats the first product and computes one for each of four gradients.
 DnnGraph StudyProducts(const Operations& operations) {
   if (!ConsistsOf(
           operations,

@@ -12,31 +12,33 @@
 
 namespace memtrace::card {
 
-// A way to carry out a graph.
+// A way to execute a graph.
 struct DnnEngine {
   bool on_tensor_cores = false;
   std::uint64_t workspace = 0;
 };
 
-// What a graph of operations amounts to. Known are: one convolution with pointwise operations
-// around it; attention forward and backward, as one operation or made of matrix products; one
-// matrix product with pointwise operations; pointwise operations alone. Anything else the card
-// refuses, so that nothing unknown succeeds.
+// The meaning of a graph of operations. The known ones are: one convolution with pointwise
+// operations around it; attention forward and backward, as one operation or built from matrix
+// products; one matrix product with pointwise operations; pointwise operations alone. The card
+// refuses all others, so that nothing unknown succeeds.
 struct DnnGraph {
   cudnnStatus_t status = CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN;
-  const char* call = nullptr;      // the name that its executions are counted under
+  const char* call = nullptr;      // the name under which its executions are counted
   std::vector<DnnEngine> engines;  // best first
-  // Callers may ask for an engine by a number from their own tables; the card's are alike.
+  // Callers may request an engine by a number from their own tables; the card's engines are all
+  // alike.
   std::int64_t EngineCount() const;
   const DnnEngine& EngineAt(std::int64_t index) const;
 };
 
 DnnGraph StudyDnnGraph(const std::vector<DnnDescriptorPointer>& operations);
 
-// "convolution forward + pointwise", for a refusal.
+// Returns "convolution forward + pointwise", for the text of a refusal.
 std::string OperationNames(const std::vector<DnnDescriptorPointer>& operations);
 
-// The tensors that a caller has to pass: those that are not only between two operations.
+// Returns the tensors that a caller must pass, which are all except those only between two
+// operations.
 std::vector<std::int64_t> PassedTensors(const std::vector<DnnDescriptorPointer>& operations);
 
 }  // namespace memtrace::card

@@ -3,8 +3,8 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_HEADER_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_HEADER_H_
 
-// Include this and not <cudnn.h>: exporting the functions that it declares is a matter of how it is
-// included first.
+// Include this and not <cudnn.h>: its first inclusion decides if the functions that it declares are
+// exported.
 #pragma GCC visibility push(default)
 #include <cudnn.h>  // IWYU pragma: export
 #pragma GCC visibility pop

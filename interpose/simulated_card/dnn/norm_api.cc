@@ -7,8 +7,8 @@
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
-// A plain batch normalization passes all it knows in the tensors of mean and variance, so it needs
-// neither a workspace nor a reserve; what a card's kernels take beyond that is not known.
+// A plain batch normalization keeps its state in the tensors of mean and variance, so it needs
+// neither a workspace nor a reserve; what a card's kernels need beyond that is not known.
 cudnnStatus_t cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
     cudnnHandle_t, cudnnBatchNormMode_t, cudnnBatchNormOps_t, const cudnnTensorDescriptor_t,
     const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
@@ -58,7 +58,7 @@ cudnnStatus_t cudnnRestoreDropoutDescriptor(cudnnDropoutDescriptor_t dropout, cu
   return CUDNN_STATUS_SUCCESS;
 }
 
-// Unlike Restore it starts the generators, with a kernel.
+// Unlike Restore, this initializes the generators, with a kernel.
 cudnnStatus_t cudnnSetDropoutDescriptor(cudnnDropoutDescriptor_t dropout, cudnnHandle_t handle,
                                         float probability, void* states, std::size_t bytes,
                                         unsigned long long seed) {

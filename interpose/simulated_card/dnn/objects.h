@@ -3,8 +3,9 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_OBJECTS_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_OBJECTS_H_
 
-// What the handles of libcudnn's older interface (a function an operation) point to, and what the
-// dnn_*_api.cc files share. The newer one, made of graphs, is dnn_descriptor.h.
+// The objects behind the handles of libcudnn's older interface (one function for each operation),
+// and declarations that the *_api.cc files share. The newer interface, made of graphs, is in
+// descriptor.h.
 #include <cuda.h>
 
 #include <array>
@@ -15,7 +16,7 @@
 #include "interpose/simulated_card/dnn/sizes.h"
 #include "interpose/simulated_card/interface/library_memory.h"
 
-// cudnn.h declares these and leaves them open.
+// cudnn.h declares these types without defining them.
 struct cudnnContext {
   memtrace::card::LibraryMemory memory;
   cudaStream_t stream = nullptr;
@@ -66,18 +67,18 @@ struct cudnnRNNDataStruct {
 
 namespace memtrace::card {
 
-// A type may take less than a byte.
+// An element may take less than a byte.
 int ElementBits(cudnnDataType_t type);
 std::uint64_t PackedBytes(cudnnDataType_t type, std::uint64_t elements);
 
-// What the current card can say about itself; 0 without a context.
+// Returns an attribute of the current card, or of card 0 if the thread has no context.
 int CurrentCardAttribute(CUdevice_attribute attribute);
-// Whether its tensor cores multiply such numbers: halves from 7.0 on, the others from 8.0, never
-// doubles in a convolution. 32-bit floats are rounded for it (TF32), which the caller may forbid.
-// Four 32-bit floats lie side by side in a product: input channels are to be a multiple of four.
+// True if its tensor cores multiply such numbers: halves from 7.0 on, the others from 8.0, never
+// doubles in a convolution. 32-bit floats are rounded for it (TF32), which the caller may forbid. A
+// product reads four 32-bit floats side by side, so input channels must be a multiple of four.
 bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels);
 
-// Remembers a sentence for cudnnGetLastErrorString, and returns the status.
+// Stores a sentence for cudnnGetLastErrorString, and returns the status.
 cudnnStatus_t Refuse(cudnnStatus_t status, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -21,8 +21,8 @@ std::uint64_t BytesOf(const cudnnRNNStruct& rnn, std::uint64_t elements) {
   return PackedBytes(rnn.type, elements);
 }
 
-// Describes a matrix or bias as a tensor of three dimensions and says where it lies; both are
-// empty where there is none.
+// Describes a matrix or bias as a tensor of three dimensions and gives its address; both are empty
+// if there is none.
 void Describe(const cudnnRNNStruct& rnn, const RnnParameter& parameter, const void* weights,
               cudnnTensorStruct* description, void** address) {
   const bool exists = parameter.rows > 0;

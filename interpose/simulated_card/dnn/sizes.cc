@@ -18,7 +18,7 @@ std::uint64_t Product(int a, int b, int c = 1) {
          static_cast<std::uint64_t>(c);
 }
 
-// What the first layer reads is the sequence, what the others read is all directions' output.
+// The first layer reads the sequence; the others read the output of all directions.
 int InputSize(const RnnShape& shape, int pseudo_layer) {
   return pseudo_layer < shape.directions ? shape.input : shape.output * shape.directions;
 }
@@ -38,7 +38,7 @@ std::uint64_t MatricesBefore(const RnnShape& shape, int pseudo_layer) {
 constexpr int kGatesOfLstm = 4;
 constexpr int kGatesOfGru = 3;
 
-// Vectors of `hidden` elements that a layer keeps of one step.
+// Returns how many vectors of `hidden` elements a layer keeps for one step.
 int KeptVectors(const RnnShape& shape) {
   if (shape.gates == kGatesOfLstm) return shape.gates + 1;
   return shape.gates == kGatesOfGru ? 2 * shape.gates : 1;
@@ -71,7 +71,7 @@ std::uint64_t AttentionForwardWorkspace(const AttentionShape& shape, int multipr
   std::uint64_t pieces = 1;
   while (2 * pieces * groups <= 2 * card && 2 * pieces * kKeysOfAPiece <= shape.keys) pieces *= 2;
   if (pieces == 1) return 0;
-  // Of each piece a partial result in 32 bits, its sum and its maximum.
+  // Each piece has a partial result in 32 bits, its sum and its maximum.
   const std::uint64_t rows = shape.batch * shape.heads;
   return pieces * rows * (shape.head_size + 2) * sizeof(float) + kBesidePieces;
 }

@@ -17,7 +17,7 @@ void CopyIn(const int* from, int count, Array& to) {
   std::copy_n(from, count, to.begin());
 }
 
-// Gives the caller as many as it asked for.
+// Copies as many elements as the caller requested.
 template <typename Array>
 void CopyOut(const Array& from, int count, int* to) {
   if (to != nullptr) std::copy_n(from.begin(), count, to);

@@ -7,10 +7,10 @@
 
 namespace memtrace::card {
 
-// The version of the cuDNN that this process would have loaded without us, as cudnnGetVersion
-// counts (9.19.0 is 91900): torch refuses an older one than it was built with, and chooses what to
-// leave to cuDNN by it. Taken from the headers in the same wheel, those of the torch that is
-// loaded; of the version that we were compiled with if there are none. Looked up once.
+// Returns the version of the cuDNN that this process would have loaded without us, as
+// cudnnGetVersion counts (9.19.0 is 91900): torch refuses an older one than it was built with, and
+// decides by it what to leave to cuDNN. Read from the headers in the wheel of the loaded torch,
+// else the version that we were compiled with. Looked up once.
 std::size_t DnnVersion();
 
 }  // namespace memtrace::card

@@ -51,8 +51,9 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return cuStreamGetCaptureInfo(stream, status, nullptr, nullptr, nullptr, nullptr, nullptr);
 }
 
-// cuda.h: the list of dependencies is valid until the next call that operates on the stream, or the
-// capture's end. It is the capture's own, so that calls about other streams leave it alone.
+// According to cuda.h, the list of dependencies is valid until the next call that operates on the
+// stream, or the capture's end. It is the capture's own, so calls about other streams do not change
+// it.
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                                 CUgraph* graph, const CUgraphNode** dependencies,
                                 const CUgraphEdgeData** edges, std::size_t* dependency_count) {

@@ -26,7 +26,7 @@ namespace {
 
 std::atomic<memtrace_card_workspace_observer> g_workspace_observer = nullptr;
 
-// Gives the caller the members that it knows. size is the first member of both structs.
+// Copies the members that the caller knows. size is the first member of both structs.
 template <typename Struct>
 int CopyOut(const Struct& full, Struct* out) {
   if (out == nullptr || out->size < sizeof(out->size)) return MEMTRACE_CARD_INVALID_ARGUMENT;
@@ -80,7 +80,7 @@ struct memtrace_card_live LiveOf(Machine& machine) {
           .events = machine.events.Live()};
 }
 
-// As late as a library can: after the program's own exit handlers and most destructors.
+// Runs as late as a library can: after the program's own exit handlers and most destructors.
 __attribute__((destructor)) void SayLeaks() {
   if (!env::Is(env::kCardLeaks, "1") || !DriverIsInitialized()) return;
   const struct memtrace_card_live live = LiveOf(*Machine::OfProcess());
@@ -298,7 +298,7 @@ bool memtrace_card_create_object(void** object) {
 
 void memtrace_card_destroy_object(void* object) { delete static_cast<char*>(object); }
 
-// Libraries register while they are loaded, with or without a card.
+// Libraries register kernels while they are loaded, with or without a card.
 void memtrace_card_register_kernel(const void* host_function, const char* name) {
   if (Machine* machine = Machine::OfProcess()) machine->kernels.Register(host_function, name);
 }

@@ -12,7 +12,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// Null if the process has no such card: it is hidden.
+// Returns null if the card is not visible to the process.
 Card* FindVisible(std::size_t card) {
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr) return nullptr;

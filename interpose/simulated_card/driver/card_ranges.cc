@@ -15,7 +15,8 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// Empty if a part of the range is not mapped. A mapping without access still has contents.
+// Returns an empty list if a part of the range is not mapped. A mapping without access still has
+// contents.
 std::vector<Extent> Extents(Machine* machine, Address begin, std::uint64_t bytes) {
   std::vector<Extent> extents;
   if (machine == nullptr || bytes == 0) return extents;
@@ -26,7 +27,7 @@ std::vector<Extent> Extents(Machine* machine, Address begin, std::uint64_t bytes
 }  // namespace
 }  // namespace memtrace::card
 
-// A card that was made with MEMTRACE_HOST_VALUES=0 keeps nothing: all bytes are unknown.
+// A card made with MEMTRACE_HOST_VALUES=0 keeps no values: all bytes are unknown.
 int memtrace_card_known_at(std::uint64_t address, std::uint64_t bytes) {
   Machine* machine = Machine::OfProcess();
   if (machine == nullptr || machine->known == nullptr) return MEMTRACE_CARD_UNKNOWN;

@@ -9,12 +9,12 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// The versions of cuCtxGetApiVersion began with contexts that could not be shared by threads.
+// cuCtxGetApiVersion's numbers began with contexts that threads could not share.
 constexpr unsigned kApiVersion = 3020;
 
 CUcontext ToHandle(Context* context) { return reinterpret_cast<CUcontext>(context); }
 
-// A flag that cuda.h does not know is invalid; all that it knows have no effect here.
+// A flag that cuda.h does not define is invalid; the defined ones have no effect here.
 bool AreFlags(unsigned flags) { return (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) == 0; }
 
 CUresult Create(CUcontext* context, unsigned flags, CUdevice device,
@@ -33,7 +33,7 @@ CUresult Create(CUcontext* context, unsigned flags, CUdevice device,
       call);
 }
 
-// Of `context`, or of the current one if that is null.
+// Reads a value of `context`, or of the current one if that is null.
 template <typename Value, typename Read>
 CUresult Tell(CUcontext context, Value* value, Read read, const char* call = __builtin_FUNCTION()) {
   return WithContext(
@@ -51,7 +51,8 @@ CUresult Tell(CUcontext context, Value* value, Read read, const char* call = __b
 }  // namespace
 }  // namespace memtrace::card
 
-// Contexts that share a card's multiprocessors or a graphics queue: no card here has either.
+// Contexts that share a card's multiprocessors or a graphics queue are refused, because no card
+// here has either.
 CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned int flags,
                      CUdevice device) {
   const bool plain = parameters == nullptr ||
@@ -59,7 +60,7 @@ CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned
   return plain ? Create(context, flags, device) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-// What programs that were built for CUDA 12 call; cuda.h of 13 does not declare it any more.
+// Programs that were built for CUDA 12 call this; cuda.h of 13 no longer declares it.
 extern "C" __attribute__((visibility("default"))) CUresult cuCtxCreate_v2(CUcontext* context,
                                                                           unsigned int flags,
                                                                           CUdevice device) {

@@ -27,19 +27,20 @@ constexpr int kDriverVersion = 13020;
 std::atomic<bool> initialized = false;
 std::atomic<bool> forked_after_initialization = false;
 
-// For test suites that fork a child for each test: it goes on with a copy of the cards.
+// For test suites that fork a child for each test: the child goes on with a copy of the cards.
 bool ChildCopiesCards() { return env::Is(env::kCardFork, "copy"); }
 
-// A context does not survive fork; on a driver every call of such a child fails with 3.
+// A context does not survive fork; on a real driver every call of such a child fails with 3.
 void ForgetInChild() {
   if (initialized && ChildCopiesCards() && Machine::OfProcess()->file.MakePrivate()) return;
   if (initialized.exchange(false)) forked_after_initialization = true;
 }
 
-// By CUlimit: the defaults of the programming guide for the stack, printf and malloc; else 0.
+// By CUlimit: the defaults of the programming guide for stack, printf and malloc; others are 0.
 std::array<std::atomic<std::size_t>, CU_LIMIT_MAX> limits = {1024, 1u << 20, 8u << 20};
 
-// Never two kinds of card in one process. Said once, at the first cuInit.
+// True if the process also has another driver: two kinds of card must not mix. Reported once, at
+// the first cuInit.
 bool IsMixed() {
   static const std::string kOther = OtherDriverInProcess();
   static const bool kSaid =
@@ -144,7 +145,7 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute, CUdevice dev
   });
 }
 
-// Cards do not see each other's memory; copies between them work, as through the host.
+// Cards cannot access each other's memory; copies between them work, as if through the host.
 CUresult cuCtxEnablePeerAccess(CUcontext, unsigned int) {
   return WithContext([](Machine&, int) { return Result::kPeerAccessUnsupported; });
 }
@@ -171,7 +172,7 @@ CUresult cuCtxSynchronize() {
   });
 }
 
-// Kept and without effect: what they change in the context's size is not known.
+// Limits are stored and have no effect: how they change the context's size is not known.
 CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
   return WithContext([&](Machine&, int) {
     if (limit >= CU_LIMIT_MAX) return Result::kInvalidValue;

@@ -8,10 +8,10 @@
 namespace memtrace::card {
 namespace {
 
-// CUDA programming guide, "technical specifications per compute capability".
+// From the CUDA programming guide, "technical specifications per compute capability".
 struct Limits {
   int compute_capability;  // major * 10 + minor
-  int multiprocessors;     // of the usual card, where the profile does not say
+  int multiprocessors;     // of the usual card, if the profile does not say
   int threads_per_multiprocessor;
   int shared_memory_per_multiprocessor;
 };
@@ -22,10 +22,10 @@ constexpr Limits kLimits[] = {
     {100, 148, 2048, 233472}, {103, 148, 2048, 233472}, {120, 170, 1536, 102400},
 };
 
-// One KiB of a multiprocessor's shared memory belongs to the driver in each block.
+// The driver reserves one KiB of a multiprocessor's shared memory in each block.
 constexpr int kReservedSharedMemory = 1024;
 
-// The row of this capability or of the nearest lower one.
+// Returns the row of this capability or of the nearest lower one.
 const Limits& LimitsOf(const CardSpec& spec) {
   const int wanted = spec.compute_capability_major * 10 + spec.compute_capability_minor;
   const Limits* best = std::begin(kLimits);
@@ -74,7 +74,8 @@ int BlockLimit(CUdevice_attribute attribute) {
   }
 }
 
-// Features that hold for every card. Whatever is not listed is absent: multicast among them.
+// True for features that every card has. Features that are not listed are absent, such as
+// multicast.
 bool HasFeature(CUdevice_attribute attribute) {
   constexpr CUdevice_attribute kFeatures[] = {
       CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
@@ -116,7 +117,7 @@ int DeviceAttribute(const Card& card, CUdevice_attribute attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
       return limits.shared_memory_per_multiprocessor - kReservedSharedMemory;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-      return static_cast<int>(card.sharing().LedgerIndex()) + 1;  // as NVML counts cards, too
+      return static_cast<int>(card.sharing().LedgerIndex()) + 1;  // the same number as in NVML
     case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
       return 2;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:

@@ -3,9 +3,10 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_DRIVER_DRIVER_API_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_DRIVER_DRIVER_API_H_
 
-// What the driver_*_api.cc files share. They define functions that cuda.h declares; exporting them
-// is a matter of how cuda.h is included. Its macros also pick the version of each name (cuMemAlloc
-// is cuMemAlloc_v2), so a definition here is always the one CUDA 13 programs are compiled against.
+// Declarations that the *_api.cc files share. They define functions that cuda.h declares; how
+// cuda.h is included decides if they are exported. Its macros also pick the version of each name
+// (cuMemAlloc is cuMemAlloc_v2), so a definition here is always the one CUDA 13 programs are
+// compiled against.
 #pragma GCC visibility push(default)
 #include <cuda.h>
 #pragma GCC visibility pop
@@ -29,10 +30,10 @@ static_assert(static_cast<int>(Result::kCapturedEvent) == CUDA_ERROR_CAPTURED_EV
 // True after a successful cuInit, false again in a child that was forked after it.
 bool DriverIsInitialized();
 
-// Below, `call` is the exported function, for tests that watch calls: by default the one that
-// contains the expression. What stands between them passes it on.
+// Below, `call` names the exported function, for tests that watch calls: by default the function
+// that contains the expression. Functions in between pass it on.
 
-// Runs body(machine) once the driver is initialized, unless the call was planned to fail.
+// Runs body(machine) once the driver is initialized, unless the call is planned to fail.
 template <typename Body>
 CUresult WithMachine(Body body, const char* call = __builtin_FUNCTION()) {
   if (!DriverIsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
@@ -65,7 +66,7 @@ CUresult WithDevice(int device, Body body, const char* call = __builtin_FUNCTION
       call);
 }
 
-// The value of a device attribute; 0 for a feature that the card does not have.
+// Returns the value of a device attribute; 0 for a feature that the card does not have.
 int DeviceAttribute(const Card& card, CUdevice_attribute attribute);
 
 }  // namespace memtrace::card

@@ -28,9 +28,9 @@ void* Lookup(const std::string& name, int version) {
   return reinterpret_cast<void*>(found->address);
 }
 
-// cuMemAlloc is asked for, cuMemAlloc_v2 is meant. Callers name the version of CUDA they were built
-// for and mean the newest of that version. What versions before 12.0 added is not told apart: torch
-// asks for 12.0 and newer.
+// A request for cuMemAlloc means cuMemAlloc_v2. Callers name the version of CUDA they were built
+// for and mean the newest function of that version. Additions of versions before 12.0 are not
+// distinguished: torch requests 12.0 and newer.
 void* LookupNewest(const std::string& name, int version) {
   for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
     if (void* address = Lookup(name + suffix, version)) return address;
@@ -51,10 +51,10 @@ std::string FileOf(const void* code) {
   return found ? info.dli_fname : "the program";
 }
 
-// Once for each file, on stderr and among the unsupported calls.
+// Reports each file once, on stderr and among the unsupported calls.
 void NameOwnRuntime(const void* caller) {
   static Mutex mutex;
-  static auto* named = new std::set<std::string>;  // never destroyed: called to the very end
+  static auto* named = new std::set<std::string>;  // never destroyed: called until the end
   const std::string file = FileOf(caller);
   const MutexLock lock(mutex);
   if (!named->insert(file).second) return;
@@ -79,9 +79,10 @@ CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuin
   return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-// The private tables of NVIDIA's own libraries: there are none, and callers read the pointer before
-// the result. We do not answer their check of the driver (docs/simulated-card.md). Only a CUDA
-// runtime that is linked into its user asks for them, so the caller's name says whose.
+// The private tables of NVIDIA's own libraries do not exist here, and callers read the pointer
+// before the result. We do not answer their check of the driver (docs/simulated-card.md). Only a
+// CUDA runtime that is linked into its user asks for them, so the caller's name shows which program
+// it is.
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   NameOwnRuntime(__builtin_return_address(0));
   if (table != nullptr) *table = nullptr;
@@ -96,8 +97,8 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
   return TextOf(error, &ErrorText::text, text);
 }
 
-// torch 2.15 listens for what the driver writes about a failed call. This driver writes nothing:
-// its error codes and the counts of the report say all.
+// torch 2.15 listens for the driver's log of failed calls. This driver writes none: its error codes
+// and the counts of the report are complete.
 CUresult cuLogsRegisterCallback(CUlogsCallback listener, void*, CUlogsCallbackHandle* handle) {
   if (listener == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (handle != nullptr) *handle = reinterpret_cast<CUlogsCallbackHandle>(listener);

@@ -19,7 +19,8 @@ CUresult WithGraphs(Body body, const char* call = __builtin_FUNCTION()) {
   return WithMachine([&](Machine& machine) { return body(machine.graphs); }, call);
 }
 
-// cuda.h, cuGraphGetNodes: without room the number is the answer; places that are left become null.
+// According to cuda.h (cuGraphGetNodes), without room only the count is written; unused places
+// become null.
 Result Give(const Graph::Nodes& all, CUgraphNode* room, std::size_t* count) {
   if (room != nullptr) {
     const std::size_t given = std::min(*count, all.size());
@@ -32,7 +33,7 @@ Result Give(const Graph::Nodes& all, CUgraphNode* room, std::size_t* count) {
   return Result::kSuccess;
 }
 
-// Runs list(graphs, &nodes) and gives what it found.
+// Runs list(graphs, &nodes) and returns the nodes found.
 template <typename List>
 CUresult GiveNodes(CUgraphNode* room, std::size_t* count, List list,
                    const char* call = __builtin_FUNCTION()) {
@@ -50,7 +51,7 @@ Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
   CaptureStatus status = CaptureStatus::kNone;
   Result result = machine.graph_execs.LaunchOf(exec, &all);
   if (result == Result::kSuccess) result = machine.captures.StateOf(stream, device, &status);
-  // In a capture it becomes a child node, which a graph with memory cannot be.
+  // In a capture the graph becomes a child node, which a graph with memory cannot be.
   if (status != CaptureStatus::kNone && !all.memory->empty()) result = Result::kNotSupported;
   if (result == Result::kSuccess)
     result = machine.graph_memory.Prepare(*all.memory, all.frees_first);

@@ -10,10 +10,10 @@
 
 namespace memtrace::card {
 
-// The node of this step, when it runs.
+// Returns the work that the node of this step does when it runs.
 HostWork WorkOf(Machine& machine, const GraphMemoryStep& step);
 
-// What cuMemAllocAsync and cuMemFreeAsync do in a stream that is capturing: they add a node.
+// Implement cuMemAllocAsync and cuMemFreeAsync in a stream that is capturing: they add a node.
 Result AllocateInCapture(Machine& machine, int device, CUstream stream, std::uint64_t bytes,
                          Address* begin);
 Result FreeInCapture(Machine& machine, int device, CUstream stream, Address begin);

@@ -136,7 +136,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
   });
 }
 
-// cuda.h: the high marks can be set to zero, which makes them what is now.
+// According to cuda.h, the high marks can be set to zero, which sets them to the current values.
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
                                       void* value) {
   return WithDevice(device, [&](Machine& machine) {

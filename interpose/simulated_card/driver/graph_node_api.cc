@@ -71,7 +71,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
              [fill = *parameters](const Work&) { return FillRows(fill); });
 }
 
-// The child is copied, as cuda.h says: later changes of it do not matter.
+// The child is copied, as cuda.h says: later changes to it do not matter.
 CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                                   std::size_t count, CUgraph child) {
   if (!DriverIsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;

@@ -39,15 +39,15 @@ Record ReadFrom(const Handle& handle) {
   return record;
 }
 
-// cudaMalloc's memory, by the begin of a block.
+// Describes memory of cudaMalloc, by the begin of its block.
 Result Describe(Machine& machine, Address begin, SharedMemoryRecord* record) {
   const auto block = machine.heap.Find(begin);
   if (!block.has_value() || block->begin != begin) return Result::kInvalidValue;
   return machine.space.DescribeAt(begin, record);
 }
 
-// Once memory is shared, other processes write to it, and which of their bytes are known is theirs
-// to know: what is unknown here is assumed from then on.
+// Once memory is shared, other processes write to it, and only they know which of those bytes are
+// known: bytes unknown here count as assumed from then on.
 void Shares(Machine& machine, std::span<const Extent> contents) {
   if (machine.known != nullptr) machine.known->Assume(contents);
 }
@@ -65,7 +65,7 @@ void SharesMapped(Machine& machine, Address address) {
     Shares(machine, contents);
 }
 
-// An event of another process counts as done: that card's time is not ours.
+// An event of another process counts as done, because its card's time is not ours.
 Result OpenEvent(Machine& machine, const SharedEventRecord& record, CUevent* event) {
   if (record.magic != kSharedEventMagic) return Result::kInvalidHandle;
   if (record.process == getpid()) return Result::kInvalidContext;
@@ -147,7 +147,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
     if (handle == nullptr) return Result::kInvalidValue;
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return Result::kNotSupported;
     HandleId imported = 0;
-    // The descriptor itself, in a pointer's clothes.
+    // The pointer's value is the descriptor itself.
     const auto descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(shareable));
     const Result result = machine.physical.Import(descriptor, &imported);
     if (result != Result::kSuccess) return result;

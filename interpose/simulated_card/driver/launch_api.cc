@@ -67,13 +67,13 @@ Result GetAttribute(Machine& machine, int device, const Function& function,
       *value = -1;
       return Result::kSuccess;
     default:
-      // Constant and local memory, cluster sizes: none that we would know of.
+      // Constant and local memory, cluster sizes: zero, because they are not known.
       *value = 0;
       return attribute < CU_FUNC_ATTRIBUTE_MAX ? Result::kSuccess : Result::kInvalidValue;
   }
 }
 
-// cuda.h: static and dynamic shared memory together may not exceed the opt-in limit.
+// According to cuda.h, static and dynamic shared memory together may not exceed the opt-in limit.
 Result SetAttribute(Machine& machine, int device, Function& function,
                     CUfunction_attribute attribute, int value) {
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
@@ -86,7 +86,7 @@ Result SetAttribute(Machine& machine, int device, Function& function,
   return Result::kSuccess;
 }
 
-// As cuLaunchKernel takes them.
+// A kernel's arguments in the two forms that cuLaunchKernel takes.
 struct Arguments {
   void** each;
   void** extra;
@@ -242,7 +242,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction 
   });
 }
 
-// As many as there are multiprocessors: clusters of one block each.
+// Returns one cluster of one block for each multiprocessor.
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
                                       const CUlaunchConfig* config) {
   return WithFunction(function, [&](Machine& machine, int device, const Function&) {
@@ -252,7 +252,7 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
   });
 }
 
-// A descriptor that only kernels read.
+// Only kernels read this descriptor.
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t rank,
                                 void* address, const cuuint64_t* sizes, const cuuint64_t*,
                                 const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
@@ -262,6 +262,6 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_
   if (map == nullptr || address == nullptr || sizes == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (rank == 0 || rank > kHighestRank) return CUDA_ERROR_INVALID_VALUE;
   std::memset(map, 0, sizeof(*map));
-  std::memcpy(map, &address, sizeof(address));  // for AddressesAmong
+  std::memcpy(map, &address, sizeof(address));  // read by AddressesAmong
   return CUDA_SUCCESS;
 }

@@ -9,7 +9,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// cudaMalloc and cudaFree are among the calls that a capture forbids.
+// A capture forbids some calls, such as cudaMalloc and cudaFree.
 template <typename Body>
 CUresult WithContextOutsideCapture(Body body, const char* call = __builtin_FUNCTION()) {
   return WithContext(
@@ -20,7 +20,7 @@ CUresult WithContextOutsideCapture(Body body, const char* call = __builtin_FUNCT
       call);
 }
 
-// Pinned or managed.
+// Frees pinned or managed memory.
 Result FreeOnHost(Machine& machine, HostMemory& memory, void* pointer,
                   memtrace_card_memory_kind kind) {
   const auto range = memory.Find(pointer);
@@ -34,7 +34,7 @@ Result FreeOnHost(Machine& machine, HostMemory& memory, void* pointer,
   return result;
 }
 
-// cuda.h: cuMemFree takes stream-ordered and managed memory and that of graphs, too.
+// According to cuda.h, cuMemFree also takes stream-ordered and managed memory and that of graphs.
 Result FreeOther(Machine& machine, Address begin) {
   MemoryPools::Block block;
   if (machine.pools.Free(begin, &block) == Result::kSuccess) {
@@ -51,7 +51,7 @@ Result FreeOther(Machine& machine, Address begin) {
   return FreeOnHost(machine, machine.managed, on_host, MEMTRACE_CARD_MANAGED);
 }
 
-// cudaFree waits for all work of the card that has the memory.
+// cudaFree waits for all work of the card that owns the memory.
 Result FreeWhenIdle(Machine& machine, Address begin) {
   const auto mapped = machine.space.Find(begin);
   const auto block = machine.heap.Find(begin);
@@ -64,7 +64,7 @@ Result FreeWhenIdle(Machine& machine, Address begin) {
   return result;
 }
 
-// Everything that cuPointerGetAttribute can tell of one address.
+// The facts that cuPointerGetAttribute can tell of one address.
 struct PointerFacts {
   bool known = false;
   bool on_card = false;
@@ -215,7 +215,7 @@ CUresult cuMemHostUnregister(void* pointer) {
       [&](Machine& machine, int) { return machine.host_memory.Unregister(pointer); });
 }
 
-// Unified addressing: the same number on both sides.
+// With unified addressing, the address is the same on both sides.
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* device_pointer, void* pointer, unsigned int) {
   return WithContext([&](Machine& machine, int) {
     if (device_pointer == nullptr || !machine.host_memory.Find(pointer))

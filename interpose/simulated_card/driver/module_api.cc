@@ -97,7 +97,7 @@ CUresult GetVariable(CUdeviceptr* pointer, std::size_t* bytes, const void* modul
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) { return LoadImage(module, image); }
 
-// The options are those of a compiler that is not there.
+// The options are for a compiler, which does not exist here.
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int, CUjit_option*,
                             void**) {
   return LoadImage(module, image);

@@ -11,7 +11,7 @@
 namespace memtrace::card {
 namespace {
 
-// libcuda.so.1, or the libcuda.so.580.65.06 that it is a link to.
+// Matches libcuda.so.1, or libcuda.so.580.65.06, to which it may be a link.
 int AddDriver(dl_phdr_info* library, std::size_t, void* files) {
   const std::string_view file = library->dlpi_name;
   if (file.substr(file.rfind('/') + 1).starts_with("libcuda.so"))

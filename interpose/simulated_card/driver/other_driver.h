@@ -7,8 +7,8 @@
 
 namespace memtrace::card {
 
-// The file of a CUDA driver that is loaded in this process and is no simulated one; empty if there
-// is none. Libraries that found it would talk to another card than those that found ours.
+// Returns the file of a loaded CUDA driver that is not simulated; empty if there is none. Libraries
+// that found it would use another card than those that found ours.
 std::string OtherDriverInProcess();
 
 }  // namespace memtrace::card

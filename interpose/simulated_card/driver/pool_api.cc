@@ -32,7 +32,7 @@ CUresult Allocate(CUdeviceptr* pointer, std::size_t bytes, MemoryPool* pool, CUs
     if (bytes == 0) return Result::kSuccess;
     Address begin;
     if (is_capturing) {
-      // As in cuGraphAddMemAllocNode, memory in a graph has a device and no pool.
+      // Memory in a graph has a device and no pool, as in cuGraphAddMemAllocNode.
       const Result captured = AllocateInCapture(machine, device, stream, bytes, &begin);
       *pointer = begin.value();
       return captured;
@@ -117,7 +117,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
       return Result::kSuccess;
     MemoryPools::Block block;
     if (machine.pools.Free(begin, &block) != Result::kSuccess) {
-      // cuda.h: cudaMalloc's memory may be freed so, too.
+      // According to cuda.h, memory of cudaMalloc may also be freed this way.
       const auto found = machine.heap.Find(begin);
       const Result freed = machine.heap.Free(begin);
       if (freed != Result::kSuccess) return freed;
@@ -209,13 +209,14 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     }
     const bool reserved = attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH;
     const bool used = attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH;
-    // cuda.h: the high marks can be set to zero, which makes them what is now.
+    // According to cuda.h, the high marks can be set to zero, which sets them to the current
+    // values.
     if ((!reserved && !used) || wanted != 0) return Result::kInvalidValue;
     return machine.pools.ResetHighMarks(pool, reserved, used);
   });
 }
 
-// Contents are reachable from every card.
+// Needs no action: contents are reachable from every card.
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* descriptors,
                             std::size_t count) {
   return WithMachine([&](Machine& machine) {

@@ -109,7 +109,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
   });
 }
 
-// If it is captured, it is called at each launch of the graph.
+// A captured function is called at each launch of the graph.
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* argument) {
   return WithContext([&](Machine& machine, int device) {
     if (function == nullptr) return Result::kInvalidValue;
@@ -121,7 +121,7 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* a
                              unsigned int flags) {
   return WithContext([&](Machine& machine, int device) {
     if (callback == nullptr || flags != 0) return Result::kInvalidValue;
-    // cuda.h: not to be captured.
+    // According to cuda.h, this call must not be captured.
     CaptureStatus status = CaptureStatus::kNone;
     const Result found = machine.captures.StateOf(stream, device, &status);
     if (found != Result::kSuccess) return found;
@@ -133,7 +133,7 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* a
 
 CUresult cuEventCreate(CUevent* event, unsigned int flags) {
   return WithContext([&](Machine& machine, int) {
-    // cuda.h: no event for other processes measures time.
+    // According to cuda.h, an event for other processes cannot measure time.
     const bool may_time = (flags & CU_EVENT_DISABLE_TIMING) == 0;
     if (event == nullptr || ((flags & CU_EVENT_INTERPROCESS) != 0 && may_time))
       return Result::kInvalidValue;

@@ -14,7 +14,7 @@ memtrace_card_memory_kind KindOf(Machine& machine, Address address) {
   return MEMTRACE_CARD_PAGEABLE;
 }
 
-// Of memory of the host: the card whose stream works on it.
+// Returns the card that has the memory; for host memory, the card whose stream works on it.
 int DeviceOf(Machine& machine, Address address, int otherwise) {
   const auto mapped = machine.space.Find(address);
   return mapped.has_value() ? mapped->device : otherwise;

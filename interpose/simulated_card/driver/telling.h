@@ -10,15 +10,15 @@
 
 namespace memtrace::card {
 
-// What the driver's functions tell who listens, beyond the kernels that Streams tells. Each costs
-// one look at a flag while nobody does. They are told when they have succeeded.
+// Reports what the driver's functions do to a listener, in addition to the kernels that Streams
+// reports. Without a listener each costs one look at a flag. Call them after success.
 
 void TellCopy(Machine& machine, const Work& at, Address to, Address from, std::uint64_t bytes,
               bool is_async);
 void TellFill(Machine& machine, const Work& at, Address to, std::uint64_t bytes,
               std::uint32_t value, bool is_async);
 
-// What a stream or the host waits for, and the events in between.
+// The object of a wait by a stream or the host, or a recorded event.
 struct Waited {
   const void* stream = nullptr;
   const void* event = nullptr;

@@ -12,7 +12,7 @@ bool IsExportable(const CUmemAllocationProp& properties) {
   return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 }
 
-// Memory of a card, exportable at most as a file descriptor.
+// Accepts memory of a card, exportable at most as a file descriptor.
 Result CheckProperties(const CUmemAllocationProp* properties) {
   if (properties == nullptr || properties->type != CU_MEM_ALLOCATION_TYPE_PINNED)
     return Result::kInvalidValue;
@@ -22,13 +22,13 @@ Result CheckProperties(const CUmemAllocationProp* properties) {
   return plain ? Result::kSuccess : Result::kNotSupported;
 }
 
-// cuMem* does not apply to what cudaMalloc made.
+// True for memory of cudaMalloc, to which cuMem* does not apply.
 bool BelongsToHeap(Machine& machine, Address address) {
   const auto mapped = machine.space.Find(address);
   return mapped.has_value() && mapped->kind != ChargeKind::kVmm;
 }
 
-// Does not wait for work that uses the memory: machine.uses notices.
+// Does not wait for work that uses the memory; machine.uses notices it.
 Result Unmap(Machine& machine, Address begin, std::size_t bytes) {
   if (BelongsToHeap(machine, begin)) return Result::kInvalidValue;
   const std::vector<MappedRange> mappings = machine.space.MappingsIn(begin, bytes);
@@ -59,7 +59,7 @@ CUmemAccess_flags ToFlags(Access access) {
                                    : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
-// All descriptors are checked before the first takes effect.
+// All descriptors are checked before any takes effect.
 Result SetAccess(Machine& machine, Address begin, std::size_t bytes,
                  const CUmemAccessDesc* descriptors, std::size_t count) {
   if (descriptors == nullptr || count == 0 || BelongsToHeap(machine, begin))

@@ -21,7 +21,7 @@ Result ForEachRow(const VolumeCopy& copy, Visit visit) {
   return result;
 }
 
-// All rows or none.
+// Copies all rows or none.
 Result MoveRows(Machine& machine, const Work& work, const VolumeCopy& copy, const char* call) {
   const Result found = ForEachRow(copy, [&](Address to, Address from) {
     const Result result = machine.copies.Check(to, from, copy.width);
@@ -59,7 +59,7 @@ Address BaseOf(CUmemorytype type, CUdeviceptr on_card, const void* on_host) {
   return Address{type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uintptr_t>(on_host) : on_card};
 }
 
-// All of these structs name their members alike.
+// These structs all use the same member names.
 template <typename Copy>
 VolumeCopy PlaneOf(const Copy& copy) {
   VolumeCopy plane;

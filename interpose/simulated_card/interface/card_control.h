@@ -4,14 +4,14 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_CARD_CONTROL_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_CARD_CONTROL_H_
 
-/* What the rest of memtrace asks of the simulated card, as a C interface.
+/* The C interface by which the rest of memtrace uses the simulated card.
  *
  * Our libcuda.so.1 exports these functions and a real one does not: find them with
  * dlsym(dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW), "memtrace_card_count"); null means that no
  * simulated card is loaded. Structs start with their size, set by the caller; members are only ever
- * appended, and a caller of an older size gets the members it knows. No function throws, none calls
- * back into CUDA, all may be called from any thread at any time, before cuInit and during exit too.
- * Devices are counted as CUDA counts them, after CUDA_VISIBLE_DEVICES. Sizes are bytes.
+ * appended, and a caller of an older size gets the members it knows. No function throws or calls
+ * back into CUDA; all may be called from any thread at any time, also before cuInit and during
+ * exit. Devices are counted as CUDA counts them, after CUDA_VISIBLE_DEVICES. Sizes are in bytes.
  */
 
 #include <stddef.h>
@@ -31,82 +31,82 @@ enum memtrace_card_result {
   MEMTRACE_CARD_OK = 0,
   MEMTRACE_CARD_NO_SUCH_DEVICE = 1,   /* or no card at all */
   MEMTRACE_CARD_INVALID_ARGUMENT = 2, /* null, or size is not set */
-  MEMTRACE_CARD_DOES_NOT_FIT = 3      /* what is charged is more than what would be left */
+  MEMTRACE_CARD_DOES_NOT_FIT = 3      /* more is charged than would be left */
 };
 
 /* total == context + other + runtime_allocated + vmm_allocated + free, always. */
 struct memtrace_card_ledger {
   uint32_t size;              /* sizeof(struct memtrace_card_ledger), set by the caller */
   uint32_t context_active;    /* 1 once the process has a context on this card */
-  uint64_t total;             /* what cudaMemGetInfo calls total */
+  uint64_t total;             /* the total of cudaMemGetInfo */
   uint64_t context;           /* charged for the context; 0 before it exists */
-  uint64_t other;             /* held by other processes: the card's setting, and what processes of
-                                 the same launch hold on it (MEMTRACE_CARD_SHARED) */
+  uint64_t other;             /* held by other processes: the card's setting, and the bytes that
+                                 processes of the same launch hold (MEMTRACE_CARD_SHARED) */
   uint64_t runtime_allocated; /* charged by cudaMalloc and kin, in whole granules of 2 MiB */
   uint64_t vmm_allocated;     /* created by cuMemCreate and not yet returned, mapped or not */
-  uint64_t free;              /* what cudaMemGetInfo calls free */
+  uint64_t free;              /* the free memory of cudaMemGetInfo */
   uint64_t peak;              /* the highest total - free so far */
 };
 
-/* What the process did on all cards together, since it started. Counts of calls, except where they
- * say what else. */
+/* The process's activity on all cards together, since it started. Members are counts of calls
+ * unless their comments say otherwise. */
 struct memtrace_card_activity {
   uint32_t size;
   uint32_t reserved;        /* 0 */
-  uint64_t kernel_launches; /* none of them ran; library calls such as a GEMM count too */
+  uint64_t kernel_launches; /* none of them ran; library calls such as a GEMM also count */
   uint64_t copies_executed; /* copies and fills whose bytes really moved */
   uint64_t copies_dropped;  /* above MEMTRACE_CARD_COPY_LIMIT, or the host could not hold them */
-  uint64_t bytes_dropped;   /* in those: bytes */
+  uint64_t bytes_dropped;   /* the bytes of those copies */
   uint64_t device_to_host_copies; /* the host read values that the simulation may not know */
   uint64_t unsupported_calls;     /* each failed with its library's "not supported" */
   uint64_t faults;                /* see memtrace_card_visit_faults */
-  uint64_t host_copy_bytes;       /* copied between the host and a card, dropped or not */
-  uint64_t product_operations;    /* of floating point: 2 m n k of each product of matrices that
-                                     cuBLAS was asked for; kernels (attention) are not looked into */
+  uint64_t host_copy_bytes;       /* bytes copied between the host and a card, dropped or not */
+  uint64_t product_operations;    /* floating-point operations: 2 m n k for each matrix product
+                                     requested of cuBLAS; kernels (attention) are not counted */
 };
 
-/* When work is done, and what the host saw of it. */
+/* When work is done, and how the host learned of it. */
 enum memtrace_card_event_mode {
-  MEMTRACE_CARD_EAGER = 0,  /* the host is told that all work is done at once: least memory waits */
-  MEMTRACE_CARD_LAZY = 1,   /* work is done when the host waits for it: most memory waits */
-  MEMTRACE_CARD_DELAYED = 2 /* or when the host has asked for an event (a stream) so often */
+  MEMTRACE_CARD_EAGER = 0, /* all work is reported as done at once: least memory is held for it */
+  MEMTRACE_CARD_LAZY = 1,  /* work is done when the host waits for it: most memory is held for it */
+  MEMTRACE_CARD_DELAYED = 2 /* or when the host has asked often enough for an event (a stream) */
 };
 struct memtrace_card_events {
   uint32_t size;
-  uint32_t mode;      /* of enum memtrace_card_event_mode */
+  uint32_t mode;      /* a value of enum memtrace_card_event_mode */
   uint64_t questions; /* DELAYED: how many are answered "not ready" */
-  uint64_t waits;     /* of the host, for work that was not done */
-  uint64_t not_ready; /* questions answered so: 0 means that an eager run is the same */
+  uint64_t waits;     /* by the host, for work that was not done */
+  uint64_t not_ready; /* questions answered "not ready": 0 means that an eager run is the same */
   uint64_t early;     /* EAGER: questions that LAZY would have answered "not ready": 0 means that a
                          lazy run is the same */
   uint64_t patience;  /* LAZY: questions asked 1,001 times without work in between, which counted as
                          waiting */
 };
 
-/* What the process made and did not give back yet. */
+/* Counts of what the process made and has not given back yet. */
 struct memtrace_card_live {
   uint32_t size;
   uint32_t reserved;
   uint64_t allocations;  /* of cudaMalloc and kin */
   uint64_t handles;      /* of cuMemCreate, referenced or mapped; without those of cudaMalloc */
-  uint64_t mappings;     /* of those */
+  uint64_t mappings;     /* of those handles */
   uint64_t reservations; /* of addresses; without those of cudaMalloc */
   uint64_t pinned;       /* ranges of host memory, allocated or registered */
   uint64_t streams;
   uint64_t events;
 };
 
-/* The number of cards; 0 without MEMTRACE_CARD. */
+/* Returns the number of cards; 0 without MEMTRACE_CARD. */
 int memtrace_card_count(void);
 
-/* Fills *ledger with one consistent instant of a card. */
+/* Fills *ledger with a card's figures at one instant. */
 int memtrace_card_ledger(int device, struct memtrace_card_ledger* ledger);
 
 /* Fills *activity; the counters are read one after the other. */
 int memtrace_card_activity(struct memtrace_card_activity* activity);
 
-/* Calls visitor for each other process of the launch that holds memory of a card (it is in `other`
- * of the ledger; what is left of that is the card's setting). */
+/* Calls visitor for each other process of the launch that holds memory of a card (its bytes are
+ * part of `other` in the ledger; the rest of that is the card's setting). */
 typedef void (*memtrace_card_process_visitor)(void* argument, uint32_t process, uint64_t bytes);
 int memtrace_card_visit_processes(int device, memtrace_card_process_visitor visitor,
                                   void* argument);
@@ -123,20 +123,20 @@ void memtrace_card_visit_kernels(memtrace_card_visitor visitor, void* argument);
 /* Fills *events. */
 int memtrace_card_get_events(struct memtrace_card_events* events);
 
-/* From now on. `questions` counts for MEMTRACE_CARD_DELAYED. */
+/* Sets the mode from now on. `questions` is for MEMTRACE_CARD_DELAYED. */
 int memtrace_card_set_events(int mode, uint64_t questions);
 
 /* Fills *live; the counters are read one after the other. At exit, MEMTRACE_CARD_LEAKS=1 prints it
  * on stderr. */
 int memtrace_card_get_live(struct memtrace_card_live* live);
 
-/* A card shrinks or grows; other processes take or give back (all they hold, in bytes).
+/* Sets a card's size, or all bytes that other processes hold of it.
  * MEMTRACE_CARD_DOES_NOT_FIT: nothing is changed. */
 int memtrace_card_resize(int device, uint64_t total);
 int memtrace_card_set_other(int device, uint64_t bytes);
 
-/* Plans failures of calls, by the grammar of MEMTRACE_CARD_FAILURES (planned_failures.h), instead
- * of what was planned before; calls are counted from now on. Null or "": none.
+/* Plans failures of calls, by the grammar of MEMTRACE_CARD_FAILURES (planned_failures.h), and drops
+ * the previous plan; calls are counted from now on. Null or "": none.
  * MEMTRACE_CARD_INVALID_ARGUMENT: nothing is changed, error as in memtrace_card_check. */
 int memtrace_card_plan_failures(const char* plan, char* error, size_t error_size);
 
@@ -148,8 +148,8 @@ int memtrace_card_log_calls(int on);
  * calls returned; count is its number from 1. */
 void memtrace_card_visit_calls(memtrace_card_visitor visitor, void* argument);
 
-/* All work that is in the stream now uses that memory: what the card cannot know of kernels. `what`
- * names the use and must live as long as the process. Does nothing if the mode is EAGER. */
+/* Tells that all work now in the stream uses that memory, which the card cannot know of kernels.
+ * `what` names the use and must live as long as the process. Does nothing if the mode is EAGER. */
 int memtrace_card_note_use(uint64_t address, uint64_t bytes, void* stream, int device,
                            const char* what);
 
@@ -158,15 +158,15 @@ int memtrace_card_note_use(uint64_t address, uint64_t bytes, void* stream, int d
  * that is unmapped, released or mapped elsewhere while work that uses it is not done. */
 void memtrace_card_visit_faults(memtrace_card_visitor visitor, void* argument);
 
-/* Calls observer for each workspace whose size the card answered by a rule that it assumes, once a
- * library (cuDNN, cuSOLVER) is given it, on the thread of that call and before it returns. No lock
- * is held: the observer may call CUDA. The latest observer counts; null: none. */
+/* Calls observer for each workspace whose size the card computed by an assumed rule, when a library
+ * (cuDNN, cuSOLVER) gets it, on the thread of that call and before it returns. No lock is held: the
+ * observer may call CUDA. Replaces the previous observer; null removes it. */
 typedef void (*memtrace_card_workspace_observer)(int device, uint64_t address, uint64_t bytes,
                                                  const char* library);
 void memtrace_card_set_workspace_observer(memtrace_card_workspace_observer observer);
 
-/* MEMTRACE_CARD_OK if spec parses (the grammar of MEMTRACE_CARD, card_spec.h); otherwise
- * MEMTRACE_CARD_INVALID_ARGUMENT and one sentence in error, cut at error_size - 1 bytes and ended
+/* Returns MEMTRACE_CARD_OK if spec parses (the grammar of MEMTRACE_CARD, card_spec.h), else
+ * MEMTRACE_CARD_INVALID_ARGUMENT with one sentence in error, cut at error_size - 1 bytes and ended
  * with a zero. error may be null. */
 int memtrace_card_check(const char* spec, char* error, size_t error_size);
 

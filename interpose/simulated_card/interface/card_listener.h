@@ -3,17 +3,18 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_CARD_LISTENER_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_CARD_LISTENER_H_
 
-// What our libcuda tells a profiler's library (our libcupti) of calls and of what they set off on
-// the cards. Plain structs, as they cross a library border, but private, as library_calls.h is.
+// The interface by which our libcuda reports calls, and the work that they cause on the cards, to a
+// profiler's library (our libcupti). Plain structs, because they cross a library border, but
+// private, as in library_calls.h.
 
 #include <cstdint>
 
 // NOLINTBEGIN(readability-identifier-naming): C names.
 
-// A call that the program makes; those that it makes in turn (cudaMalloc calls cuMemAlloc) are
-// none.
+// A call that the program makes; calls made within it (cudaMalloc calls cuMemAlloc) are not
+// reported.
 struct memtrace_card_call {
-  const char* name;           // as exported ("cuMemAlloc_v2"); a library's ("cublasGemmEx") too
+  const char* name;           // as exported ("cuMemAlloc_v2"); also a library's ("cublasGemmEx")
   std::uint32_t correlation;  // from 1, one a call
   int result;                 // once it has returned
 };
@@ -31,12 +32,12 @@ enum memtrace_card_event_kind {
   MEMTRACE_CARD_ALLOCATED,       // address, bytes, to, is_async, object (a pool or null)
   MEMTRACE_CARD_RELEASED,        // the same
   MEMTRACE_CARD_CONTEXT_MADE,    // object
-  MEMTRACE_CARD_CONTEXT_ENDS,    // object: it still works
+  MEMTRACE_CARD_CONTEXT_ENDS,    // object, which still works
   MEMTRACE_CARD_STREAM_MADE,     // object: its handle; flags, priority
   MEMTRACE_CARD_STREAM_ENDS      // object
 };
 
-// Where memory is, by the numbers of CUpti_ActivityMemoryKind.
+// The kind of memory, by the numbers of CUpti_ActivityMemoryKind.
 enum memtrace_card_memory_kind {
   MEMTRACE_CARD_PAGEABLE = 1,
   MEMTRACE_CARD_PINNED = 2,
@@ -53,9 +54,9 @@ struct memtrace_card_launch {
 struct memtrace_card_event {
   memtrace_card_event_kind kind;
   int device;
-  std::uint32_t context;      // as cuCtxGetId: the current one's, if it is of that device
-  std::uint64_t stream;       // as cuStreamGetId
-  std::uint32_t correlation;  // of the call that the thread is in; 0: none
+  std::uint32_t context;      // from cuCtxGetId: the current one's, if it is of that device
+  std::uint64_t stream;       // from cuStreamGetId
+  std::uint32_t correlation;  // of the thread's current call; 0: none
   const char* name;           // of a kernel or a library's call; lives as long as the process
   memtrace_card_launch launch;
   std::uint64_t address;
@@ -71,31 +72,32 @@ struct memtrace_card_event {
 
 struct memtrace_card_context {
   int device;
-  std::uint32_t number;  // as cuCtxGetId
+  std::uint32_t number;  // from cuCtxGetId
 };
 
-// Called in the thread that makes the call, with no lock of the card held. None may throw.
+// Called in the thread that makes the call, with no lock of the card held. They must not throw.
 struct memtrace_card_listener {
   void (*enters)(const memtrace_card_call* call);
   void (*leaves)(const memtrace_card_call* call);
   void (*happens)(const memtrace_card_event* event);
 };
 
-// What any piece of work takes in the card's virtual time: about what a small kernel does; assumed.
+// The time that any piece of work takes in the card's virtual time: about that of a small kernel;
+// assumed.
 inline constexpr std::int64_t kMemtraceCardWorkNanoseconds = 10'000;
 
-// Of a kernel whose shape is not known.
+// The launch of a kernel whose shape is not known.
 inline constexpr memtrace_card_launch kMemtraceCardOneThread = {
     .grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = 0};
 
 #pragma GCC visibility push(default)
 extern "C" {
 
-// False for a context that is none of ours or was destroyed.
+// Returns false for a context that is not ours or was destroyed.
 bool memtrace_card_find_context(const void* context, memtrace_card_context* found);
 
-// One listener at a time, which lives as long as the process; null: nobody listens. False without
-// a card. Calls that are going on may still be told to the one before.
+// Sets the only listener, which must live as long as the process; null removes it. Returns false
+// without a card. Calls in progress may still be reported to the previous one.
 bool memtrace_card_listen(const memtrace_card_listener* listener);
 
 }  // extern "C"

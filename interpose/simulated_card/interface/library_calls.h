@@ -3,9 +3,9 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_LIBRARY_CALLS_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_LIBRARY_CALLS_H_
 
-// What our libcudart, libcublas and other libraries ask of our libcuda beyond the driver's own
-// functions. C names, as they cross a library border, but private: one build makes all of these
-// libraries.
+// Functions of our libcuda, beyond the driver's own, that our libcudart, libcublas and other
+// libraries call. C names, because they cross a library border, but private: one build makes all of
+// these libraries.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,10 @@
 #pragma GCC visibility push(default)
 extern "C" {
 
-// A card as NVML sees it, counted without CUDA_VISIBLE_DEVICES. No driver is started by asking.
+// A card as NVML sees it, counted without CUDA_VISIBLE_DEVICES. Reading it starts no driver.
 struct memtrace_card_installed {
   std::uint64_t total;  // bytes
-  std::uint64_t used;   // bytes; of a hidden card: by others
+  std::uint64_t used;   // bytes; for a hidden card: by others
   std::uint64_t own;    // bytes that this process holds
   int has_context;      // this process has one there
   int compute_capability_major;
@@ -27,11 +27,11 @@ struct memtrace_card_installed {
   char uuid[64];
 };
 int memtrace_card_installed_count(void);
-// False if there is no such card.
+// Returns false if there is no such card.
 bool memtrace_card_describe_installed(int card, memtrace_card_installed* described);
 
-// The other processes of the launch that hold memory of the card. Gives how many there are, and
-// writes no more than there is room for; 0 for a hidden card.
+// Another process of the launch that holds memory of the card. The function returns how many there
+// are, and writes no more than there is room for; 0 for a hidden card.
 struct memtrace_card_process {
   std::uint64_t bytes;
   std::uint32_t process;
@@ -42,43 +42,43 @@ std::size_t memtrace_card_other_processes(int card, memtrace_card_process* proce
 // Adds one call of a function that is not supported.
 void memtrace_card_count_unsupported(const char* name);
 
-// The same, and says so on stderr the first time that name is met: for libraries whose status is
-// all that their caller shows to a user.
+// Does the same, and prints it on stderr at the first call of that name: for libraries whose caller
+// shows a user only the status.
 void memtrace_card_refuse(const char* name);
 
-// Objects whose contents never matter: only that each was made, is not null and is ended once.
-// False for a null address.
+// Objects whose contents never matter, except that each is made, is not null and is destroyed once.
+// Returns false for a null address.
 bool memtrace_card_create_object(void** object);
 void memtrace_card_destroy_object(void* object);
 
-// A library hands over one of its kernels; name must live until the first launch.
+// Registers a library's kernel; name must live until the first launch.
 void memtrace_card_register_kernel(const void* host_function, const char* name);
 
-// A library hands over one of its device variables, by its shadow in host memory.
+// Registers a library's device variable, by its shadow in host memory.
 void memtrace_card_register_variable(const void* shadow, std::size_t bytes);
 
-// Where the current device has that variable. Returns a CUresult.
+// Gives the address of that variable on the current device. Returns a CUresult.
 int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, std::size_t* bytes);
 
 // A kernel enters a stream of the current device. Returns a CUresult.
 int memtrace_card_launch_kernel(const void* host_function, void* stream,
                                 const memtrace_card_launch* shape);
 
-// The same for a library call that stands for kernels, by its name.
+// Does the same for a library call that stands for kernels, by its name.
 int memtrace_card_launch_call(const char* name, void* stream);
 
-// A library is given a workspace of the current device whose size it answered by an assumed rule.
-// Tells the observer of memtrace_card_set_workspace_observer; nothing if it is null or has no
+// A library gets a workspace on the current device whose size it had computed by an assumed rule.
+// Tells the observer of memtrace_card_set_workspace_observer; does nothing if it is null or has no
 // bytes.
 void memtrace_card_use_workspace(const char* library, const void* workspace, std::uint64_t bytes);
 
-// What such calls would have computed, in floating-point operations.
+// Counts the floating-point operations that such calls would have computed.
 void memtrace_card_count_operations(std::uint64_t operations);
 
-// Whether a test watches calls; only then the next is worth its while.
+// Returns nonzero if a test watches calls; the next function is needed only then.
 int memtrace_card_calls_are_watched(void);
 
-// Returns body(argument) or, if the call was planned to fail, its error.
+// Returns body(argument) or, if the call is planned to fail, its error.
 int memtrace_card_watch_call(const char* name, int (*body)(void*), void* argument);
 
 }  // extern "C"

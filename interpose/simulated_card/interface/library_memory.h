@@ -11,9 +11,9 @@
 
 namespace memtrace::card {
 
-// What a handle of one of CUDA's libraries allocates for itself, beside the workspaces that its
-// caller gives it: taken of the current card, given back at the end. Only Hopper cards were
-// measured (an H100 and an H200 answer alike); on others a handle takes nothing.
+// Memory that a handle of one of CUDA's libraries allocates for itself, beside the workspaces from
+// its caller: taken from the current card, given back at the end. Only Hopper cards were measured
+// (an H100 and an H200 give the same); on others a handle takes nothing.
 //
 // Not safe from several threads.
 class LibraryMemory {

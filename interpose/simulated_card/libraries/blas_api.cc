@@ -18,12 +18,12 @@
 namespace memtrace::card {
 namespace {
 
-// What a handle allocates at once, beside the workspace that torch gives it: measured (cuBLAS 13.1,
-// tests/gpu/recordings).
+// Bytes that a handle allocates at once, beside the workspace that torch gives it: measured (cuBLAS
+// 13.1, tests/gpu/recordings).
 constexpr std::array<std::size_t, 3> kOwnMemory = {std::size_t{64} << 20, std::size_t{128} << 10,
                                                    std::size_t{1} << 10};
 
-// A heap object each: torch keys workspaces by the address of the handle.
+// Each handle is a heap object of its own, because torch keys workspaces by the handle's address.
 struct BlasHandle {
   cudaStream_t stream = nullptr;
   cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
@@ -54,15 +54,15 @@ cublasStatus_t Answer(Value* out, Value value) {
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
-// Called by the generated functions. Every compute function takes the handle first, which is all
-// they need to know of their arguments.
+// The generated functions call this. Every compute function takes the handle first, and this needs
+// no other argument.
 extern "C" int memtrace_blas_call(const char* name, void* handle) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   const int launched = memtrace_card_launch_call(name, FromHandle(handle)->stream);
   return launched == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-// A number that the host would read is one we do not know.
+// Refuses a result that the host would read, because its value is not known.
 extern "C" int memtrace_blas_result_call(const char* name, void* handle) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (FromHandle(handle)->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
@@ -101,7 +101,7 @@ cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t* stream) {
   return WithHandle(handle, [&](BlasHandle& blas) { return Answer(stream, blas.stream); });
 }
 
-// The caller's memory, the caller's to free: nothing to do but to accept it.
+// The caller owns and frees this memory, so it is only accepted.
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void*, std::size_t) {
   return WithHandle(handle, [](BlasHandle&) { return CUBLAS_STATUS_SUCCESS; });
 }

@@ -14,7 +14,7 @@ extern "C" int memtrace_blas_call(const char* name, void* handle);
 namespace memtrace::card {
 namespace {
 
-// A multiplication and an addition for each of m x n x k.
+// Counts a multiplication and an addition for each of m x n x k.
 cublasStatus_t Multiply(const char* name, cublasHandle_t handle, int m, int n, int k,
                         int batches = 1) {
   memtrace_card_count_operations(2 * static_cast<std::uint64_t>(m) * static_cast<std::uint64_t>(n) *

@@ -16,7 +16,7 @@
 namespace memtrace::card {
 namespace {
 
-// The contents of a descriptor never matter: only that it was created and is destroyed once.
+// A descriptor's contents never matter, except that it is created and destroyed once.
 template <typename Handle>
 cublasStatus_t MakeBox(Handle* handle) {
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
@@ -30,7 +30,7 @@ cublasStatus_t DestroyBox(Handle handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// Of a layout its size matters: what a product would have taken is counted.
+// A layout keeps its size, so that a product's operations can be counted.
 struct Layout {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
@@ -43,7 +43,7 @@ const Layout& FromHandle(cublasLtMatrixLayout_t layout) {
   return *reinterpret_cast<const Layout*>(layout);
 }
 
-// A multiplication and an addition for each of m x n x k; `a` is m x k, or k x m.
+// Returns a multiplication and an addition for each of m x n x k; `a` is m x k, or k x m.
 std::uint64_t OperationsOf(const Layout& a, const Layout& d) {
   if (d.rows == 0) return 0;
   const std::uint64_t k = a.elements() / d.rows;
@@ -117,7 +117,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
   return AcceptAttribute(preference);
 }
 
-// One algorithm that needs no workspace: torch passes its own of fixed size anyway.
+// Gives one algorithm without a workspace: torch passes its own of fixed size anyway.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,

@@ -24,7 +24,7 @@
 namespace memtrace::card {
 namespace {
 
-// What the first plan on a card allocates for good: measured (cuFFT 12.0,
+// Bytes that the first plan on a card allocates and never frees: measured (cuFFT 12.0,
 // tests/gpu/recordings/h100-80gb/library_growth.json).
 constexpr std::array<std::size_t, 1> kOwnMemory = {std::size_t{8} << 20};
 
@@ -34,7 +34,7 @@ struct Plan {
   std::size_t work_bytes = 0;
 };
 
-// Safe from any thread.
+// All plans of the process. Safe from any thread.
 class Plans {
  public:
   cufftHandle Make() {
@@ -42,7 +42,7 @@ class Plans {
     plans_.emplace(next_, Plan{});
     return next_++;
   }
-  // CUFFT_INVALID_PLAN if there is none of that number.
+  // Returns CUFFT_INVALID_PLAN if there is no plan of that number.
   template <typename Change>
   cufftResult With(cufftHandle handle, Change change) {
     const MutexLock lock(mutex_);
@@ -55,7 +55,8 @@ class Plans {
     return plans_.erase(handle) == 1 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
   }
 
-  // Has the library's own memory on the current card. Returns false if there is no room for it.
+  // Takes the library's own memory on the current card, once. Returns false if there is no room for
+  // it.
   bool TakeOwnMemory() {
     CUdevice card = 0;
     if (cuCtxGetDevice(&card) != CUDA_SUCCESS) return true;
@@ -102,7 +103,7 @@ struct Transform {
   }
 };
 
-// Whether one pass of a kernel takes it: its factors are small, and it fits into a multiprocessor.
+// True if one pass of a kernel is enough: its factors are small, and it fits into a multiprocessor.
 bool IsOnePass(long long length, bool is_complex) {
   constexpr long long kLongest = 16384;
   constexpr long long kLargestFactor = 127;
@@ -116,10 +117,10 @@ bool IsOnePass(long long length, bool is_complex) {
   return rest == 1;
 }
 
-// Nothing where one pass does it, else the signal once, as real numbers if it is real. Of 41
-// transforms on an H200 (tests/gpu/recordings/h200/sizes_solvers.jsonl) that is met in 32 to 0.1 %;
-// a length with a large prime factor takes four times as much there, a long inverse of a real
-// signal ten times.
+// Returns 0 if one pass is enough, else the bytes of the signal, as real numbers if it is real. For
+// 41 transforms on an H200 (tests/gpu/recordings/h200/sizes_solvers.jsonl) 32 match within 0.1 %; a
+// length with a large prime factor takes four times as much there, a long inverse of a real signal
+// ten times.
 std::size_t WorkBytes(const Transform& transform) {
   const bool is_complex = IsComplex(transform.input) && IsComplex(transform.output);
   const bool is_one_pass =

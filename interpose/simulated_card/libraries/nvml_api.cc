@@ -19,7 +19,7 @@
 namespace memtrace::card {
 namespace {
 
-// nvmlReturn_t
+// Values of nvmlReturn_t.
 constexpr int kSuccess = 0;
 constexpr int kInvalidArgument = 2;
 constexpr int kNotSupported = 3;
@@ -27,12 +27,12 @@ constexpr int kNotFound = 6;
 constexpr int kInsufficientSize = 7;
 constexpr int kDriverNotLoaded = 9;
 
-// nvmlProcessInfo_v1_t: what the name without a version means in the library.
+// nvmlProcessInfo_v1_t, which the library's function without a version uses.
 struct ProcessInfo {
   unsigned int pid;
   unsigned long long bytes;
 };
-// nvmlProcessInfo_v2_t, of the versions 2 and 3 of the function.
+// nvmlProcessInfo_v2_t, which versions 2 and 3 of the function use.
 struct ProcessInfoOfInstance {
   unsigned int pid;
   unsigned long long bytes;
@@ -66,7 +66,7 @@ void* HandleOf(int card) { return reinterpret_cast<void*>(static_cast<intptr_t>(
 
 int CardOf(void* handle) { return static_cast<int>(reinterpret_cast<intptr_t>(handle)) - 1; }
 
-// Runs answer(card) for a card that there is.
+// Runs answer(card) if the card exists.
 template <typename Answer>
 int OfCard(void* handle, bool has_room, Answer answer) {
   memtrace_card_installed card;
@@ -89,16 +89,16 @@ int GiveHandle(int card, void** handle) {
   return kSuccess;
 }
 
-// This process, if it uses the card, then the others of the launch. What the card's setting `other`
-// says belongs to nobody.
+// Returns this process, if it uses the card, then the others of the launch. The bytes of the card's
+// setting `other` belong to no process.
 std::vector<memtrace_card_process> ProcessesOn(int index, const memtrace_card_installed& card) {
   std::vector<memtrace_card_process> others(memtrace_card_other_processes(index, nullptr, 0));
   const std::size_t now = memtrace_card_other_processes(index, others.data(), others.size());
-  others.resize(std::min(now, others.size()));  // one may have ended meanwhile
+  others.resize(std::min(now, others.size()));  // one may have ended since
   if (card.has_context == 0) return others;
   memtrace_card_process own = {.bytes = card.own, .process = static_cast<std::uint32_t>(getpid())};
   std::erase_if(others, [&](const memtrace_card_process& other) {
-    const bool is_own = other.process == own.process;  // what others still have of it
+    const bool is_own = other.process == own.process;  // its memory that others still hold
     if (is_own) own.bytes += other.bytes;
     return is_own;
   });
@@ -238,7 +238,7 @@ int nvmlDeviceGetMemoryInfo_v2(void* handle, MemoryWithReserved* memory) {
   });
 }
 
-// No kernel runs.
+// Utilization is zero, because no kernel runs.
 int nvmlDeviceGetUtilizationRates(void* handle, Utilization* utilization) {
   return OfCard(handle, utilization != nullptr, [&](const memtrace_card_installed&) {
     *utilization = {};
@@ -246,7 +246,8 @@ int nvmlDeviceGetUtilizationRates(void* handle, Utilization* utilization) {
   });
 }
 
-// The caller's struct says "not supported" until this writes another state: no card has a fabric.
+// The caller's struct says "not supported" unless this writes another state, and no card has a
+// fabric.
 int nvmlDeviceGetGpuFabricInfoV(void* /*handle*/, void* info) {
   return info == nullptr ? kInvalidArgument : kSuccess;
 }

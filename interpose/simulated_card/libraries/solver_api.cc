@@ -21,8 +21,8 @@
 namespace memtrace::card {
 namespace {
 
-// What a handle allocates at once: 96 MiB and less than 683 KiB, measured (cuSOLVER 12.0,
-// tests/gpu/recordings/h100-80gb/library_growth.json). It is taken for the memory of a cuBLAS
+// Bytes that a handle allocates at once: 96 MiB and less than 683 KiB, measured (cuSOLVER 12.0,
+// tests/gpu/recordings/h100-80gb/library_growth.json). It is assumed to be the memory of a cuBLAS
 // handle, which every such handle has, and 32 MiB.
 constexpr std::array<std::size_t, 4> kOwnMemory = {std::size_t{64} << 20, std::size_t{32} << 20,
                                                    std::size_t{128} << 10, std::size_t{1} << 10};
@@ -34,7 +34,7 @@ struct Solver {
 
 Solver* FromHandle(cusolverDnHandle_t handle) { return reinterpret_cast<Solver*>(handle); }
 
-// Counts the call and writes 0 for each of its matrices.
+// Counts the call and writes 0 as the info of each matrix.
 cusolverStatus_t Succeed(const char* name, cusolverDnHandle_t handle, int* info,
                          std::int64_t matrices = 1) {
   if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -51,10 +51,10 @@ void Use(const void* workspace, std::size_t bytes) {
   memtrace_card_use_workspace("cuSOLVER", workspace, bytes);
 }
 
-// LAPACK's potrf works in place.
+// Zero, because LAPACK's potrf works in place.
 constexpr std::int64_t kCholeskyElements = 0;
 
-// LAPACK's syevd: 1 + 6n + 2n^2 elements with eigenvectors, 2n + 1 without.
+// The size of LAPACK's syevd: 1 + 6n + 2n^2 elements with eigenvectors, 2n + 1 without.
 std::int64_t EigenElements(cusolverEigMode_t mode, std::int64_t n) {
   return mode == CUSOLVER_EIG_MODE_VECTOR ? 1 + 6 * n + 2 * n * n : 2 * n + 1;
 }
@@ -63,14 +63,14 @@ std::int64_t ElementBytes(cudaDataType type) {
   return type == CUDA_C_64F ? 16 : type == CUDA_R_64F || type == CUDA_C_32F ? 8 : 4;
 }
 
-// As an H200 answers, in bytes (tests/gpu/recordings/h200/sizes_solvers.jsonl): met in 17 of 17.
+// Follows an H200, in bytes (tests/gpu/recordings/h200/sizes_solvers.jsonl): 17 of 17 match.
 std::int64_t CholeskyBytes(std::int64_t n) {
   const std::int64_t tiles = (n + 31) / 32;
   return (128 + 4 * tiles * tiles + 31) / 32 * 32;
 }
 
-// The same; the eigenvectors make no difference. The peak is met within 2 % in 13 of 17; up to 33
-// rows other kernels take more.
+// Follows the same recording; eigenvectors make no difference. 13 of 17 peaks match within 2 %; up
+// to 33 rows other kernels take more.
 std::int64_t EigenBytes(std::int64_t n, cudaDataType type) {
   constexpr std::int64_t kLarge = 768;
   const bool is_complex = type == CUDA_C_32F || type == CUDA_C_64F;
@@ -78,7 +78,7 @@ std::int64_t EigenBytes(std::int64_t n, cudaDataType type) {
   const std::int64_t real = is_double     ? 32 * n * n + 1536 * n + 787096
                             : n >= kLarge ? 16 * n * n + 508 * n + 131980
                                           : 4 * n * n + 144 * n + 2100;
-  return is_complex ? 2 * real : real;  // nobody has asked
+  return is_complex ? 2 * real : real;  // not measured
 }
 
 cusolverStatus_t AnswerElements(cusolverDnHandle_t handle, int* elements, std::int64_t value) {

@@ -15,7 +15,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// The soname is the same in CUDA 12 and 13; the folders of their wheels differ.
+// The soname is the same in CUDA 12 and 13, but the folders of their wheels differ.
 std::optional<std::size_t> VersionIn(const char* folder) {
   return StatedVersion(
       HeaderBesideTorch(std::string(folder) + "/include/cusparse.h"),

@@ -11,11 +11,11 @@
 
 namespace memtrace::card {
 
-// Of the one address space of all cards.
+// An address in the single address space of all cards.
 using Address = DeviceAddress;
 
-// Hands out device addresses for cuMemAddressReserve: ascending, a given-back range only after the
-// end was reached once. Where cudaMalloc's lie: HeapAddresses.
+// Hands out device addresses for cuMemAddressReserve: ascending, and a returned range only after
+// the end was reached once. HeapAddresses chooses cudaMalloc's addresses.
 //
 // The addresses are numbers: nothing is mapped in the host, so RLIMIT_AS does not bound a card and
 // a host read through a device pointer faults as it does with a GPU. The range lies where neither
@@ -34,12 +34,12 @@ class AddressRanges {
   Address Take(std::uint64_t bytes, std::uint64_t alignment);
   // Takes exactly [address, address + bytes) if it is unused and below the heap.
   bool TakeAt(Address address, std::uint64_t bytes);
-  // Counts as taken what HeapAddresses chose.
+  // Marks a range that HeapAddresses chose as taken.
   void AddHeap(Address begin, std::uint64_t bytes) { taken_.emplace(begin, bytes); }
   // REQUIRES: begin was taken and not given back.
   void GiveBack(Address begin);
 
-  // The taken range that holds address: {begin, bytes}; bytes 0 if none does.
+  // Find returns the taken range that holds address: {begin, bytes}; bytes is 0 if there is none.
   struct Range {
     Address begin;
     std::uint64_t bytes = 0;

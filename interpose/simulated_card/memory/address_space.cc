@@ -12,7 +12,7 @@ namespace {
 
 bool IsPowerOfTwo(std::uint64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
-// Without overflow: begin and bytes come from the caller as they are.
+// Cannot overflow, because begin and bytes come unchecked from the caller.
 bool Fits(const AddressRanges::Range& range, Address begin, std::uint64_t bytes) {
   return begin >= range.begin && begin - range.begin <= range.bytes &&
          bytes <= range.bytes - (begin - range.begin);
@@ -169,7 +169,7 @@ std::vector<MappedRange> AddressSpace::MappingsIn(Address begin, std::uint64_t b
   return found;
 }
 
-// Each mapping of the heap is a reservation and a handle of its own.
+// Heap mappings are subtracted; each has a reservation and a handle of its own.
 LiveMemory AddressSpace::Live() const {
   const MutexLock lock(mutex_);
   std::uint64_t of_heap = 0;
@@ -218,7 +218,8 @@ AddressSpace::Mappings::const_iterator AddressSpace::MappingAt(Address address) 
   return address - before->first < before->second.backing.contents.bytes ? before : mappings_.end();
 }
 
-// Exactly a row of mappings without a gap, from the begin of the first to the end of the last.
+// True for exactly a row of mappings without a gap, from the begin of the first to the end of the
+// last.
 bool AddressSpace::CoversWholeMappings(Address begin, std::uint64_t bytes) const {
   if (bytes == 0 || !Fits(reservations_.Find(begin), begin, bytes)) return false;
   Address expected = begin;

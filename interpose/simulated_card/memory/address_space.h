@@ -18,12 +18,12 @@
 
 namespace memtrace::card {
 
-// What shares a granule is cut at multiples of this; assumed.
+// Blocks that share a granule are cut at multiples of this; assumed.
 inline constexpr std::uint64_t kCut = 512;
 
 enum class Access { kNone, kRead, kReadWrite };
 
-// What is known of a mapped device address.
+// The facts about a mapped device address.
 struct MappedRange {
   Address begin;
   std::uint64_t bytes = 0;
@@ -32,15 +32,15 @@ struct MappedRange {
   ChargeKind kind = ChargeKind::kVmm;
 };
 
-// What was made and not given back, without what the runtime's heap made.
+// Counts of what was made and not given back, without the runtime's heap.
 struct LiveMemory {
   std::uint64_t handles = 0;
   std::uint64_t mappings = 0;
   std::uint64_t reservations = 0;
 };
 
-// The one virtual address space of all cards, with the rules of cuda.h's virtual memory management:
-// what is reserved, and which of PhysicalMemory is mapped where.
+// The single virtual address space of all cards, with the rules of cuda.h's virtual memory
+// management: the reservations, and the places where PhysicalMemory is mapped.
 //
 //   Reserve -> address range        PhysicalMemory::Create -> physical handle (charged)
 //   Map (whole handle, into one reservation, never over a mapping) -> SetAccess -> usable
@@ -51,46 +51,46 @@ struct LiveMemory {
 // machine.h.
 class AddressSpace {
  public:
-  // Both must outlive this.
+  // Both arguments must outlive this.
   AddressSpace(const Cards& cards, PhysicalMemory& physical);
   AddressSpace(const AddressSpace&) = delete;
   AddressSpace& operator=(const AddressSpace&) = delete;
 
   // hint 0: anywhere; a hint that is taken or unaligned is ignored, as the header allows.
   Result Reserve(std::uint64_t bytes, std::uint64_t alignment, Address hint, Address* begin);
-  // For cudaMalloc on that card: where the card's driver puts it (CardSpec::addresses_ascend).
-  // REQUIRES: whole granules.
+  // Reserves for cudaMalloc on that card, where the card's driver would
+  // (CardSpec::addresses_ascend). REQUIRES: whole granules.
   Result ReserveForHeap(int device, std::uint64_t bytes, Address* begin);
-  // Gives a whole reservation back. kInvalidValue if [begin, begin + bytes) is not one or something
-  // is mapped in it.
+  // Gives a whole reservation back. kInvalidValue if [begin, begin + bytes) is not a reservation or
+  // has a mapping.
   Result FreeReservation(Address begin, std::uint64_t bytes);
 
-  // What is mapped here. Handles are its.
+  // The memory that is mapped here; it owns the handles.
   PhysicalMemory& physical() { return physical_; }
-  // A further reference to what is mapped at address.
+  // Adds a reference to the allocation mapped at address.
   Result RetainAt(Address address, HandleId* handle);
-  // Where another process finds what is mapped at address, and where in it address lies.
+  // Describes the memory mapped at address for another process, with the address's offset in it.
   Result DescribeAt(Address address, SharedMemoryRecord* record);
 
-  // Maps a whole allocation. kInvalidValue if begin is no multiple of kGranularity, the range is
+  // Maps a whole allocation. kInvalidValue if begin is not a multiple of kGranularity, the range is
   // not within one reservation or touches a mapping, or the handle is not referenced; kNotSupported
   // for an offset or a part of the allocation.
   Result Map(Address begin, std::uint64_t bytes, std::uint64_t offset, HandleId handle);
   // The next two: kInvalidValue unless the range is whole mappings without a gap.
   Result Unmap(Address begin, std::uint64_t bytes);
   Result SetAccess(Address begin, std::uint64_t bytes, int device, Access access);
-  // kInvalidValue if nothing is mapped there. This and the one above: kInvalidDevice for a card
-  // that is not there.
+  // kInvalidValue if nothing is mapped there. This and SetAccess: kInvalidDevice for a card that
+  // does not exist.
   Result GetAccess(Address address, int device, Access* access) const;
 
   std::optional<MappedRange> Find(Address address) const;
-  // The mappings that have a part in [begin, begin + bytes), in order of address.
+  // Returns the mappings that overlap [begin, begin + bytes), in order of address.
   std::vector<MappedRange> MappingsIn(Address begin, std::uint64_t bytes) const;
 
   LiveMemory Live() const;
 
-  // Where the contents of [begin, begin + bytes) are, in order of address. kInvalidValue if the
-  // range starts outside every reservation, or a part is not mapped or no card has at least that
+  // Finds the contents of [begin, begin + bytes), in order of address. kInvalidValue if the range
+  // starts outside every reservation, or if a part is not mapped or no card has at least that
   // access to it.
   Result Translate(Address begin, std::uint64_t bytes, Access least,
                    std::vector<Extent>* extents) const;
@@ -98,7 +98,7 @@ class AddressSpace {
  private:
   struct Mapping {
     HandleId handle = 0;
-    Backing backing;                // bytes of the whole handle: those of the mapping
+    Backing backing;                // its bytes are the whole handle's, which are the mapping's
     std::uint32_t readable_by = 0;  // bit d: card d
     std::uint32_t writable_by = 0;
   };
@@ -114,7 +114,7 @@ class AddressSpace {
   PhysicalMemory& physical_;
   mutable Mutex mutex_;
   AddressRanges reservations_ ABSL_GUARDED_BY(mutex_);
-  // One a card, of equal parts of the addresses.
+  // One for each card, with equal parts of the addresses.
   std::vector<HeapAddresses> heaps_ ABSL_GUARDED_BY(mutex_);
   Mappings mappings_ ABSL_GUARDED_BY(mutex_);
 };

@@ -23,14 +23,14 @@ namespace {
 
 constexpr const char* kName = "memtrace-simulated-card";
 
-// Offsets from here on are other processes' memory: a file of our own never grows so far.
+// Offsets from here on are other processes' memory: our own file never grows this far.
 constexpr std::uint64_t kFirstAttached = 1ull << 62;
 
-// Large enough to make system calls few, small enough for a stack; a multiple of every pattern.
+// Large enough for few system calls, small enough for a stack; a multiple of every pattern.
 constexpr std::size_t kBlock = 64u << 10;
 
 // Beyond RLIMIT_FSIZE a write would end the process with SIGXFSZ. Offsets only grow, so any limit
-// is reached sooner or later; with one, nothing is backed and every copy counts as dropped.
+// is reached at some time; if there is one, nothing is backed and every copy counts as dropped.
 bool FileSizeIsLimited() {
   rlimit limit = {};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -40,7 +40,7 @@ std::span<const std::byte> BlockAt(std::span<const std::byte> bytes, std::size_t
   return bytes.subspan(begin, std::min(kBlock, bytes.size() - begin));
 }
 
-// Comparing a block with itself, shifted by one, is one fast memcmp.
+// Compares a block with itself, shifted by one, which is one fast memcmp.
 bool IsZero(std::span<const std::byte> block) {
   return block[0] == std::byte{0} &&
          std::memcmp(block.data(), block.data() + 1, block.size() - 1) == 0;
@@ -51,7 +51,8 @@ bool Refused(std::uint64_t bytes, int error) {
   return false;
 }
 
-// Calls transfer(done, remaining) until all is moved; it returns what it moved, or less than 1.
+// Calls transfer(done, remaining) until all is moved; it returns the bytes that it moved, or less
+// than 1.
 template <typename Transfer>
 bool TransferAll(std::size_t bytes, Transfer transfer) {
   for (std::size_t done = 0; done < bytes;) {
@@ -73,7 +74,7 @@ BackingFile::~BackingFile() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-// Opened by the first copy: many processes load the card and never use it.
+// The first copy opens the file, because many processes load the card and never use it.
 int BackingFile::Descriptor() const {
   std::call_once(opened_, [this] {
     if (!FileSizeIsLimited()) descriptor_ = memfd_create(kName, MFD_CLOEXEC);
@@ -84,7 +85,8 @@ int BackingFile::Descriptor() const {
 
 bool BackingFile::MakePrivate() {
   if (!written_) {
-    // Not opened, or open and empty: the parent's can be closed and another opened in its place.
+    // The file is not open, or it is open and empty: it is then closed and another one is opened
+    // instead.
     const int empty = descriptor_ < 0 ? -1 : memfd_create(kName, MFD_CLOEXEC);
     if (descriptor_ >= 0) close(std::exchange(descriptor_, empty));
     return true;
@@ -98,7 +100,7 @@ bool BackingFile::MakePrivate() {
   return true;
 }
 
-// Holes stay holes.
+// Holes are kept as holes.
 bool BackingFile::CopyWrittenParts(int from, int to) {
   for (off_t data = lseek(from, 0, SEEK_DATA); data >= 0;) {
     const off_t end = lseek(from, data, SEEK_HOLE);
@@ -126,7 +128,7 @@ bool BackingFile::Share(std::uint64_t offset, SharedMemoryRecord* record) {
   struct stat status = {};
   if (file < 0) return Refused(0, open_error_);
   if (fstat(file, &status) != 0) return false;
-  written_ = true;  // by whoever opens it
+  written_ = true;  // any process that opens it may write
   record->process = getpid();
   record->descriptor = file;
   record->inode = status.st_ino;
@@ -134,7 +136,7 @@ bool BackingFile::Share(std::uint64_t offset, SharedMemoryRecord* record) {
   return true;
 }
 
-// One descriptor for all that is attached of a process.
+// All attached memory of a process shares one descriptor.
 OpenFilePointer BackingFile::FileOf(const SharedMemoryRecord& record) {
   std::weak_ptr<const OpenFile>& known = others_[record.inode];
   OpenFilePointer file = known.lock();
@@ -185,7 +187,7 @@ bool BackingFile::Read(std::uint64_t offset, std::span<std::byte> to) const {
     const ssize_t moved =
         pread(place.file, to.data() + done, remaining, static_cast<off_t>(place.offset + done));
     if (moved != 0) return moved;
-    // Past the end of the file nothing was ever written.
+    // Nothing was ever written past the end of the file.
     std::memset(to.data() + done, 0, remaining);
     return static_cast<ssize_t>(remaining);
   };
@@ -193,7 +195,7 @@ bool BackingFile::Read(std::uint64_t offset, std::span<std::byte> to) const {
 }
 
 bool BackingFile::Write(std::uint64_t offset, std::span<const std::byte> from) {
-  // Weights that nobody initialised are zeros by the GiB: those runs become holes.
+  // Uninitialized weights are GiB of zeros, so such runs become holes.
   for (std::size_t done = 0; done < from.size();) {
     const bool zero = IsZero(BlockAt(from, done));
     std::size_t end = done;
@@ -239,7 +241,7 @@ bool BackingFile::CopyWithin(std::uint64_t from, std::uint64_t to, std::uint64_t
   if (!source.written) return Clear({to, bytes});
   const std::uint64_t begin = source.offset;
   for (std::uint64_t done = 0; done < bytes;) {
-    // Past the last written byte SEEK_DATA fails: the rest is a hole.
+    // SEEK_DATA fails past the last written byte: the rest is a hole.
     const off_t data = lseek(source.file, static_cast<off_t>(begin + done), SEEK_DATA);
     const std::uint64_t hole_end =
         data < 0 ? bytes : std::min(bytes, static_cast<std::uint64_t>(data) - begin);

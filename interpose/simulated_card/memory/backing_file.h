@@ -26,11 +26,11 @@ struct Extent {
 
 // The contents of all device memory: one sparse anonymous file, read and written by offset.
 //
-// Why a file and not mappings: nothing of it is mapped into the process, so that a card of 640 GiB
-// in scattered chunks costs no host mapping (the default limit is 65,530), two device addresses of
-// one handle alias by sharing an offset, contents survive an unmap, and a byte that was never
-// written reads as zero without costing a page. Extents are handed out once and never again (the
-// file may reach 2^63 bytes), so a stale reader can never see another owner's bytes.
+// It is a file because nothing of it is mapped into the process: a card of 640 GiB in scattered
+// chunks costs no host mapping (the default limit is 65,530), two device addresses of one handle
+// alias by sharing an offset, contents survive an unmap, and a byte that was never written reads as
+// zero without costing a page. Extents are handed out once and never again (the file may reach 2^63
+// bytes), so a stale reader can never see another owner's bytes.
 //
 // Safe from any thread; concurrent writes to one range race as they would on a card.
 class BackingFile {
@@ -40,39 +40,39 @@ class BackingFile {
   BackingFile(const BackingFile&) = delete;
   BackingFile& operator=(const BackingFile&) = delete;
 
-  // A fresh range of zeros; returns its offset. Costs nothing.
+  // Returns the offset of a fresh range of zeros. Costs nothing.
   std::uint64_t Extend(std::uint64_t bytes);
 
-  // In a forked child: further writes are not seen by the parent, nor its by us. False if the host
+  // In a forked child: separates the child's and the parent's further writes. False if the host
   // cannot hold a copy. REQUIRES: no other thread uses this.
   bool MakePrivate();
 
-  // Makes sure that other processes find this file and all that they write; fills in where in it
-  // `offset` is. False if the host cannot hold contents.
+  // Makes this file reachable for other processes, including all that they write; fills in the
+  // place of `offset` in it. False if the host cannot hold contents.
   bool Share(std::uint64_t offset, SharedMemoryRecord* record);
-  // Memory of another process under an offset of this file's, until Detach. None if its contents
-  // cannot be reached.
+  // Gives memory of another process an offset of this file, until Detach. Returns nothing if its
+  // contents cannot be reached.
   std::optional<std::uint64_t> Attach(const SharedMemoryRecord& record);
-  // REQUIRES: offset is what Attach gave.
+  // REQUIRES: Attach returned the offset.
   void Detach(std::uint64_t offset);
 
-  // All return false if the host cannot hold the contents (no memfd, RLIMIT_FSIZE, no memory); the
-  // range is then in part unwritten.
+  // These return false if the host cannot hold the contents (no memfd, RLIMIT_FSIZE, no memory);
+  // the range is then partly unwritten.
   bool Read(std::uint64_t offset, std::span<std::byte> to) const;
   bool Write(std::uint64_t offset, std::span<const std::byte> from);
   // Repeats pattern over the range. REQUIRES: range.bytes is a multiple of pattern.size().
   bool Fill(const Extent& range, std::span<const std::byte> pattern);
-  // The source's unwritten parts become unwritten in the target and cost nothing.
+  // Unwritten parts of the source become unwritten in the target and cost nothing.
   bool CopyWithin(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
   // Makes the range zero and gives its pages back to the host.
   bool Clear(const Extent& range);
 
  private:
-  // Where an offset really is.
+  // The real place of an offset.
   struct Place {
     int file = -1;
     std::uint64_t offset = 0;
-    bool written = false;   // something of it may have been
+    bool written = false;   // something may have been written to it
     OpenFilePointer other;  // keeps another process's file open
   };
   struct Attached {
@@ -90,13 +90,13 @@ class BackingFile {
 
   mutable std::once_flag opened_;
   mutable int descriptor_ = -1;
-  mutable int open_error_ = 0;         // errno, if there is no descriptor
-  std::atomic<bool> written_ = false;  // until then all is zero and there is no file
+  mutable int open_error_ = 0;         // errno if opening failed
+  std::atomic<bool> written_ = false;  // false: all is zero and there is no file
   mutable Mutex mutex_;
   std::uint64_t end_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::uint64_t, Attached> attached_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t attached_end_ ABSL_GUARDED_BY(mutex_);
-  // By inode.
+  // Other processes' files, by inode.
   std::map<std::uint64_t, std::weak_ptr<const OpenFile>> others_ ABSL_GUARDED_BY(mutex_);
 };
 

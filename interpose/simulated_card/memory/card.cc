@@ -22,9 +22,9 @@ std::uint64_t Card::ContextBytes() const {
 
 std::uint64_t Card::Own() const { return ContextBytes() + stream_bytes_ + runtime_ + vmm_; }
 
-// Of each stream half a MiB, the first free, and 48 KiB of another kind, both in granules: as an
-// H200 says of 1 to 200 streams (tests/gpu/recordings/h200/driver_facts.json). Of others nobody has
-// asked.
+// Each stream takes half a MiB, except the first, and 48 KiB of another kind, both in granules. The
+// formula follows an H200 with 1 to 200 streams (tests/gpu/recordings/h200/driver_facts.json).
+// Other cards were not measured.
 std::uint64_t Card::StreamBytes(std::uint64_t streams) const {
   constexpr int kHopper = 9;
   constexpr std::uint64_t kGranule = 2ull << 20;
@@ -32,7 +32,7 @@ std::uint64_t Card::StreamBytes(std::uint64_t streams) const {
   return kGranule * ((streams + 2) / 4 + (3 * streams + 20) / 128);
 }
 
-// The driver gives up what it keeps of streams that ended before it says that the card is full.
+// Before it reports a full card, the driver releases the memory that it keeps from ended streams.
 bool Card::OccupyOrReclaim(std::uint64_t bytes) {
   if (Occupy(Own() + bytes)) return true;
   const std::uint64_t needed = StreamBytes(streams_);
@@ -58,7 +58,7 @@ void Card::RemoveStream() {
 
 std::uint64_t Card::HeldByOthers() const { return other_ + sharing_.HeldByOthers(); }
 
-// This process now holds that much, if the card has it.
+// Sets the bytes that this process holds, if the card has them.
 bool Card::Occupy(std::uint64_t own) {
   if (own > total_ - other_) return false;
   const std::optional<std::uint64_t> held = sharing_.Hold(own, total_ - other_);
@@ -101,7 +101,7 @@ bool Card::HasContext() const {
 bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
   if (kind == ChargeKind::kContext) return true;
   const MutexLock lock(mutex_);
-  // bytes may be near the end of its type.
+  // The first check avoids overflow, because bytes may be near its type's maximum.
   if (bytes > total_ || !OccupyOrReclaim(bytes)) return false;
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) += bytes;
   return true;

@@ -12,15 +12,15 @@
 
 namespace memtrace::card {
 
-// Who a charge belongs to: the runtime's heap (cudaMalloc and kin), the caller's own physical
-// memory (cuMemCreate), or the context, whose charge is a fixed sum that this is part of.
+// The owner of a charge: the runtime's heap (cudaMalloc and kin), the caller's own physical memory
+// (cuMemCreate), or the context, whose fixed charge includes this memory.
 enum class ChargeKind { kRuntime, kVmm, kContext };
 
-// Where every byte of one card is. total == context + other + runtime + vmm + free, always.
+// The place of every byte of one card. total == context + other + runtime + vmm + free, always.
 struct Ledger {
   std::uint64_t total = 0;
   std::uint64_t context = 0;  // 0 until the process creates its context
-  std::uint64_t other = 0;    // the card's setting, and what processes of the same launch hold
+  std::uint64_t other = 0;    // the card's setting, and bytes of the launch's other processes
   std::uint64_t runtime = 0;
   std::uint64_t vmm = 0;
   std::uint64_t free = 0;
@@ -29,7 +29,7 @@ struct Ledger {
   bool operator==(const Ledger&) const = default;
 };
 
-// The memory of one card as a sum. A GPU pages its memory, so a charge succeeds exactly when that
+// The memory of one card as a sum. A GPU pages its memory, so a charge succeeds if and only if that
 // many bytes are free anywhere: there is no fragmentation at this level. A refused charge changes
 // nothing. Safe from any thread.
 class Card {
@@ -38,22 +38,22 @@ class Card {
   Card(const Card&) = delete;
   Card& operator=(const Card&) = delete;
 
-  // As it was asked for; the size and what others hold may have changed since.
+  // The original specification; the size and other processes' bytes may have changed since.
   const CardSpec& Spec() const { return spec_; }
 
-  // Charges the context, once; false if it does not fit. REQUIRES: nothing.
+  // Charges the context, once; false if it does not fit.
   bool ActivateContext();
-  // REQUIRES: it is active.
+  // REQUIRES: the context is active.
   void DeactivateContext();
   bool HasContext() const;
-  // A further context, as large; false if it does not fit.
+  // Charges a further context of the same size; false if it does not fit.
   bool AddContext();
-  // REQUIRES: there is one.
+  // REQUIRES: there is a further context.
   void RemoveContext();
 
-  // A stream was made, or one ended. On a Hopper card it takes memory, which counts as the
-  // context's; that of ended ones stays until it is needed for something else. False if it does not
-  // fit.
+  // Tell that a stream was made, or that one ended. On a Hopper card a stream takes memory, which
+  // counts as the context's; that of ended streams stays until it is needed for something else.
+  // False if it does not fit.
   bool AddStream();
   void RemoveStream();
 
@@ -61,14 +61,14 @@ class Card {
   // REQUIRES: that many bytes are charged to kind.
   void Discharge(ChargeKind kind, std::uint64_t bytes);
 
-  // What the card's other processes hold of it.
+  // The part of the card that other processes hold.
   const CardSharing& sharing() const { return sharing_; }
 
-  // The card shrinks or grows, or other processes take or give back; false if what is charged no
-  // longer fits.
+  // Shrink or grow the card, or the bytes of other processes; false if the charged bytes no longer
+  // fit.
   bool Resize(std::uint64_t total);
   bool SetOther(std::uint64_t bytes);
-  // Other processes take so much, or all that is free.
+  // Lets other processes take that many bytes, or all free ones.
   void TakeOther(std::uint64_t bytes);
 
   Ledger CurrentLedger() const;

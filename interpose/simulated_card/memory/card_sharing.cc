@@ -25,7 +25,7 @@ int CardSharing::Lend(const SharedMemoryRecord& record) const {
 bool CardSharing::Reclaim(const SharedMemoryRecord& record, int descriptor) const {
   if (shared_ != nullptr) return shared_->Reclaim(record, descriptor);
   close(descriptor);
-  return false;  // whether somebody else has one cannot be told
+  return false;  // another process's part cannot be determined
 }
 
 }  // namespace memtrace::card

@@ -9,7 +9,8 @@
 namespace memtrace::card {
 namespace {
 
-// Plain data: memory is freed, and contexts are looked at, while a thread's destructors run.
+// Plain data without a destructor, because memory is freed, and contexts are read, while a thread's
+// destructors run.
 struct ContextStack {
   std::array<Context*, Contexts::kDeepestStack> contexts;
   std::uint32_t depth;

@@ -14,11 +14,11 @@
 
 namespace memtrace::card {
 
-// Whose memory it is: each context has an owner's number of its own, 0 is none.
+// The owner of memory: each context has its own number; 0 is none.
 using OwnerId = std::uint64_t;
 
-// The primary context of one card, or one that a program created besides. Its address is the
-// CUcontext, and never another one's: a destroyed context is known as such.
+// The primary context of one card, or an additional one that a program created. Its address is the
+// CUcontext and is never reused, so that a destroyed context is recognized.
 struct Context {
   Context(int card, OwnerId number, bool is_primary)
       : device(card), id(number), primary(is_primary) {}
@@ -26,56 +26,56 @@ struct Context {
   const int device;
   const OwnerId id;
   const bool primary;
-  unsigned flags = 0;          // as created, kept and without effect
-  std::uint32_t retained = 0;  // of a primary one
+  unsigned flags = 0;          // as created, without effect
+  std::uint32_t retained = 0;  // for a primary one
   std::atomic<bool> active = false;
 };
 
 // All contexts, and each thread's stack of current ones, whose top is the current one. A context
 // charges its card as long as it is active: a primary one from its first Retain to the last
-// Release, another one until it is destroyed. What was allocated in it is its caller's matter
+// Release, another one until it is destroyed. The caller frees memory that was allocated in it
 // (Machine::EndContext). Safe from any thread.
 class Contexts {
  public:
-  // Must outlive this.
+  // `cards` must outlive this.
   explicit Contexts(Cards& cards);
   Contexts(const Contexts&) = delete;
   Contexts& operator=(const Contexts&) = delete;
 
   // kOutOfMemory if the card has no room for it. REQUIRES: device exists.
   Result Retain(int device, Context** context);
-  // *ended is the context if this was the last reference, which ends it, else null. It is popped
+  // *ended is the context if this was the last reference, which ends it, else null. Release pops it
   // from no stack.
   Result Release(int device, Context** ended);
   bool IsActive(int device) const;
-  // To its primary one.
+  // Returns the references to the card's primary context.
   std::uint32_t References(int device) const;
 
-  // Its primary one's.
+  // Returns the number of the card's primary context.
   static OwnerId NumberOf(int device) { return static_cast<OwnerId>(device) + 1; }
 
-  // Makes a context and pushes it on the calling thread's stack. kOutOfMemory if the card, or the
-  // stack, has no room for it.
+  // Makes a context and pushes it on the calling thread's stack. kOutOfMemory if the card or the
+  // stack has no room for it.
   Result Create(int device, unsigned flags, Context** context);
   // Pops it if it is the calling thread's current one; other stacks keep it. kInvalidContext if it
-  // is a primary one or none of ours that lives.
+  // is a primary context or not a live context of ours.
   Result Destroy(const void* context);
 
   // kInvalidContext if it is not one of ours, kContextIsDestroyed if it was destroyed.
   Result Find(const void* context, Context** found);
-  // The one of that number, ended or not; the primary one of the device if there is none.
+  // Returns the context of that number, ended or not; the device's primary one if there is none.
   Context* Owner(OwnerId id, int device);
 
-  // A thread's stack holds this many contexts; a program that pushes more has lost its pops.
+  // The most contexts on a thread's stack; a program that pushes more has forgotten its pops.
   static constexpr std::uint32_t kDeepestStack = 64;
 
-  // Replaces the top of the calling thread's stack; null pops it. Fails as Find.
+  // Replaces the top of the calling thread's stack; null pops it. Errors are those of Find.
   Result SetCurrent(const void* context);
-  // The same, and kOutOfMemory past kDeepestStack.
+  // Pushes it. Errors are the same, and kOutOfMemory past kDeepestStack.
   Result Push(const void* context);
-  // kInvalidContext if the calling thread has none.
+  // kInvalidContext if the calling thread has no context.
   static Result Pop(Context** popped);
-  // The calling thread's; null if none. It may have been ended.
+  // Returns the calling thread's context; null if there is none. It may have ended.
   static Context* Current();
 
  private:

@@ -10,7 +10,7 @@
 namespace memtrace::card {
 namespace {
 
-// To find which of them are unknown.
+// The most bytes that are searched for unknown ones.
 constexpr std::size_t kMostBytesLookedAt = 1 << 20;
 
 bool IsZero(std::span<const std::byte> pattern) {
@@ -90,8 +90,8 @@ bool Copies::Move(const Side& to, const Side& from, std::uint64_t bytes) {
   return MoveOnCard(to, from);
 }
 
-// What the host gets. Inside an operator, the one who called it knows better what the bytes are
-// than we: the operator's kernels should have written them.
+// Delivers bytes to the host. Inside an operator, its caller knows their values better than the
+// card does: the operator's kernels should have written them.
 bool Copies::Deliver(const Side& from, std::span<std::byte> to) {
   if (known_ == nullptr) return ReadAll(from, to);
   struct memtrace_card_thread_state& thread = ReadingThread();

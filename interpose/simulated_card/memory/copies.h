@@ -17,7 +17,7 @@
 
 namespace memtrace::card {
 
-// How much data really moved. Counts of calls, except bytes_dropped.
+// The amount of data that really moved. All are counts of calls, except bytes_dropped.
 struct CopyCounts {
   std::uint64_t executed = 0;
   std::uint64_t dropped = 0;  // too large, or the host could not hold them
@@ -29,13 +29,14 @@ struct CopyCounts {
 };
 
 // Copies and fills, carried out at once. Addresses in AddressRanges are the card's, all others the
-// host's. A copy above the limit is dropped: a whole model's weights need not live in host memory
-// for its footprint to be exact. Setting to zero is never dropped: it gives host memory back.
+// host's. A copy above the limit is dropped: a footprint is exact without a whole model's weights
+// in host memory. Setting to zero is never dropped: it gives host memory back.
 //
 // Safe from any thread.
 class Copies {
  public:
-  // All must outlive this. limit in bytes a copy. known may be null: nobody asks.
+  // All arguments must outlive this. limit is in bytes a copy. known may be null: nothing reads it
+  // then.
   Copies(const AddressSpace& space, BackingFile& file, std::uint64_t limit,
          KnownRanges* known = nullptr)
       : space_(space), file_(file), known_(known), limit_(limit) {}
@@ -43,17 +44,17 @@ class Copies {
   Copies& operator=(const Copies&) = delete;
 
   Result Copy(Address to, Address from, std::uint64_t bytes);
-  // Whether Copy would find both sides; one that it would not is counted as a fault.
+  // Succeeds if Copy would find both sides; otherwise the call is counted as a fault.
   Result Check(Address to, Address from, std::uint64_t bytes);
   // Repeats pattern (1, 2 or 4 bytes). REQUIRES: bytes is a multiple of pattern.size().
   Result Fill(Address to, std::uint64_t bytes, std::span<const std::byte> pattern);
 
   CopyCounts Counts() const;
-  // Copies to the host, by what was known of the bytes; not counted without KnownRanges.
+  // Returns the number of copies to the host whose bytes were so known; 0 without KnownRanges.
   std::uint64_t Reads(Known known) const { return reads_[static_cast<std::size_t>(known)]; }
 
  private:
-  // Where one side of a copy is. For the host: no extents.
+  // The place of one side of a copy. The host's has no extents.
   struct Side {
     Address begin;
     bool on_card = false;

@@ -15,18 +15,18 @@
 namespace memtrace::card {
 
 // The __device__ and __constant__ variables that the process's libraries registered, known by the
-// address of their shadow in the host's memory. Each card has its own copy; it is made when first
-// asked for and reads as zeros: initial values are in code that we do not read. Safe from any
+// address of their shadow in the host's memory. Each card has its own copy; it is made at the first
+// use and reads as zeros, because initial values are in code that we do not read. Safe from any
 // thread.
 class DeviceVariables {
  public:
-  // Must outlive this.
+  // `heap` must outlive this.
   explicit DeviceVariables(RuntimeHeap& heap) : heap_(heap) {}
   DeviceVariables(const DeviceVariables&) = delete;
   DeviceVariables& operator=(const DeviceVariables&) = delete;
 
   void Register(const void* shadow, std::uint64_t bytes);
-  // kInvalidSymbol if nobody registered it. REQUIRES: device exists.
+  // kInvalidSymbol if the variable is not registered. REQUIRES: device exists.
   Result Find(const void* shadow, int device, Address* begin, std::uint64_t* bytes);
 
  private:

@@ -14,19 +14,19 @@
 
 namespace memtrace::card {
 
-// Pinned host memory: allocated by us, or registered by its owner. It is real memory of the host
-// and charged to no card. Safe from any thread.
+// Pinned host memory, allocated by us or registered by its owner. It is real memory of the host and
+// not charged to a card. Safe from any thread.
 class HostMemory {
  public:
   HostMemory() = default;
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
 
-  // Page-aligned zeros; they cost host memory when touched. REQUIRES: bytes > 0.
-  // `owner`: a context's number, for FreeAllOf.
+  // Returns page-aligned zeros, which cost host memory when touched. REQUIRES: bytes > 0. `owner`:
+  // a context's number, for FreeAllOf.
   Result Allocate(std::size_t bytes, int device, void** begin, std::uint64_t owner = 0);
   Result Free(void* begin);
-  // All that an owner allocated; what is registered stays its owner's.
+  // Frees all that an owner allocated; registered memory stays its owner's.
   void FreeAllOf(std::uint64_t owner);
 
   Result Register(void* begin, std::size_t bytes, int device);
@@ -35,12 +35,12 @@ class HostMemory {
   struct Range {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
-    int device = 0;  // current when it was pinned
+    int device = 0;  // the current device when it was pinned
     bool ours = false;
     std::uint64_t owner = 0;
   };
   std::optional<Range> Find(const void* address) const;
-  // Ranges.
+  // Returns the number of ranges.
   std::size_t Live() const;
 
  private:

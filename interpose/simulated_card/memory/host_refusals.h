@@ -8,17 +8,17 @@
 
 namespace memtrace::card {
 
-// What the simulation takes from the host.
+// Memory that the simulation takes from the host.
 enum class HostNeed {
   kContents,      // pages of the backing file
-  kPinnedMemory,  // and managed memory: addresses of the process
+  kPinnedMemory,  // also managed memory: addresses of the process
 };
 
-// Why the host did not give it and what to do, in one sentence. `error` is an errno.
+// Returns why the host refused it and what to do, in one sentence. `error` is an errno.
 std::string HostRefusal(HostNeed need, std::uint64_t bytes, int error);
 
-// Says so on stderr, the first time for each need: to the program it is "out of memory" or not to
-// be seen at all, and the card is not what ran out. Safe from any thread.
+// Prints it on stderr, the first time for each need: the program sees "out of memory" or nothing at
+// all, although the card is not what ran out. Safe from any thread.
 void SayHostRefused(HostNeed need, std::uint64_t bytes, int error);
 
 }  // namespace memtrace::card

@@ -39,7 +39,7 @@ Result ImportedBlocks::Map(const SharedMemoryRecord& record, int device, Mapped*
     space_.Map(mapped->begin, record.bytes, 0, handle);
     space_.SetAccess(mapped->begin, record.bytes, device, Access::kReadWrite);
   }
-  // The mapping keeps the memory; without one this ends it.
+  // The mapping keeps the memory alive; if there is none, this ends it.
   space_.physical().Release(handle);
   return reserved;
 }

@@ -17,20 +17,20 @@ namespace memtrace::card {
 
 // Memory that other processes made with cudaMalloc, as cudaIpcOpenMemHandle maps it here. The
 // exporter is charged for it, this process is not; it goes when the exporter frees it. Small blocks
-// share granules, so what is mapped is the whole granule, once. Safe from any thread; locks before
+// share granules, so the whole granule is mapped, once. Safe from any thread; locks before
 // AddressSpace.
 class ImportedBlocks {
  public:
-  // Both must outlive this.
+  // Both arguments must outlive this.
   ImportedBlocks(AddressSpace& space, Cards& cards) : space_(space), cards_(cards) {}
   ImportedBlocks(const ImportedBlocks&) = delete;
   ImportedBlocks& operator=(const ImportedBlocks&) = delete;
 
-  // Maps it, or finds it mapped. kInvalidHandle for what is no handle, kInvalidContext for one of
-  // this process's, kPeerAccessUnsupported for memory of another card than `device`, kMapFailed if
-  // the exporter is gone. REQUIRES: device exists.
+  // Maps the block, or finds it mapped. kInvalidHandle for an invalid handle, kInvalidContext for
+  // one of this process's own, kPeerAccessUnsupported for memory of another card than `device`,
+  // kMapFailed if the exporter is gone. REQUIRES: device exists.
   Result Open(const SharedMemoryRecord& record, int device, Address* begin);
-  // The last of as many calls as there were to Open unmaps it. kInvalidValue for other memory.
+  // Unmaps the block once it has been called as often as Open. kInvalidValue for other memory.
   Result Close(Address address);
 
  private:

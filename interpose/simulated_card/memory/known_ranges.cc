@@ -33,7 +33,7 @@ void KnownRanges::Assume(std::span<const Extent> extents) {
 }
 
 void KnownRanges::AssumeLocked(std::uint64_t begin, std::uint64_t end) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;  // before the ranges change
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;  // collected before the ranges change
   auto range = ranges_.upper_bound(begin);
   if (range != ranges_.begin()) --range;
   for (; range != ranges_.end() && range->first < end; ++range) {
@@ -89,7 +89,7 @@ void KnownRanges::Copy(std::span<const Extent> to, std::span<const Extent> from)
   empty_ = ranges_.empty();
 }
 
-// Makes `at` a border between ranges.
+// Splits the range that contains `at` there.
 void KnownRanges::Cut(std::uint64_t at) {
   const auto after = ranges_.upper_bound(at);
   if (after == ranges_.begin()) return;
@@ -105,7 +105,7 @@ void KnownRanges::SetLocked(std::uint64_t begin, std::uint64_t end, Known known)
   Cut(end);
   auto next = ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
   if (known == Known::kUnknown) return;
-  // Neighbours that say the same become one, or a tensor written row by row would stay in rows.
+  // Equal neighbours are merged, or a tensor written row by row would stay in rows.
   if (next != ranges_.end() && next->first == end && next->second.known == known) {
     end = next->second.end;
     next = ranges_.erase(next);
@@ -136,7 +136,8 @@ Known KnownRanges::WeakestLocked(std::uint64_t begin, std::uint64_t end) const {
 }
 
 void KnownRanges::CopyLocked(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
-  std::vector<std::pair<std::uint64_t, Range>> parts;  // of the source, before the target changes
+  // Parts of the source, read before the target changes.
+  std::vector<std::pair<std::uint64_t, Range>> parts;
   auto range = ranges_.upper_bound(from);
   if (range != ranges_.begin()) --range;
   for (; range != ranges_.end() && range->first < from + bytes; ++range) {

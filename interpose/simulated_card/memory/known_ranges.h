@@ -14,17 +14,18 @@
 
 namespace memtrace::card {
 
-// What is known of a byte of device memory. Ordered: the weakest of several bytes is their minimum.
+// How well a byte of device memory is known. Ordered: the weakest of several bytes is their
+// minimum.
 enum class Known {
   kUnknown = 0,  // never written, or a kernel that did not run may have written it
-  kAssumed = 1,  // follows from an answer that somebody made up, and said so; or shared
+  kAssumed = 1,  // follows from a made-up answer that is marked as such; or shared
   kKnown = 2,    // as on a GPU: written by the host, or computed from such bytes
 };
 
-// Which bytes of the backing file are known. By place in the file and not by device address: two
-// mappings of a handle then agree, and a place is handed out only once, so that unmapping needs no
-// word. A caching allocator hands memory out again without the driver's hearing of it: whoever
-// knows of that (interpose/torch) says Forget.
+// The known bytes of the backing file. They are kept by offset in the file and not by device
+// address: two mappings of a handle then agree, and an offset is handed out only once, so unmapping
+// needs no call. A caching allocator reuses memory without the driver's knowledge; code that knows
+// of it (interpose/torch) calls Forget.
 //
 // Safe from any thread.
 class KnownRanges {
@@ -36,18 +37,19 @@ class KnownRanges {
   void Set(std::span<const Extent> extents, Known known);
   void Forget(std::span<const Extent> extents) { Set(extents, Known::kUnknown); }
   void ForgetAll();
-  // What was unknown of the bytes is assumed.
+  // Marks unknown bytes as assumed.
   void Assume(std::span<const Extent> extents);
 
   bool IsEmpty() const { return empty_; }
 
-  // The weakest of the bytes; kKnown for none.
+  // Returns the weakest of the bytes; kKnown if there are no bytes.
   Known Weakest(std::span<const Extent> extents) const;
-  // Of each byte, in order. REQUIRES: states has as many elements as the extents have bytes.
+  // Writes the state of each byte, in order. REQUIRES: states has as many elements as the extents
+  // have bytes.
   void Read(std::span<const Extent> extents, std::span<char> states) const;
 
-  // Both sides cover the same number of bytes, cut at different places: what is known of the target
-  // becomes what is known of the source.
+  // Copies the states of the source to the target. Both cover the same number of bytes, cut at
+  // different places.
   void Copy(std::span<const Extent> to, std::span<const Extent> from);
 
  private:
@@ -55,7 +57,7 @@ class KnownRanges {
     std::uint64_t end = 0;
     Known known = Known::kKnown;  // never kUnknown
   };
-  using Ranges = std::map<std::uint64_t, Range>;  // by begin; they do not touch unless they differ
+  using Ranges = std::map<std::uint64_t, Range>;  // by begin; adjacent ones differ
 
   void AssumeLocked(std::uint64_t begin, std::uint64_t end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetLocked(std::uint64_t begin, std::uint64_t end, Known known)

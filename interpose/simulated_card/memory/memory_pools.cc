@@ -9,7 +9,7 @@
 namespace memtrace::card {
 namespace {
 
-constexpr std::uint64_t kStep = 32ull << 20;  // in which a pool takes memory
+constexpr std::uint64_t kStep = 32ull << 20;  // by which a pool grows
 
 }  // namespace
 

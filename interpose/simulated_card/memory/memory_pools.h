@@ -16,22 +16,22 @@
 
 namespace memtrace::card {
 
-// What cuMemPoolGetAttribute tells. Bytes.
+// The answers of cuMemPoolGetAttribute, in bytes.
 struct PoolFigures {
   std::uint64_t reserved = 0;  // charged to the card
   std::uint64_t reserved_high = 0;
-  std::uint64_t used = 0;  // asked for and not freed
+  std::uint64_t used = 0;  // requested and not freed
   std::uint64_t used_high = 0;
 };
 
 // One pool of stream-ordered memory. Guarded by the lock of MemoryPools.
 //
 // It charges the card in steps of 32 MiB, as an H200 does (driver_facts.json of
-// tests/gpu/recordings/h200), when what is in use (whole granules of 2 MiB, as cudaMalloc) exceeds
-// what it has reserved, and gives back what exceeds the threshold when the host synchronizes, as
-// cuda.h says of CU_MEMPOOL_ATTR_RELEASE_THRESHOLD. Freed memory is used again at once, by any
-// stream: the default of CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES lets a driver add the
-// order itself.
+// tests/gpu/recordings/h200), when memory in use (whole granules of 2 MiB, as in cudaMalloc)
+// exceeds its reserve, and gives back what exceeds the threshold when the host synchronizes, as
+// cuda.h says of CU_MEMPOOL_ATTR_RELEASE_THRESHOLD. Freed memory is reused at once, by any stream:
+// the default of CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES lets a driver add the order
+// itself.
 struct MemoryPool {
   MemoryPool(AddressSpace& space, int card) : device(card), heap(space, ChargeKind::kContext) {}
 
@@ -43,11 +43,11 @@ struct MemoryPool {
   int reuse[3] = {1, 1, 1};  // the CU_MEMPOOL_ATTR_REUSE_*, kept and not needed
 };
 
-// The pools of all cards. A handle is the address of its pool; one that is not alive is answered
-// with kInvalidValue. Safe from any thread.
+// The pools of all cards. A handle is the address of its pool; kInvalidValue for one that is not
+// alive. Safe from any thread.
 class MemoryPools {
  public:
-  // Both must outlive this.
+  // Both arguments must outlive this.
   MemoryPools(AddressSpace& space, Cards& cards);
   MemoryPools(const MemoryPools&) = delete;
   MemoryPools& operator=(const MemoryPools&) = delete;
@@ -60,23 +60,24 @@ class MemoryPools {
   // kInvalidValue for a default pool or one with live blocks.
   Result Destroy(const void* pool);
 
-  // kOutOfMemory leaves everything as it was.
+  // kOutOfMemory changes nothing.
   Result Allocate(const void* pool, std::uint64_t bytes, Address* begin);
   struct Block {
     const MemoryPool* pool = nullptr;
     std::uint64_t bytes = 0;
     int device = 0;
   };
-  // kInvalidValue if no pool has a block that begins there. *freed, if not null, is what it was.
+  // kInvalidValue if no pool has a block that begins there. *freed, if not null, gets the former
+  // block.
   Result Free(Address begin, Block* freed = nullptr);
-  // Gives back what is neither in use nor among the `keep` bytes that stay.
+  // Gives back memory that is not in use, but keeps at least `keep` bytes reserved.
   Result Trim(const void* pool, std::uint64_t keep);
-  // The host has synchronized: every pool goes down to its threshold.
+  // Trims every pool to its threshold, because the host has synchronized.
   void TrimToThresholds();
 
   Result Figures(const void* pool, PoolFigures* figures) const;
   Result ResetHighMarks(const void* pool, bool reserved, bool used);
-  // The threshold and the reuse flags, for reading and writing under `change`.
+  // Reads or writes the threshold and the reuse flags with `change`.
   template <typename Change>
   Result Configure(const void* pool, Change change) {
     const MutexLock lock(mutex_);
@@ -95,7 +96,7 @@ class MemoryPools {
   Cards& cards_;
   mutable Mutex mutex_;
   std::map<const void*, std::unique_ptr<MemoryPool>> pools_ ABSL_GUARDED_BY(mutex_);
-  std::vector<MemoryPool*> defaults_;  // one a device; not changed once made
+  std::vector<MemoryPool*> defaults_;  // one for each device; fixed once made
   std::vector<MemoryPool*> current_ ABSL_GUARDED_BY(mutex_);
 };
 

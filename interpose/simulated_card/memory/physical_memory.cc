@@ -84,7 +84,7 @@ Result PhysicalMemory::Export(HandleId handle, int* descriptor) {
   return *descriptor < 0 ? Result::kOperatingSystem : Result::kSuccess;
 }
 
-// -1 if this process does not have the card.
+// Returns -1 if this process does not have the card.
 int PhysicalMemory::DeviceOfCard(std::uint32_t card) const {
   const auto has_card = [card](const auto& ours) { return ours->sharing().LedgerIndex() == card; };
   const auto found = std::find_if(cards_.begin(), cards_.end(), has_card);
@@ -124,7 +124,7 @@ Result PhysicalMemory::ImportLocked(const SharedMemoryRecord& record, int device
   return Result::kSuccess;
 }
 
-// This process's own memory that the record stands for, with a further reference; 0: none.
+// Adds a reference to this process's own memory that the record describes, and returns it; 0: none.
 HandleId PhysicalMemory::RetainOwn(const SharedMemoryRecord& record) {
   for (auto& [handle, allocation] : allocations_) {
     const SharedMemoryRecord& own = allocation.record;
@@ -135,7 +135,7 @@ HandleId PhysicalMemory::RetainOwn(const SharedMemoryRecord& record) {
   return 0;
 }
 
-// Null once all references are gone, even while mappings keep the memory.
+// Returns null once all references are gone, even while mappings keep the memory.
 const PhysicalAllocation* PhysicalMemory::FindReferenced(HandleId handle) const {
   const auto found = allocations_.find(handle);
   if (found == allocations_.end() || found->second.references == 0) return nullptr;
@@ -179,7 +179,7 @@ void PhysicalMemory::GiveBack(const PhysicalAllocation& allocation) {
   Card& card = *cards_[static_cast<std::size_t>(backing.device)];
   const bool is_ours_alone =
       allocation.lent < 0 || card.sharing().Reclaim(allocation.record, allocation.lent);
-  // A failure to clear only delays the host's pages: the offset is never handed out again.
+  // If clearing fails, only the host's pages are freed later: the offset is never handed out again.
   if (is_ours_alone) file_.Clear(backing.contents);
   card.Discharge(backing.kind, backing.contents.bytes);
 }

@@ -25,68 +25,68 @@ inline constexpr std::uint64_t kGranularity = 2ull << 20;
 
 inline bool IsWholeGranules(std::uint64_t bytes) { return bytes > 0 && bytes % kGranularity == 0; }
 
-// What is behind a mapping; fixed for as long as the allocation is alive.
+// The memory behind a mapping; fixed as long as the allocation is alive.
 struct Backing {
   Extent contents;
   int device = 0;
   ChargeKind kind = ChargeKind::kVmm;
 };
 
-// One allocation of physical memory (a CUmemGenericAllocationHandle, or what is behind a
+// One allocation of physical memory (a CUmemGenericAllocationHandle, or the memory behind a
 // cudaMalloc).
 struct PhysicalAllocation {
   Backing backing;
   std::uint32_t references = 1;  // cuMemCreate and cuMemRetainAllocationHandle
   std::uint32_t mappings = 0;
-  bool exportable = false;    // as asked for when it was created
-  bool imported = false;      // another process's, which is charged for it
+  bool exportable = false;    // as requested at its creation
+  bool imported = false;      // from another process, which is charged for it
   SharedMemoryRecord record;  // once exported or imported
-  int lent = -1;              // the descriptor that CardSharing::Lend gave, once exported
-  OpenFilePointer received;   // the descriptor that it was imported by
+  int lent = -1;              // once exported: the descriptor from CardSharing::Lend
+  OpenFilePointer received;   // the descriptor by which it was imported
 };
 
 // The physical memory of all cards. An allocation goes back to its card when no reference and no
-// mapping is left, as cuda.h says of cuMemRelease; its contents live as long as it does. What was
-// exported by a descriptor goes back when that is closed everywhere, too.
+// mapping is left, as cuda.h says of cuMemRelease; its contents live as long as it does. Memory
+// that was exported by a descriptor goes back only when that is also closed everywhere.
 //
-// A handle that was released or never existed is answered with kInvalidValue. Safe from any thread.
+// kInvalidValue for a handle that was released or never existed. Safe from any thread.
 class PhysicalMemory {
  public:
-  // Both must outlive this.
+  // Both arguments must outlive this.
   PhysicalMemory(Cards& cards, BackingFile& file) : cards_(cards), file_(file) {}
   PhysicalMemory(const PhysicalMemory&) = delete;
   PhysicalMemory& operator=(const PhysicalMemory&) = delete;
 
-  // kInvalidDevice, kInvalidValue unless `bytes` are whole granules, and kOutOfMemory leave
-  // everything as it was.
+  // On kInvalidDevice, kInvalidValue (unless `bytes` are whole granules) and kOutOfMemory nothing
+  // changes.
   Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
                 bool exportable = false);
   Result Release(HandleId handle);
-  // A further reference. Mapped memory can be retained after its references are gone.
+  // Adds a reference. Mapped memory can be retained after its references are gone.
   Result Retain(HandleId handle);
 
-  // The card that holds a referenced handle.
+  // Gives the card that holds a referenced handle.
   Result DeviceOf(HandleId handle, int* device) const;
-  // Where the contents of a referenced handle are; of any other no bytes.
+  // Returns the place of a referenced handle's contents; no bytes for any other handle.
   Extent ContentsOf(HandleId handle) const;
 
-  // Where another process finds it. kMapFailed if the host cannot hold contents. REQUIRES: the
-  // allocation is alive and not imported.
+  // Describes the memory for another process. kMapFailed if the host cannot hold contents.
+  // REQUIRES: the allocation is alive and not imported.
   Result Describe(HandleId handle, SharedMemoryRecord* record);
-  // A new descriptor that stands for it. kInvalidValue for memory that was not made for that.
+  // Makes a new descriptor for it. kInvalidValue for memory that was not created as exportable.
   Result Export(HandleId handle, int* descriptor);
-  // Memory of another process, on a card of this one; it is charged nowhere. kInvalidValue for a
-  // descriptor of something else, kNotSupported for memory of a card that this process does not
-  // have, kMapFailed if the other process cannot be reached. In the exporting process: a further
+  // Imports memory of another process, on a card of this one; it is not charged here. kInvalidValue
+  // for a descriptor of something else, kNotSupported for memory of a card that this process does
+  // not have, kMapFailed if the other process cannot be reached. In the exporting process it adds a
   // reference.
   Result Import(int descriptor, HandleId* handle);
-  // The same for memory that another process made with cudaMalloc.
+  // Does the same for memory that another process made with cudaMalloc.
   Result Attach(const SharedMemoryRecord& record, int device, HandleId* handle);
 
   // Returns how many allocations are alive.
   std::size_t Count() const;
 
-  // A referenced handle is mapped once more, and once less.
+  // Add or remove a mapping of a referenced handle.
   Result AddMapping(HandleId handle, Backing* backing);
   void RemoveMapping(HandleId handle);
 

@@ -7,7 +7,7 @@
 
 namespace memtrace::card {
 
-// What the calling thread told the card about the operator it is in (card_ranges.h).
+// The calling thread's own statement about the operator that it is in (card_ranges.h).
 inline struct memtrace_card_thread_state& ReadingThread() {
   static thread_local struct memtrace_card_thread_state thread {
     .size = sizeof(struct memtrace_card_thread_state), .operators = 0,

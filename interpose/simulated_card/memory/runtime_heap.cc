@@ -76,7 +76,7 @@ Result RuntimeHeap::AllocateGranules(int device, std::uint64_t bytes, Address* b
     *begin = reserved;
     held_ += bytes;
   }
-  // The mapping keeps the memory; without one this gives it back.
+  // The mapping keeps the memory; if there is none, this gives it back.
   space_.physical().Release(handle);
   return placed;
 }
@@ -108,7 +108,7 @@ void RuntimeHeap::FreeShared(Address begin) {
   shared_.erase(granule);
 }
 
-// The smallest place in a granule, 0 if it is too full.
+// Returns the smallest gap in a granule that fits, 0 if there is none.
 Address RuntimeHeap::BestFit(const std::pair<const Address, Granule>& granule,
                              std::uint64_t bytes) {
   Address best;

@@ -15,10 +15,10 @@
 
 namespace memtrace::card {
 
-// cudaMalloc: memory with an address, in one step.
+// cudaMalloc's memory, which gets an address in the same step.
 //
-// A request of 2 MiB or more gets its own whole granules. Smaller ones share granules, cut at
-// 512 bytes, best fit; a granule goes back when its last block does (measured:
+// A request of 2 MiB or more gets its own whole granules. Smaller ones share granules, cut at 512
+// bytes, best fit; a granule goes back when its last block does (measured:
 // tests/gpu/recordings/h200/driver_facts.json).
 //
 // Safe from any thread; lock order: machine.h.
@@ -30,25 +30,24 @@ class RuntimeHeap {
   RuntimeHeap(const RuntimeHeap&) = delete;
   RuntimeHeap& operator=(const RuntimeHeap&) = delete;
 
-  // kOutOfMemory leaves everything as it was. REQUIRES: bytes > 0.
-  // `owner`: a context's number, for FreeAllOf.
+  // kOutOfMemory changes nothing. REQUIRES: bytes > 0. `owner`: a context's number, for FreeAllOf.
   Result Allocate(int device, std::uint64_t bytes, Address* begin, std::uint64_t owner = 0);
-  // kInvalidValue for anything but the begin of a live block.
+  // kInvalidValue unless a live block begins there.
   Result Free(Address begin);
-  // All blocks of an owner.
+  // Frees all blocks of an owner.
   void FreeAllOf(std::uint64_t owner);
 
-  // Whole granules in use.
+  // Returns the bytes of whole granules in use.
   std::uint64_t HeldBytes() const;
 
   struct Block {
     Address begin;
-    std::uint64_t bytes = 0;  // as asked for
+    std::uint64_t bytes = 0;  // as requested
     std::uint64_t owner = 0;
   };
-  // The live block that holds address.
+  // Returns the live block that holds address.
   std::optional<Block> Find(Address address) const;
-  // Blocks.
+  // Returns the number of blocks.
   std::size_t Live() const;
 
  private:

@@ -18,10 +18,10 @@
 namespace memtrace::card {
 namespace {
 
-std::atomic<SharedLedger*> of_process = nullptr;  // the one that forks have to know of
+std::atomic<SharedLedger*> of_process = nullptr;  // the one to handle at a fork
 
-// A number of a process is given again some time: what the path names now must be such a file
-// before it is touched.
+// Process numbers are reused, so the file that the path names now must be checked before it is
+// used.
 bool IsLedger(const std::string& path) {
   char target[PATH_MAX];
   const ssize_t length = readlink(path.c_str(), target, sizeof(target));
@@ -31,8 +31,8 @@ bool IsLedger(const std::string& path) {
 
 }  // namespace
 
-// The lock under which all changes are made, behind those of the slots. The object's own mutex is
-// held besides: to the kernel, all threads of a process are one owner.
+// The lock for all changes, placed behind those of the slots. The object's own mutex is also held,
+// because to the kernel all threads of a process are one owner.
 class SharedLedger::Exclusive {
  public:
   explicit Exclusive(const SharedLedger& ledger) : ledger_(ledger) {
@@ -66,8 +66,8 @@ void SharedLedger::AfterForkInParent() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (SharedLedger* ledger = of_process) ledger->mutex_.Unlock();
 }
 
-// The descriptor is the parent's, and with it the parent's lock on its slot: as long as the child
-// had it open, the parent would not seem dead.
+// The inherited descriptor carries the parent's lock on its slot: as long as the child had it open,
+// the parent would not appear dead.
 void SharedLedger::AfterForkInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   SharedLedger* ledger = of_process;
   if (ledger == nullptr) return;
@@ -86,8 +86,8 @@ void SharedLedger::Leave() {
   lent_ = {};
 }
 
-// Locks that belong to the open file, not to the process ("OFD" in fcntl(2)): they go when its last
-// descriptor does, and one may lie anywhere, also behind the end of the file.
+// These locks belong to the open file, not to the process ("OFD" in fcntl(2)): they end with its
+// last descriptor, and one may lie anywhere, even behind the end of the file.
 bool SharedLedger::Lock(int descriptor, std::size_t place, short type, bool wait) {
   struct flock lock = {};
   lock.l_type = type;
@@ -117,7 +117,7 @@ bool SharedLedger::Open() {
   return true;
 }
 
-// For as long as this open file is. REQUIRES: the exclusive lock.
+// Takes a slot for as long as this open file exists. REQUIRES: the exclusive lock.
 std::optional<std::size_t> SharedLedger::TakeSlot(int descriptor) {
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     if (!Lock(descriptor, slot, F_WRLCK, /*wait=*/false)) continue;
@@ -129,8 +129,8 @@ std::optional<std::size_t> SharedLedger::TakeSlot(int descriptor) {
   return std::nullopt;
 }
 
-// Locks belong to the open file: another one is needed for a lock that is to live longer or
-// shorter than this process's.
+// Locks belong to the open file, so a lock that lives longer or shorter than this process's needs
+// another one.
 int SharedLedger::Reopen() const {
   const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
   return open(self.c_str(), O_RDWR | O_CLOEXEC);
@@ -154,7 +154,7 @@ bool SharedLedger::Join() {
   return contents_ != nullptr;
 }
 
-// Slots whose process is dead are cleared on the way. REQUIRES: the exclusive lock.
+// Also clears slots of dead processes. REQUIRES: the exclusive lock.
 std::uint64_t SharedLedger::SumOfOthers(std::size_t card) {
   std::uint64_t sum = 0;
   for (std::size_t slot = 0; slot < contents_->used_slots; ++slot) {
@@ -223,7 +223,7 @@ std::uint64_t SharedLedger::HeldByOthers(std::size_t card) {
   return SumOfOthers(card);
 }
 
-// What is lent is still held.
+// Includes the slots of lent memory, which this process still holds.
 bool SharedLedger::IsOwn(std::size_t slot) const {
   return slot == slot_ || std::any_of(lent_slots_.begin(), lent_slots_.end(),
                                       [&](const auto& lent) { return lent.second == slot; });

@@ -27,51 +27,53 @@ struct ProcessMemory {
   bool operator==(const ProcessMemory&) const = default;
 };
 
-// What each process of one launch holds on the cards that they share, so that two ranks on one card
-// run out together. A small file in memory that whoever starts the processes makes (an empty memfd,
-// named in MEMTRACE_CARD_SHARED as /proc/PID/fd/N) and that lives as long as somebody has it open.
+// The bytes that each process of one launch holds on the cards that they share, so that two ranks
+// on one card run out together. It is a small file in memory, made by the process that starts the
+// others (an empty memfd, named in MEMTRACE_CARD_SHARED as /proc/PID/fd/N), and lives as long as
+// any process has it open.
 //
-// Each process has a slot, and a lock of the kernel's on the slot for as long as it lives: however
-// a process dies, the others see at once that what its slot says is free again. All changes are
-// made under one more such lock, which a dying process gives back, too.
+// Each process has a slot, and a kernel lock on the slot for as long as it lives: however a process
+// dies, the others see at once that its slot's bytes are free again. All changes are made under one
+// more such lock, which a dying process also releases.
 //
-// A process that cannot join (the maker is gone, all slots are taken) says so once and has the
+// A process that cannot join (the maker is gone, all slots are taken) reports it once and has the
 // cards for itself. The child of a fork leaves its parent's slot and joins by itself. Safe from any
 // thread; at most one such object is used in a process that forks.
 class SharedLedger {
  public:
-  // Joins when it is first needed.
+  // Joins at the first use.
   explicit SharedLedger(std::string path);
   ~SharedLedger();
   SharedLedger(const SharedLedger&) = delete;
   SharedLedger& operator=(const SharedLedger&) = delete;
 
-  // This process now holds `bytes` on a card, if that is less than before or, together with the
-  // others, at most `room`: gives what the others hold. Otherwise nothing changes. REQUIRES: card <
-  // kMaxCards.
+  // Sets the `bytes` that this process holds on a card, if that is less than before or, together
+  // with the others, at most `room`; returns the others' bytes. Otherwise nothing changes.
+  // REQUIRES: card < kMaxCards.
   std::optional<std::uint64_t> Hold(std::size_t card, std::uint64_t bytes, std::uint64_t room);
   std::uint64_t HeldByOthers(std::size_t card);
-  // Who holds what this process does not: the others, each with what it lent, even if it has ended
-  // since; and this one, if others still have what it lent and took back.
+  // Returns the holders of memory that this process does not hold: the others, each with the memory
+  // that it lent, even if it has ended since; and this one, if others still have memory that it
+  // lent and took back.
   std::vector<ProcessMemory> OtherProcesses(std::size_t card);
 
-  // Hands memory that this process holds to whoever has the descriptor that this gives, or a
-  // duplicate of it, in any process: as long as one is open, the card has it. This process holds it
-  // as before until Reclaim. -1 if the ledger cannot be joined or is full. REQUIRES: this process
+  // Lends memory that this process holds to any process that has the returned descriptor, or a
+  // duplicate of it: as long as one is open, the card has the memory. This process holds it as
+  // before until Reclaim. -1 if the ledger cannot be joined or is full. REQUIRES: this process
   // holds record.bytes on record.card.
   int Lend(const SharedMemoryRecord& record);
-  // This process's part in it ends, and so does `descriptor`, which Lend gave; its bytes are to be
-  // given back by Hold. True if nobody else has one.
+  // Ends this process's part in it and closes `descriptor`, which Lend gave; Hold must then give
+  // its bytes back. True if no other process has one.
   bool Reclaim(const SharedMemoryRecord& record, int descriptor);
 
  private:
   static constexpr std::size_t kSlots = 4096;
   using Slot = std::array<std::atomic<std::uint64_t>, kMaxCards>;
   struct Contents {
-    std::atomic<std::uint64_t> used_slots;           // none behind these was ever taken
+    std::atomic<std::uint64_t> used_slots;           // slots behind these were never taken
     std::array<Slot, kSlots> slots;                  // of a process, or of memory that was lent
     std::array<SharedMemoryRecord, kSlots> records;  // of lent memory
-    std::array<std::atomic<std::uint32_t>, kSlots> processes;  // which took it
+    std::array<std::atomic<std::uint32_t>, kSlots> processes;  // owners
   };
   class Exclusive;
 
@@ -95,7 +97,7 @@ class SharedLedger {
   int descriptor_ ABSL_GUARDED_BY(mutex_) = -1;
   Contents* contents_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::size_t slot_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Lent and held: a part of what this process holds.
+  // Memory that is lent and still held: a part of this process's bytes.
   std::array<std::uint64_t, kMaxCards> lent_ ABSL_GUARDED_BY(mutex_) = {};
   std::map<int, std::size_t> lent_slots_ ABSL_GUARDED_BY(mutex_);  // by descriptor
 };

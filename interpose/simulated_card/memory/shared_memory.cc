@@ -14,7 +14,7 @@
 namespace memtrace::card {
 namespace {
 
-// Any descriptor may be handed to us: only files that a memtrace made are read.
+// A caller may pass any descriptor, so only files made by a memtrace are read.
 bool IsOurs(int descriptor) {
   char target[PATH_MAX];
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
@@ -32,7 +32,8 @@ OpenFile::~OpenFile() {
 OpenFilePointer OpenContents(const SharedMemoryRecord& record) {
   const std::string path =
       "/proc/" + std::to_string(record.process) + "/fd/" + std::to_string(record.descriptor);
-  // Looked at before it is opened: opening a pipe or a terminal of a stranger could wait.
+  // The file is checked before it is opened, because opening a stranger's pipe or terminal could
+  // block.
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0 || status.st_ino != record.inode) return nullptr;
   const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);

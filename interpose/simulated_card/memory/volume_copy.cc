@@ -5,14 +5,14 @@
 namespace memtrace::card {
 namespace {
 
-// Far above any card, and the product of three stays below 2^64 only if each factor is checked.
+// Far larger than any card. The product of three stays below 2^64 only if each factor is checked.
 constexpr std::uint64_t kLargest = 1ull << 47;
 
 bool IsWithin(std::uint64_t offset, std::uint64_t part, std::uint64_t whole) {
   return offset <= whole && part <= whole - offset;
 }
 
-// a x b, or more than kLargest if it is more.
+// Returns a x b, or a number above kLargest if the product is.
 std::uint64_t Product(std::uint64_t a, std::uint64_t b) {
   return b != 0 && a > kLargest / b ? kLargest + 1 : a * b;
 }

@@ -11,8 +11,8 @@
 namespace memtrace::card {
 
 // One side of a copy in two or three dimensions, as cuda.h describes it: rows of `pitch` bytes,
-// slices of `height` rows, and where in them the copy begins. A pitch or a height of 0 is not
-// specified: as small as it can be.
+// slices of `height` rows, and the copy's position in them. A pitch or a height of 0 is
+// unspecified, which means as small as possible.
 struct VolumeSide {
   Address base;
   std::uint64_t pitch = 0;
@@ -31,11 +31,11 @@ struct VolumeCopy {
   std::uint64_t depth = 1;
 };
 
-// Fills in what is not specified. kInvalidValue if a row does not fit a pitch, the rows do not fit
-// the height of a slice, or addresses overflow (cuda.h of cuMemcpy3D).
+// Fills in unspecified values. kInvalidValue if a row does not fit a pitch, the rows do not fit the
+// height of a slice, or addresses overflow (cuda.h of cuMemcpy3D).
 Result Complete(VolumeCopy* copy);
 
-// Where row `row` of slice `slice` begins. REQUIRES: the copy is complete.
+// Returns where row `row` of slice `slice` begins. REQUIRES: the copy is complete.
 Address RowOf(const VolumeSide& side, std::uint64_t row, std::uint64_t slice);
 
 }  // namespace memtrace::card

@@ -17,7 +17,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// That of the wheel that the process would have loaded without us.
+// Returns the version of the wheel that the process would have loaded without us.
 int RuntimeVersion() {
   static const auto kVersion =
       static_cast<int>(StatedVersion(HeaderBesideTorch(kRuntimeHeader), {{"CUDART_VERSION", 1}})
@@ -26,10 +26,10 @@ int RuntimeVersion() {
 }
 
 thread_local cudaError_t last_error = cudaSuccess;
-// What cudaSetDevice chose; counts while no context is current.
+// The choice of cudaSetDevice, which counts while no context is current.
 thread_local int chosen_device = 0;
 
-// The runtime holds one reference to each primary context that it ever used, for good.
+// The runtime keeps one reference to each primary context that it ever used.
 CUresult PrimaryContext(int device, CUcontext* context) {
   static Mutex mutex;
   static std::array<CUcontext, kMaxCards> contexts = {};
@@ -145,7 +145,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  // Programs ask before every allocation: as a rule one question suffices.
+  // Programs call this before every allocation, so the usual case is one call of the driver.
   const bool is_plain = device != nullptr && memtrace_card_calls_are_watched() == 0;
   if (is_plain && cuCtxGetDevice(device) == CUDA_SUCCESS) return cudaSuccess;
   return Initialized([&] {
@@ -157,7 +157,7 @@ cudaError_t cudaGetDevice(int* device) {
   });
 }
 
-// Since CUDA 12 this makes the context, too.
+// Since CUDA 12 this also makes the context.
 cudaError_t cudaSetDevice(int device) {
   return Initialized([&] {
     CUdevice exists = 0;
@@ -228,7 +228,7 @@ const char* cudaGetErrorName(cudaError_t error) {
   return found == nullptr ? "unrecognized error code" : found->runtime_name;
 }
 
-// c10 reads the status; a name that is not there is not an error of the call.
+// c10 reads the status; an unknown name is not an error of the call.
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** address,
                                              unsigned int version, unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {

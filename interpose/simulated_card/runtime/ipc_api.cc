@@ -10,7 +10,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// The handles of both are the same bytes.
+// Handles of the driver and of the runtime are the same bytes.
 template <typename Driver, typename Runtime>
 Driver ToDriver(const Runtime& handle) {
   static_assert(sizeof(Driver) == sizeof(Runtime));

@@ -16,7 +16,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// What <<<...>>> leaves for the stub that nvcc writes.
+// The arguments of <<<...>>>, kept for the stub that nvcc writes.
 struct LaunchConfiguration {
   dim3 grid;
   dim3 block;
@@ -49,8 +49,8 @@ cudaError_t Launch(const void* function, const dim3& grid, const dim3& block,
   return InContext(launch, name);
 }
 
-// torch's wheels carry code for these; a card runs the newest that is not newer than itself. CUB
-// and memory-efficient attention choose by it, so it must be one that was compiled.
+// Returns the newest architecture, among those with code in torch's wheels, that is not newer than
+// the card. CUB and memory-efficient attention choose by it, so it must be one that was compiled.
 int CompiledArchitecture() {
   const int card = CurrentAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
                    CurrentAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
@@ -77,7 +77,7 @@ Multiprocessor CurrentMultiprocessor() {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// A fat binary's handle only has to be distinct. Its code is never looked at.
+// A fat binary's handle only has to be unique. Its code is never read.
 void** __cudaRegisterFatBinary(void*) { return static_cast<void**>(std::calloc(1, sizeof(void*))); }
 
 void __cudaRegisterFatBinaryEnd(void**) {}

@@ -25,7 +25,7 @@ CUresult CopyPlane(void* to, std::size_t to_pitch, const void* from, std::size_t
   return cuMemcpy2DAsync(&copy, stream);
 }
 
-// Unregistered host memory is no error since CUDA 11.
+// Since CUDA 11, unregistered host memory is not an error.
 CUresult FillAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   if (attributes == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *attributes = {};
@@ -50,7 +50,7 @@ CUresult FillAttributes(cudaPointerAttributes* attributes, const void* pointer) 
 }  // namespace
 }  // namespace memtrace::card
 
-// Unlike cuMemAlloc, nothing is a valid amount.
+// Unlike in cuMemAlloc, 0 bytes are valid.
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return InContext([&] {
     if (pointer == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -115,7 +115,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   return InContext([&] { return cuMemcpyAsync(ToDevice(to), ToDevice(from), bytes, stream); });
 }
 
-// Unified addresses name their cards themselves.
+// The cards are ignored, because unified addresses identify them.
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes,
                                 cudaStream_t stream) {
   return InContext([&] { return cuMemcpyAsync(ToDevice(to), ToDevice(from), bytes, stream); });

@@ -3,12 +3,12 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_RUNTIME_API_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_RUNTIME_API_H_
 
-// What the runtime_*_api.cc files share. The runtime is a thin layer over our own driver: it makes
-// the primary context when it is first needed and remembers the last error. Its error numbers are
+// Declarations that the *_api.cc files share. The runtime is a thin layer over our own driver: it
+// makes the primary context at its first use and remembers the last error. Its error numbers are
 // the driver's.
 //
 // The sources are compiled once for each version of CUDA, with its own headers.
-#include "cuda_major.h"  // of cuda_12/ or cuda_13/
+#include "cuda_major.h"  // from cuda_12/ or cuda_13/
 #include "interpose/simulated_card/interface/library_calls.h"
 
 namespace memtrace::card {
@@ -19,16 +19,16 @@ static_assert(static_cast<int>(cudaErrorNotSupported) == CUDA_ERROR_NOT_SUPPORTE
 static_assert(static_cast<int>(cudaErrorNoDevice) == CUDA_ERROR_NO_DEVICE);
 static_assert(static_cast<int>(cudaErrorNotReady) == CUDA_ERROR_NOT_READY);
 
-// Remembers an error for cudaGetLastError (all but "not ready", which is an answer) and returns it.
+// Stores an error for cudaGetLastError (except "not ready", which is an answer) and returns it.
 cudaError_t Remember(cudaError_t error);
 inline cudaError_t Remember(CUresult result) { return Remember(static_cast<cudaError_t>(result)); }
 
-// cuInit, at every call: it is cheap, and in a forked child it must fail.
+// Calls cuInit each time, which is cheap: in a forked child it must fail.
 CUresult EnsureInitialized();
-// Makes the primary context of the thread's device current, once it has to be.
+// Makes the primary context of the thread's device current if no context is.
 CUresult EnsureContext();
 
-// Makes a call, seen by tests that watch calls; one that was planned to fail is not made.
+// Makes a call that tests can watch; a call that is planned to fail is not made.
 template <typename Call>
 CUresult Watched(const char* name, Call call) {
   if (memtrace_card_calls_are_watched() == 0) return call();

@@ -10,7 +10,7 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-// A callback of the runtime, on its way through the driver, which calls one with a CUresult. It is
+// A callback of the runtime, passed through the driver, whose callbacks take a CUresult. It is
 // called once.
 struct RuntimeCallback {
   cudaStreamCallback_t function;

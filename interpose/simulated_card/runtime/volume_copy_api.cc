@@ -10,7 +10,7 @@ namespace {
 
 CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
-// The runtime's structs name their members alike, and so do the driver's. Without an array all
+// The runtime's structs share their member names, and so do the driver's. Without an array all
 // extents and positions are in bytes (driver_types.h). Each side is an array or a pointer, not
 // both.
 template <typename Driver, typename Runtime>
@@ -43,7 +43,7 @@ CUresult Translate(const Runtime* copy, Driver* driver) {
   return CUDA_SUCCESS;
 }
 
-// Translates and calls `function` with what came of it.
+// Translates the copy and calls `function` with the result.
 template <typename Driver, typename Runtime, typename Function>
 cudaError_t Copy(const Runtime* copy, Function function, const char* name = __builtin_FUNCTION()) {
   return InContext(

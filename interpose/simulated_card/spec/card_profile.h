@@ -9,17 +9,17 @@
 
 namespace memtrace::card {
 
-// Where a figure of a profile comes from: the maker's data sheet, a reading on a real card, or a
-// guess that nobody has checked.
+// The source of a profile's figure: the maker's data sheet, a reading on a real card, or an
+// unchecked guess.
 enum class FigureSource { kDatasheet, kMeasured, kAssumed };
 
 struct FigureOrigin {
   FigureSource source;
-  std::string_view from;  // the document, the reading or the reason of the guess
+  std::string_view from;  // the document, the reading or the guess's reason
 };
 
-// A card one can buy. The data is in profiles/*.json and compiled in, so that a process that loads
-// the card reads no file.
+// A card that exists on the market. The data is in profiles/*.json and compiled in, so that a
+// process that loads the card reads no file.
 struct CardProfile {
   std::string_view name;         // lower case, as on the command line
   std::string_view device_name;  // as cudaDeviceProp::name spells it
@@ -37,7 +37,7 @@ struct CardProfile {
 // Sorted by name.
 std::span<const CardProfile> CardProfiles();
 
-// Null if there is none of that name. Case does not matter.
+// Returns null if there is none of that name. Case does not matter.
 const CardProfile* FindCardProfile(std::string_view name);
 
 }  // namespace memtrace::card

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1ull << 20;
 constexpr std::uint64_t kGiB = 1ull << 30;
-// The CUDA context of a training process takes 300 to 600 MiB on cards of today; assumed.
+// The CUDA context of a training process takes 300 to 600 MiB on current cards; assumed.
 constexpr std::uint64_t kDefaultContext = 500 * kMiB;
-// No card has a tebibyte yet; a larger figure is a typing mistake.
+// No card has a tebibyte yet, so a larger figure is a typing mistake.
 constexpr std::uint64_t kLargestCard = 1024 * kGiB;
 constexpr std::array<std::string_view, 5> kKeys = {"cc", "context", "os", "other", "size"};
 
-// What a key may be given.
+// Returns an example of a key's value.
 std::string_view ExampleOf(std::string_view key) {
   if (key == "cc") return "=8.0";
   if (key == "os") return "=windows";
@@ -55,7 +55,7 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return parts;
 }
 
-// Levenshtein distance, for "did you mean".
+// Returns the Levenshtein distance, for "did you mean".
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -70,7 +70,7 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// A beginning, such as "h100" of "h100-80gb", is nearer than any other part, such as "a6000" of
+// A prefix, such as "h100" of "h100-80gb", is nearer than any other part, such as "a6000" of
 // "rtx-a6000", and that is nearer than any mistyped word.
 std::size_t Distance(std::string_view text, std::string_view candidate) {
   constexpr std::size_t kShortestPart = 3;
@@ -79,7 +79,7 @@ std::size_t Distance(std::string_view text, std::string_view candidate) {
   return EditDistance(text, candidate) + 1;
 }
 
-// The candidate that text most likely stood for; empty if none is near.
+// Returns the candidate that text most likely means; empty if none is near.
 std::string_view Nearest(std::string_view text, const std::vector<std::string_view>& candidates) {
   std::string_view best;
   std::size_t best_distance = text.size() / 2 + 2;
@@ -99,7 +99,7 @@ std::string Joined(const std::vector<std::string_view>& names) {
   return joined;
 }
 
-// "did you mean 'x'?" or the list of all there is.
+// Returns "did you mean 'x'?" or the list of all candidates.
 std::string Suggestion(std::string_view text, const std::vector<std::string_view>& candidates) {
   const std::string_view nearest = Nearest(Lower(text), candidates);
   if (!nearest.empty()) return "did you mean " + Quoted(nearest) + "?";
@@ -114,14 +114,14 @@ std::vector<std::string_view> ProfileNames() {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Digits with at most one decimal point between them.
+// True for digits with at most one decimal point between them.
 bool IsNumber(std::string_view text) {
   if (text.empty() || !IsDigit(text.front()) || !IsDigit(text.back())) return false;
   if (std::count(text.begin(), text.end(), '.') > 1) return false;
   return std::all_of(text.begin(), text.end(), [](char c) { return IsDigit(c) || c == '.'; });
 }
 
-// One SPEC. The first error stays.
+// Parses one SPEC. The first error is kept.
 class SpecParser {
  public:
   explicit SpecParser(std::string_view spec) : spec_(spec) {}
@@ -164,12 +164,12 @@ bool SpecParser::Parse(std::vector<CardSpec>* cards) {
   return true;
 }
 
-// "2x80GiB": takes the "2x" off *card.
+// Parses "2x80GiB": removes the "2x" from *card.
 bool SpecParser::ParseCount(std::string_view* card) {
   const std::size_t digits = static_cast<std::size_t>(
       std::find_if_not(card->begin(), card->end(), IsDigit) - card->begin());
   if (digits == 0 || digits == card->size() || std::tolower((*card)[digits]) != 'x') return true;
-  // Longer than any sensible count, and std::stoul must not overflow.
+  // Six digits are more than any sensible count has, and std::stoul must not overflow.
   const std::string number(card->substr(0, std::min<std::size_t>(digits, 6)));
   count_ = std::stoul(number);
   card->remove_prefix(digits + 1);
@@ -251,7 +251,7 @@ bool SpecParser::ParseComputeCapability(std::string_view text) {
     return Fail("cc " + Quoted(text) + " is not a compute capability; write for example cc=8.0");
   card_.compute_capability_major = std::stoi(std::string(text.substr(0, point)));
   card_.compute_capability_minor = text[point + 1] - '0';
-  // torch's wheels of CUDA 12 carry code from Volta on, the oldest of the profiles.
+  // torch's CUDA 12 wheels contain code for Volta, the oldest of the profiles, and later.
   if (card_.compute_capability_major >= 7) return true;
   return Fail("cc " + Quoted(text) + " is older than the card can be; write cc=7.0 or higher");
 }

@@ -11,7 +11,7 @@
 
 namespace memtrace::card {
 
-// What the user asked for, one entry a card. All sizes in bytes.
+// The requested cards, one entry each. All sizes are in bytes.
 struct CardSpec {
   std::string profile = "";  // empty for a card given by size
   std::uint64_t bytes = 0;
@@ -20,10 +20,11 @@ struct CardSpec {
   int compute_capability_major = 8;
   int compute_capability_minor = 0;
   int multiprocessors = 0;
-  bool addresses_ascend = false;  // as drivers for Windows hand them out
+  bool addresses_ascend = false;  // as in drivers for Windows
 };
 
-// As many as torch's own limit (C10_COMPILE_TIME_MAX_GPUS allows 120, a node has 16 at most).
+// The most cards of a process (C10_COMPILE_TIME_MAX_GPUS of torch allows 120, a node has 16 at
+// most).
 inline constexpr std::size_t kMaxCards = 16;
 
 // Reads one or more SPECs joined by ';', the form of the environment variable MEMTRACE_CARD:

@@ -18,7 +18,7 @@ struct ErrorText {
 
 inline constexpr std::array kErrorTexts = {
     ErrorText{Result::kSuccess, "CUDA_SUCCESS", "cudaSuccess", "no error"},
-    // Before those of the runtime for which the driver has no name of its own.
+    // Comes before the runtime's errors for which the driver has no name of its own.
     ErrorText{Result::kUnknown, "CUDA_ERROR_UNKNOWN", "cudaErrorUnknown", "unknown error"},
     ErrorText{Result::kInvalidValue, "CUDA_ERROR_INVALID_VALUE", "cudaErrorInvalidValue",
               "invalid argument"},
@@ -103,7 +103,7 @@ inline constexpr std::array kErrorTexts = {
               "constraints specific to instantiated graph update"},
 };
 
-// Null for a number that the card never returns.
+// Returns null for a number that the card never returns.
 inline const ErrorText* FindErrorText(int number) {
   for (const ErrorText& entry : kErrorTexts) {
     if (static_cast<int>(entry.result) == number) return &entry;

@@ -9,13 +9,13 @@
 
 namespace memtrace::card {
 
-// When the card's work is done: at once, when the host waits for it, or when the host has asked
-// often enough. By the numbers of memtrace_card_event_mode.
+// When the card's work counts as done: at once, when the host waits for it, or when the host has
+// asked often enough. The numbers are those of memtrace_card_event_mode.
 enum class EventMode : int { kEager = 0, kLazy = 1, kDelayed = 2 };
 
 struct EventTiming {
   EventMode mode = EventMode::kEager;
-  std::uint64_t questions = 0;  // kDelayed: so many are answered "not ready"
+  std::uint64_t questions = 0;  // kDelayed: answered "not ready" this often
 
   bool operator==(const EventTiming&) const = default;
 };
@@ -24,7 +24,7 @@ struct EventTiming {
 // false and one sentence in *error for anything else; *timing is then unchanged.
 bool ParseEventTiming(std::string_view text, EventTiming* timing, std::string* error);
 
-// The same form.
+// Returns the same form.
 std::string ToText(const EventTiming& timing);
 
 }  // namespace memtrace::card

@@ -12,7 +12,7 @@ Capability = TypedDict("Capability", {"value": str, "source": str, "from": str})
 
 
 class Profile(TypedDict):
-    """What is read of a card's file. Sizes in bytes."""
+    """The fields of a card's file that are read. Sizes are in bytes."""
 
     name: str
     device_name: str

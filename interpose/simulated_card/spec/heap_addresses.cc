@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kMiB = 1ull << 20;
 constexpr std::uint64_t kAreaUnit = 32 * kMiB;
 
-// What a new context has left free in areas of its own, and how far below them the first area of a
-// program ends, as measured.
+// The holes that a new context leaves in areas of its own, and the distance below them at which a
+// program's first area ends, as measured.
 constexpr std::uint64_t kLowerHole = 2 * kMiB;
 constexpr std::uint64_t kUpperHole = 24 * kMiB;
 constexpr std::uint64_t kBetweenHoles = 74 * kMiB;  // from begin to begin
@@ -31,7 +31,7 @@ HeapAddresses::HeapAddresses(Address begin, Address end) : begin_(begin), end_(e
                              .holes = {{lower, kLowerHole}, {upper, kUpperHole}}});
 }
 
-// The lower end of the smallest hole that is large enough; null if there is none.
+// Returns the lower end of the smallest hole that is large enough; null if there is none.
 HeapAddresses::Address HeapAddresses::CutFrom(Area& area, std::uint64_t bytes) {
   auto best = area.holes.end();
   for (auto hole = area.holes.begin(); hole != area.holes.end(); ++hole) {
@@ -46,7 +46,7 @@ HeapAddresses::Address HeapAddresses::CutFrom(Area& area, std::uint64_t bytes) {
   return begin;
 }
 
-// The upper end of the highest gap that is larger; null if there is none.
+// Returns the upper end of the highest gap that is larger; null if there is none.
 HeapAddresses::Address HeapAddresses::PlaceForArea(std::uint64_t bytes) const {
   Address gap_end = end_;
   for (auto area = areas_.rbegin(); area != areas_.rend(); ++area) {

@@ -10,8 +10,8 @@
 
 namespace memtrace::card {
 
-// Where a Linux driver puts what cudaMalloc asks for. Torch's best fit breaks ties by address, so
-// that the order of addresses decides which segment a block comes from.
+// Chooses the addresses of cudaMalloc as a Linux driver does. Torch's best fit breaks ties by
+// address, so the order of addresses decides which segment a block comes from.
 //
 // The driver takes areas of whole 32 MiB from the top of a large range downwards and cuts
 // allocations from them:
@@ -26,16 +26,16 @@ namespace memtrace::card {
 // freed is a gap again.
 //
 // Measured on an H200 with driver 580.159 (tests/gpu/recordings/h200/address_walk.json: all 17
-// walks are met); a public snapshot of another machine with other sizes has the same order
+// walks match); a public snapshot of another machine with other sizes has the same order
 // (docs/simulated-card.md). Drivers for Windows go upwards. A replay of a trace on another card
-// puts torch's segments by it, too.
+// also places torch's segments by it.
 //
 // Not safe from several threads: its owner locks.
 class HeapAddresses {
  public:
   using Address = DeviceAddress;
 
-  // The range of one card. REQUIRES: multiples of 32 MiB, a GiB or more.
+  // Takes the range of one card. REQUIRES: multiples of 32 MiB, a GiB or more.
   HeapAddresses(Address begin, Address end);
 
   // Returns null if there is no room. REQUIRES: bytes > 0, whole granules of 2 MiB.

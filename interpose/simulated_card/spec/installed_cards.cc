@@ -17,12 +17,12 @@ namespace {
 
 std::vector<CardSpec> ReadFromEnvironment() {
   std::vector<CardSpec> cards;
-  std::string ignored;  // libcuda says it, once
+  std::string ignored;  // libcuda reports it, once
   if (const char* text = env::Pointer(env::kCard)) ParseCardSpecs(text, &cards, &ignored);
   return cards;
 }
 
-// Of one entry of CUDA_VISIBLE_DEVICES.
+// Returns the index of the card that one entry of CUDA_VISIBLE_DEVICES names.
 std::optional<std::size_t> IndexOf(std::string_view entry, std::size_t cards) {
   while (entry.starts_with(' ')) entry.remove_prefix(1);
   if (entry.starts_with("GPU-")) {

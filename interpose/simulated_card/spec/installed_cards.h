@@ -12,19 +12,21 @@
 
 namespace memtrace::card {
 
-// The cards of MEMTRACE_CARD as NVML counts them: CUDA_VISIBLE_DEVICES hides none, and no driver is
-// started, so that a program that only asks can still fork. Empty if the text is wrong. Safe from
-// any thread.
+// Returns the cards of MEMTRACE_CARD as NVML counts them: CUDA_VISIBLE_DEVICES hides none, and no
+// driver is started, so that a program that only asks can still fork. Empty if the text is wrong.
+// Safe from any thread.
 const std::vector<CardSpec>& InstalledCards();
 
-// What CUDA calls the card, and its sixteen bytes that no other card of the machine has.
+// CUDA's name of the card, and sixteen bytes that are unique among the machine's cards.
 std::string NameOf(const CardSpec& spec);
 std::array<char, 16> UuidOf(std::size_t card);
-// "GPU-6d656d74-7261-6365-2063-617264202041", as nvidia-smi -L and CUDA_VISIBLE_DEVICES write it.
+// Returns "GPU-6d656d74-7261-6365-2063-617264202041", as nvidia-smi -L and CUDA_VISIBLE_DEVICES
+// write it.
 std::string UuidTextOf(std::size_t card);
 
-// The cards that CUDA_VISIBLE_DEVICES leaves, in its order: indices, or beginnings of an UUID that
-// fit one card, up to the first entry that is neither, as the driver reads it. Null: all.
+// Returns the cards that CUDA_VISIBLE_DEVICES leaves visible, in its order. Its entries are
+// indices, or prefixes of a UUID that match one card, up to the first entry that is neither, as the
+// driver reads it. Null: all.
 std::vector<std::size_t> VisibleIndices(std::size_t cards, const char* visible_devices);
 
 }  // namespace memtrace::card

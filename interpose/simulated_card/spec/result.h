@@ -5,8 +5,8 @@
 
 namespace memtrace::card {
 
-// The outcome of a call, by the numbers of CUresult and cudaError_t (which agree for all of these;
-// driver_api.h asserts it). Spelled out here so that the model of the card needs no CUDA headers.
+// The result of a call, with the numbers of CUresult and cudaError_t (which agree for all of these;
+// driver_api.h asserts it). Defined here so that the model of the card needs no CUDA headers.
 enum class Result : int {
   kSuccess = 0,
   kInvalidValue = 1,

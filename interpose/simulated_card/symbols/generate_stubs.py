@@ -1,20 +1,20 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what a stand-in library needs beside its own code, from the list of the symbols it must export.
+"""Writes the parts of a stand-in library beside its own code, from the list of the symbols it must export.
 
 generate_stubs.py --soname S --symbols symbols/S*.txt [--inert LIST --family NAME] [--extra-export PATTERN]
                   [--table] [--version-node] [--say] --not-supported CODE --source OUT.cc --script OUT.map
 
-There is one list a version of CUDA, each of what that version added; all are exported. A number beside
+There is one list for each version of CUDA, with the additions of that version; all are exported. A number beside
 a name is the version of CUDA from which on callers of cuGetProcAddress mean it.
 
-The source defines every symbol weakly: counted, and answered with the library's "not supported"; with
---say also named on stderr the first time, for libraries whose status is all that a user gets to see. What
-the library's own code defines wins at link time, so no list of implemented functions can go stale.
+The source defines every symbol weakly: a call is counted and returns the library's "not supported"; with --say it is
+also named on stderr the first time, for libraries whose users see only the status. Symbols that the library's own
+code defines win at link time, so no list of implemented functions can become outdated.
 A symbol in --inert stands for computation that the card skips: it succeeds and is counted as a launch (the
 library's own memtrace_<family>_call does both). One marked "result" there would return a number, so it
 succeeds only if that number stays on the card. One marked "create", "destroy" or "accept" handles an object
-whose contents never matter, the first argument: made, ended, or told something.
+whose contents never matter, the first argument: it is made, destroyed, or told something.
 """
 
 import argparse

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the manifest of the simulated card: what becomes of a call of each symbol that its libraries export.
+"""Writes the manifest of the simulated card: the effect of calling each symbol that its libraries export.
 
 list_symbols.py --nm NM --symbols FOLDER --output OUT LIBRARY...
 
-One line a symbol: library, symbol, class, and of those in part the note of LIBRARY.partial.txt. Read from the linked
-libraries, so it cannot go stale: what our own code defines is strong, the generated stubs are weak (generate_stubs.py).
+One line a symbol: library, symbol, class, and for partial ones the note of LIBRARY.partial.txt. Read from the linked
+libraries, so it cannot become outdated: symbols of our own code are strong, generated stubs weak (generate_stubs.py).
 
   full         answered by the card
-  partial      answered but for what the note says; a note "computes nothing" makes it inert
+  partial      answered except for the note's subject; a note "computes nothing" makes it inert
   inert        stands for computation: succeeds, is counted, computes nothing
   unsupported  fails with the library's "not supported" and is counted by name
 """

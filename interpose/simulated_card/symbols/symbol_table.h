@@ -10,11 +10,12 @@ namespace memtrace::card {
 
 struct Symbol {
   std::string_view name;
-  int since;  // the version of CUDA that a caller must name at least; 0: any
+  int since;  // the lowest version of CUDA that a caller must name; 0: any
   void (*address)();
 };
 
-// Every symbol that our libcuda.so.1 exports, the unsupported ones too, sorted by name. Generated.
+// All symbols that our libcuda.so.1 exports, including the unsupported ones, sorted by name.
+// Generated.
 std::span<const Symbol> DriverSymbols();
 
 }  // namespace memtrace::card

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the tables of symbols in this folder, for those who generate from them and for cmake/check_symbols.py.
+"""Reads the tables of symbols in this folder, for the generators and for cmake/check_symbols.py.
 
-A table has one function a line: its name, and what the table says about it, if anything. A line that begins with # is
+A table has one function a line: its name, and the table's note about it, if any. A line that begins with # is
 a comment.
 
-  SONAME.txt, SONAME.added-VERSION.txt   what the library exports; a number is the version of CUDA that it is of
-  LIBRARY.inert.txt                      what stands for computation, and how it is called (generate_stubs.py)
-  LIBRARY.partial.txt                    what our own code answers in part, and what it leaves out
+  SONAME.txt, SONAME.added-VERSION.txt   exported functions; a number is the version of CUDA that added it
+  LIBRARY.inert.txt                      functions that stand for computation, and how to call them (generate_stubs.py)
+  LIBRARY.partial.txt                    functions that our own code answers in part, and what it leaves out
 
 The sonames of a library (libcudart.so.12 and libcudart.so.13) share its code, so the last two are for all of them.
 """

@@ -13,7 +13,7 @@
 
 namespace memtrace::card {
 
-// What a program did with memory that a real card would answer with corrupted data, a dead context,
+// Memory faults of a program, which a real card would answer with corrupted data, a dead context,
 // or by luck not at all. Every fault is counted, the first ones are kept as sentences. Safe from
 // any thread.
 class Faults {
@@ -22,7 +22,7 @@ class Faults {
 
   void Count(std::string sentence);
   std::uint64_t Total() const;
-  // In the order in which they happened; called without the lock.
+  // Visits the faults in the order in which they happened; `visit` is called without the lock.
   void Visit(const std::function<void(const std::string&)>& visit) const;
 
  private:

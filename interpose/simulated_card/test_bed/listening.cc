@@ -7,10 +7,10 @@
 namespace memtrace::card {
 namespace {
 
-// The call that this thread is in; correlation 0: none that a listener knows of.
+// This thread's current call; correlation 0: none that a listener knows of.
 thread_local memtrace_card_call current_call = {.name = nullptr, .correlation = 0, .result = 0};
 
-// Of the current context or, if that is another card's, of the primary one.
+// Returns the number of the current context or, if that is another card's, of the primary one.
 std::uint32_t ContextOn(int device) {
   const Context* current = Contexts::Current();
   const bool is_on = current != nullptr && current->device == device;

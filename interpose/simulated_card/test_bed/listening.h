@@ -10,7 +10,7 @@
 
 namespace memtrace::card {
 
-// Something that happens in a stream; what else there is to tell is filled in.
+// Returns an event in a stream; the caller fills in its other fields.
 inline memtrace_card_event EventOf(memtrace_card_event_kind kind, int device,
                                    std::uint64_t stream = 0) {
   memtrace_card_event event = {};
@@ -20,7 +20,7 @@ inline memtrace_card_event EventOf(memtrace_card_event_kind kind, int device,
   return event;
 }
 
-// Who is told what the cards do, if anybody: a profiler. While nobody listens, each place that
+// The listener, if any, that is told what the cards do: a profiler. Without one, each place that
 // would tell costs one look at a flag. Safe from any thread.
 class Listening {
  public:
@@ -28,15 +28,16 @@ class Listening {
   Listening(const Listening&) = delete;
   Listening& operator=(const Listening&) = delete;
 
-  // Null: nobody.
+  // Null removes the listener.
   void Set(const memtrace_card_listener* listener) { listener_ = listener; }
   bool IsOn() const { return listener_.load(std::memory_order_relaxed) != nullptr; }
 
-  // Around a call that the program makes in this thread; name must live until Leave.
+  // Call these around a call that the program makes in this thread; name must live until Leave.
   void Enter(const char* name);
   void Leave(int result);
 
-  // Says in which call and context it happened. REQUIRES: the caller holds no lock.
+  // Adds the current call and context to the event, and tells it. REQUIRES: the caller holds no
+  // lock.
   void Tell(memtrace_card_event event) const;
 
  private:

@@ -31,7 +31,7 @@ bool ParseError(std::string_view text, int* error) {
   return false;
 }
 
-// By the grammar of --card, which says what is wrong with a size.
+// Parses by the grammar of --card, which explains an invalid size.
 bool ParseOther(std::string_view size, std::uint64_t* bytes, std::string* error) {
   std::vector<CardSpec> cards;
   if (!ParseCardSpecs("1024GiB,context=0MiB,other=" + std::string(size), &cards, error))

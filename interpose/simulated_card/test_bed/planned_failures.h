@@ -10,15 +10,15 @@
 
 namespace memtrace::card {
 
-// Something that happens at the n-th call of a function: it fails with an error, or other processes
-// take memory just before it.
+// An action at the n-th call of a function: the call fails with an error, or other processes take
+// memory just before it.
 struct PlannedFailure {
   std::string function;  // without the version that cuda.h adds: cuMemAlloc, not cuMemAlloc_v2;
                          // or several, joined by '|', counted together
   std::uint64_t nth = 1;
-  bool for_ever = false;          // at every later call, too
-  int error = 0;                  // of CUresult and cudaError_t; 0: none
-  std::uint64_t other_bytes = 0;  // taken from every card, as far as it has them
+  bool for_ever = false;          // also at every later call
+  int error = 0;                  // a value of CUresult and cudaError_t; 0: none
+  std::uint64_t other_bytes = 0;  // taken from every card, or as many as it has
 
   bool is_list() const { return function.find('|') != std::string::npos; }
   bool Names(std::string_view called) const;

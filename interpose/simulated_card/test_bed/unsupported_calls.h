@@ -13,19 +13,19 @@
 
 namespace memtrace::card {
 
-// Calls of functions that the card does not have, by name. Every such call also fails with the
-// library's own "not supported": a simulation that cannot do something says so. Safe from any
-// thread.
+// Counts calls of functions that the card does not have, by name. Every such call also fails with
+// the library's own "not supported", so that the simulation never hides what it cannot do. Safe
+// from any thread.
 class UnsupportedCalls {
  public:
-  // True for the first call of that name.
+  // Returns true for the first call of that name.
   bool Count(const char* name);
   std::uint64_t Total() const;
-  // Sorted by name; called without the lock.
+  // Visits the names in sorted order; `visit` is called without the lock.
   void Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const;
 
-  // One for the process, whether it has cards or not; never destroyed, as libraries call us to the
-  // very end.
+  // The process's only one, with or without cards; never destroyed, because libraries call us until
+  // the end.
   static UnsupportedCalls& OfProcess();
 
  private:

@@ -9,10 +9,10 @@
 namespace memtrace::card {
 namespace {
 
-thread_local int depth = 0;  // of watched calls in this thread
+thread_local int depth = 0;  // the number of watched calls that this thread is in
 thread_local std::uint64_t noted_bytes = 0;
 
-// cuda.h makes cuMemAlloc cuMemAlloc_v2 by a macro.
+// Removes the suffix that a macro of cuda.h adds, as in cuMemAlloc_v2.
 std::string_view WithoutVersion(std::string_view function) {
   for (const std::string_view version : {"_v2", "_v3", "_v4"}) {
     if (function.ends_with(version)) return function.substr(0, function.size() - version.size());

@@ -18,17 +18,17 @@
 namespace memtrace::card {
 
 // The functions that a program calls, for tests and profilers: some are made to fail, all can be
-// logged and listened to. Nobody watches until Plan(), StartLog() or Listen(), and until then a
-// call costs one look at a flag.
+// logged and listened to. Until Plan(), StartLog() or Listen() is called, a call costs one look at
+// a flag.
 //
-// A function that the program calls is logged and told, those that it calls itself (cudaMalloc
-// calls cuMemAlloc) are not; failures are planned for either. Safe from any thread.
+// A function that the program calls is logged and reported; calls made within it (cudaMalloc calls
+// cuMemAlloc) are not; failures can be planned for both. Safe from any thread.
 class WatchedCalls {
  public:
   // Called with the bytes that other processes take.
   using TakeMemory = std::function<void(std::uint64_t)>;
 
-  // listening must outlive this.
+  // `listening` must outlive this.
   WatchedCalls(TakeMemory take_memory, Listening& listening)
       : take_memory_(std::move(take_memory)), listening_(listening) {}
   WatchedCalls(const WatchedCalls&) = delete;
@@ -36,24 +36,24 @@ class WatchedCalls {
 
   bool AreWatched() const { return watched_.load(std::memory_order_relaxed); }
 
-  // Replaces what was planned; calls are counted anew.
+  // Replaces the plan; calls are counted from the start again.
   void Plan(std::vector<PlannedFailure> plan);
 
-  // Null: nobody.
+  // Null removes the listener.
   void Listen(const memtrace_card_listener* listener);
 
-  // One scope around each call that is made while AreWatched().
+  // A scope around each call that is made while AreWatched().
   class Scope {
    public:
-    // function must live as long as this.
+    // `function` must outlive this.
     Scope(WatchedCalls& calls, const char* function);
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
-    // The error that the call must return instead of doing anything; 0: none.
+    // Returns the error that the call must return instead of doing anything; 0: none.
     int failure() const { return failure_; }
-    // What the call returns, for the log.
+    // Stores the call's result for the log, and returns it.
     int Returns(int result);
 
    private:
@@ -62,15 +62,15 @@ class WatchedCalls {
     int failure_ = 0;
   };
 
-  // The size that the call going on in this thread is about.
+  // Stores the size that this thread's current call handles.
   static void NoteBytes(std::uint64_t bytes);
 
-  // Empties the log.
+  // Empties the log and starts it.
   void StartLog();
   void StopLog();
   static constexpr std::size_t kLongestLog = 1'000'000;
-  // "cuMemCreate(2097152) = 0": in the order in which they returned, at most kLongestLog. Called
-  // without the lock.
+  // Visits entries such as "cuMemCreate(2097152) = 0" in the order in which the calls returned, at
+  // most kLongestLog. `visit` is called without the lock.
   void VisitLog(const std::function<void(const std::string&)>& visit) const;
 
  private:
@@ -79,13 +79,13 @@ class WatchedCalls {
     std::uint64_t calls = 0;
   };
 
-  // 0, or the error that is planned for this call. is_own: the program itself makes it.
+  // Returns 0, or the error that is planned for this call. is_own: the program itself makes it.
   int Enter(std::string_view function, bool is_own);
   void Log(std::string_view function, int result);
 
   const TakeMemory take_memory_;
   Listening& listening_;
-  std::atomic<bool> watched_ = false;  // stays, once it is true: scopes must come in pairs
+  std::atomic<bool> watched_ = false;  // never reset, because scopes must come in pairs
   std::atomic<bool> logging_ = false;
   std::atomic<bool> planned_ = false;  // plan_ has an entry
   mutable Mutex mutex_;

@@ -11,18 +11,17 @@
 
 namespace memtrace::card {
 
-// The versions of NVIDIA's libraries that this process would have loaded without us, as the headers
-// in the wheels beside the loaded torch state them. One build serves processes with any torch, and
+// Finds the versions of NVIDIA's libraries that this process would have loaded without us, in the
+// headers of the wheels beside the loaded torch. One build serves processes with any torch, and
 // torch compares these versions with those that it was built with.
 
-// A macro of a header and what its number counts for in the version.
+// A macro of a header and the weight of its number in the version.
 struct VersionPart {
   std::string_view macro;
   std::size_t weight;
 };
 
-// Returns the version that the header's macros add up to; nothing if there is no such file or one
-// of them is missing.
+// Returns the sum of the header's weighted macros; nothing if the file or a macro is missing.
 std::optional<std::size_t> StatedVersion(const std::string& header_path,
                                          std::initializer_list<VersionPart> parts);
 
@@ -30,7 +29,7 @@ std::optional<std::size_t> StatedVersion(const std::string& header_path,
 // library is `torch_library`: site-packages/torch/lib/libtorch_cuda.so.
 std::string HeaderBeside(const std::string& torch_library, std::string_view header);
 
-// The same for the torch that this process has loaded; "" without one.
+// Does the same for the torch that this process has loaded; "" without one.
 std::string HeaderBesideTorch(std::string_view header);
 
 }  // namespace memtrace::card

@@ -13,10 +13,10 @@
 
 namespace memtrace::card {
 
-// By the numbers of CUstreamCaptureMode.
+// The numbers are those of CUstreamCaptureMode.
 enum class CaptureMode : int { kGlobal = 0, kThreadLocal = 1, kRelaxed = 2 };
 
-// By the numbers of CUstreamCaptureStatus.
+// The numbers are those of CUstreamCaptureStatus.
 enum class CaptureStatus : int { kNone = 0, kActive = 1, kInvalidated = 2 };
 
 struct Stream;
@@ -24,7 +24,7 @@ struct Event;
 
 // A capture in progress, shared by the streams that joined it. Guarded by Progress::mutex().
 //
-// Of each stream it knows the frontier: the nodes that the stream's next node will depend on.
+// For each stream it keeps the frontier: the nodes that the stream's next node will depend on.
 //
 //   origin:  A ── record e ── B ────────── wait f ── C        C depends on B and D
 //   other:          wait e ── D ── record f                   D depends on A
@@ -35,18 +35,19 @@ struct Capture {
   CaptureMode mode = CaptureMode::kGlobal;
   std::thread::id thread;
   Stream* origin = nullptr;
-  Graph* graph = nullptr;  // the caller's once the capture ends well
+  Graph* graph = nullptr;  // the caller's if the capture ends with success
   bool owns_graph = true;  // false for a capture to a graph that the caller made
   bool invalidated = false;
-  std::map<Stream*, Frontier> streams;      // those that joined
-  std::map<const Event*, Frontier> events;  // recorded in it: the stream's frontier at that place
+  std::map<Stream*, Frontier> streams;  // those that joined
+  // Events recorded in it, with the stream's frontier at that point.
+  std::map<const Event*, Frontier> events;
 };
 
-// What cuStreamGetCaptureInfo tells of a stream that is capturing.
+// The answer of cuStreamGetCaptureInfo for a stream that is capturing.
 struct CaptureView {
   std::uint64_t id = 0;
   Graph* graph = nullptr;
-  std::span<GraphNode* const> frontier;  // the capture's own: until the stream's next node
+  std::span<GraphNode* const> frontier;  // the capture's own; valid until the stream's next node
 };
 
 }  // namespace memtrace::card

@@ -97,7 +97,7 @@ Result Captures::Wait(Stream* stream, const Event& event, HostWork external) {
     AddTo(ours.streams[stream], ours.events.at(&event));
     return Result::kSuccess;
   }
-  // An event that was never recorded is one that nobody waits for.
+  // Waiting for an event that was never recorded does nothing.
   if (theirs == nullptr && !event.recorded) return Result::kSuccess;
   ours.invalidated = true;
   if (theirs == nullptr) return Result::kCaptureIsolation;
@@ -142,13 +142,13 @@ void Captures::Abandon(const std::shared_ptr<Capture>& capture) {
 void Captures::Leave(Stream* stream) {
   if (stream->capture == nullptr) return;
   if (stream->capture->origin == stream) return Abandon(stream->capture);
-  // The order of the work is known; the capture can only no longer be joined.
+  // The order of the work is known, but the stream can no longer join the origin.
   stream->capture->invalidated = true;
   stream->capture->streams.erase(stream);
 }
 
-// The origin's end depends on the last node of every stream that joined. A stream that joined and
-// did nothing is joined already: its frontier is the origin's own past.
+// The origin's end must depend on the last node of every stream that joined. A stream that joined
+// and did nothing is joined already, because its frontier is the origin's own past.
 bool Captures::IsJoined(const Capture& capture) const {
   const Capture::Frontier& end = capture.streams.at(capture.origin);
   return std::all_of(capture.streams.begin(), capture.streams.end(), [&](const auto& stream) {
@@ -209,8 +209,8 @@ CaptureMode Captures::ExchangeMode(CaptureMode mode) {
   return std::exchange(thread_capture_mode, mode);
 }
 
-// cuda.h, cuThreadExchangeStreamCaptureMode: a global thread must respect every global capture, and
-// any thread that is not relaxed its own captures that are not relaxed.
+// According to cuda.h (cuThreadExchangeStreamCaptureMode), a global thread must respect every
+// global capture, and any thread that is not relaxed its own captures that are not relaxed.
 Result Captures::CheckUnsafeCall() {
   const MutexLock lock(progress_.mutex());
   bool forbidden = false;

@@ -18,8 +18,8 @@
 
 namespace memtrace::card {
 
-// The captures that are going on. Rules: cuda.h, cuStreamBeginCapture and
-// cuThreadExchangeStreamCaptureMode; the programming guide, "Creating a Graph Using Stream
+// The captures in progress. The rules are those of cuda.h, cuStreamBeginCapture and
+// cuThreadExchangeStreamCaptureMode; and of the programming guide, "Creating a Graph Using Stream
 // Capture".
 //
 // A stream belongs to at most one capture, and Capture::streams has exactly the streams alive whose
@@ -30,46 +30,47 @@ namespace memtrace::card {
 // Progress::mutex() held, which guards the captures.
 class Captures {
  public:
-  // All must outlive this.
+  // All arguments must outlive this.
   Captures(const Progress& progress, const StreamTable& streams, Graphs& graphs)
       : progress_(progress), streams_(streams), graphs_(graphs) {}
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  // Into graph, after `first`, or into a new one if graph is null.
+  // Captures into graph, after `first`, or into a new graph if graph is null.
   Result Begin(const void* handle, int device, CaptureMode mode, Graph* graph = nullptr,
                Capture::Frontier first = {});
   // *graph is null unless the result is kSuccess.
   Result End(const void* handle, int device, Graph** graph);
-  // *capture, if not null, is untouched unless the status is kActive.
+  // *capture, if not null, is written only if the status is kActive.
   Result StateOf(const void* handle, int device, CaptureStatus* status,
                  CaptureView* capture = nullptr) const;
-  // Sets what the stream's next captured node will depend on: `nodes` too, or instead.
+  // Adds `nodes` to the dependencies of the stream's next captured node, or replaces them.
   Result ChangeFrontier(const void* handle, int device, const Capture::Frontier& nodes,
                         bool replace);
-  // An allocation or free node enters the graph of the stream, which must be capturing
+  // Adds an allocation or free node to the graph of the stream, which must be capturing
   // (kIllegalState).
   Result AddMemory(const void* handle, int device, const GraphMemoryStep& step, HostWork work);
-  // Sets the calling thread's mode, returns the one before.
+  // Sets the calling thread's mode and returns the previous one.
   static CaptureMode ExchangeMode(CaptureMode mode);
-  // For cudaMalloc and other calls that a capture forbids: kCaptureUnsupported, and the capture is
-  // invalidated, if one that the calling thread must respect is going on.
+  // For cudaMalloc and other calls that a capture forbids: returns kCaptureUnsupported and
+  // invalidates the capture if there is one that the calling thread must respect.
   Result CheckUnsafeCall();
 
   // Adds a node to the graph of a stream that is capturing.
   Result AddNode(Stream* stream, NodeType type, HostWork work);
-  // Lets the event mark the place in the graph that a stream, which is capturing, has reached.
+  // Makes the event mark the current point of a capturing stream in the graph.
   static void Mark(Stream* stream, Event* event);
-  // The capture that is going on in which the event was last recorded; null if there is none.
+  // Returns the current capture in which the event was last recorded; null if there is none.
   std::shared_ptr<Capture> Of(const Event& event) const;
-  // The stream, or the event, or both are part of a capture, and the stream waits for the event.
-  // With `external` the wait is that node of the graph instead of a dependency.
+  // Makes the stream wait for the event if either is part of a capture. With `external` the wait is
+  // that node of the graph instead of a dependency.
   Result Wait(Stream* stream, const Event& event, HostWork external);
-  // To ask for the progress of an event of a capture that is going on ends the capture.
+  // Refuses to tell the progress of an event in a current capture, and invalidates the capture.
   Result RefuseQuestion(const Event& event) const;
-  // The default stream waits for all blocking streams of its device; it cannot for a capturing one.
+  // The default stream waits for all blocking streams of its device, but it cannot wait for a
+  // capturing one.
   Result RefuseImplicitDependency(const Stream& stream);
-  // The stream is destroyed. A capture ends with its origin.
+  // Called when the stream is destroyed. A capture ends with its origin.
   void Leave(Stream* stream);
 
  private:
@@ -83,7 +84,7 @@ class Captures {
   const Progress& progress_;
   const StreamTable& streams_;
   Graphs& graphs_;
-  std::unordered_set<Capture*> going_on_;  // this and below: by the mutex of progress_
+  std::unordered_set<Capture*> going_on_;  // this and below: guarded by progress_'s mutex
   std::uint64_t next_id_ = 1;
 };
 

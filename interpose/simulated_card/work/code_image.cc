@@ -20,8 +20,8 @@ constexpr std::string_view kTextPrefix = ".text.";
 constexpr std::string_view kSharedPrefix = ".nv.shared.";
 constexpr std::string_view kInfoPrefix = ".nv.info.";
 
-// An entry of .nv.info.<kernel>: a format, an attribute, and two bytes that are the value or, in
-// kSized, the number of bytes that follow. Figures as cuobjdump prints them for one's own kernels.
+// An entry of .nv.info.<kernel>: a format, an attribute, and two bytes that are the value or, for
+// kSized, the number of bytes that follow. The numbers are those that cuobjdump prints.
 constexpr std::uint8_t kSized = 4;
 constexpr std::uint8_t kParameterInfo = 0x17;   // EIATTR_KPARAM_INFO
 constexpr std::uint8_t kParameterBytes = 0x19;  // EIATTR_CBANK_PARAM_SIZE
@@ -33,8 +33,8 @@ struct ParameterInfo {
   std::uint32_t flags;
 };
 
-// Reads what .nv.info.<kernel> says. Newer compilers may state parameters in another way: those of
-// a kernel that has bytes of them and no parameter are not known.
+// Reads the parameters in .nv.info.<kernel>. Newer compilers may state them in another way: if a
+// kernel has parameter bytes but no parameter, its parameters are unknown.
 std::optional<std::vector<CodeImage::Parameter>> ReadParameters(std::string_view info) {
   std::vector<CodeImage::Parameter> parameters;
   bool has_bytes = false;
@@ -139,7 +139,7 @@ std::uint32_t BytesOfPtxType(std::string_view declaration) {
   return 0;
 }
 
-// Reads ".param .align 8 .b8 map[128]"; nothing if it is of a form that we do not know.
+// Reads ".param .align 8 .b8 map[128]"; returns nothing for an unknown form.
 std::optional<CodeImage::Parameter> ReadPtxParameter(std::string_view declaration) {
   std::uint32_t bytes = BytesOfPtxType(declaration);
   const std::size_t bracket = declaration.find('[');
@@ -168,7 +168,7 @@ std::optional<std::vector<CodeImage::Parameter>> ReadPtxParameters(std::string_v
   return parameters;
 }
 
-// "name" of `.entry name(` and of `.visible .entry name (`.
+// Reads "name" from `.entry name(` and `.visible .entry name (`.
 CodeImage ReadPtx(std::string_view text) {
   constexpr std::string_view kEntry = ".entry";
   constexpr std::string_view kEndOfName = "( \t\r\n{";

@@ -10,7 +10,7 @@
 
 namespace memtrace::card {
 
-// What a card has to know of code that a program loads: names and sizes, never instructions.
+// A card's knowledge of code that a program loads: names and sizes, never instructions.
 struct CodeImage {
   struct Parameter {
     std::uint32_t bytes = 0;
@@ -18,7 +18,7 @@ struct CodeImage {
   struct Kernel {
     std::string name;
     std::uint64_t shared_bytes = 0;  // static shared memory
-    // In order; nothing if the image does not say it.
+    // In order; nothing if the image does not state them.
     std::optional<std::vector<Parameter>> parameters = std::nullopt;
   };
   struct Variable {
@@ -26,15 +26,15 @@ struct CodeImage {
     std::uint64_t bytes = 0;
   };
 
-  // False for a compressed container, whose contents cannot be listed: any name may be in it.
+  // False for a compressed container, whose contents cannot be listed: it may contain any name.
   bool is_listed = true;
   std::vector<Kernel> kernels;
   std::vector<Variable> variables;
 };
 
 // Reads the section and symbol names of a cubin (an ELF file for CUDA), the entries of PTX text, or
-// recognises a fat binary. Nothing for anything else. The interface of CUDA states no length: a
-// cubin says its own, PTX ends with a zero.
+// recognizes a fat binary. Returns nothing for anything else. CUDA's interface states no length: a
+// cubin has its own, PTX ends with a zero.
 std::optional<CodeImage> ReadCodeImage(const void* image);
 
 }  // namespace memtrace::card

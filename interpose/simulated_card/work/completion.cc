@@ -22,7 +22,7 @@ std::size_t Completion::MilestonesOf(const Stream& stream) const {
   return found == milestones_.end() ? 0 : found->second.size();
 }
 
-// Not recursive: a program may chain any number of waits before it waits itself.
+// Not recursive, because a program may chain any number of waits before it waits itself.
 Result Completion::Complete(const Work& work, std::unique_lock<Mutex>& lock) {
   std::vector<Work> goals = {work};
   while (!goals.empty()) {
@@ -60,8 +60,8 @@ Result Completion::MakeCall(Stream& stream, Milestone& milestone, std::unique_lo
     return Result::kSuccess;
   }
   milestone.caller = std::this_thread::get_id();
-  // The milestone stays where it is: only its caller takes it away, and a deque moves nothing when
-  // it grows at its end.
+  // The milestone does not move: only its caller removes it, and a deque that grows at its end
+  // moves no element.
   lock.unlock();
   milestone.call();
   lock.lock();
@@ -70,7 +70,7 @@ Result Completion::MakeCall(Stream& stream, Milestone& milestone, std::unique_lo
   return Result::kSuccess;
 }
 
-// The stream's next milestone is done.
+// Marks the stream's next milestone as done.
 void Completion::Pass(Stream& stream) {
   const auto found = milestones_.find(&stream);
   stream.completed = std::max(stream.completed, found->second.front().number);

@@ -35,7 +35,7 @@ class Completion {
   // Makes the last submitted work of stream a call of the host.
   void AddCall(const Stream& stream, std::function<void()> call);
 
-  // Waits and calls of a stream that are outstanding.
+  // Returns the number of outstanding waits and calls of a stream.
   std::size_t MilestonesOf(const Stream& stream) const;
 
   // Does all work up to that one and everything it waits for. Calls are made in order, by this
@@ -48,7 +48,7 @@ class Completion {
     WorkNumber number = 0;
     Work awaited = {};                // or
     std::function<void()> call = {};  // this
-    std::thread::id caller = {};      // of a call that is being made
+    std::thread::id caller = {};      // the thread that is making the call
   };
   using Milestones = std::deque<Milestone>;
 

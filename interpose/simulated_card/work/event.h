@@ -18,10 +18,10 @@ inline constexpr unsigned kEventInterprocess = 4;   // CU_EVENT_INTERPROCESS
 struct Event {
   unsigned flags = 0;
   bool recorded = false;
-  Work work;                    // done: so is the event
-  std::uint64_t questions = 0;  // answered "not ready"
+  Work work;                    // the event is done when this is
+  std::uint64_t questions = 0;  // number of "not ready" answers
   std::int64_t nanoseconds = 0;
-  std::weak_ptr<Capture> capture;  // recorded in a capture: marks a place in the graph, no time
+  std::weak_ptr<Capture> capture;  // if recorded in a capture: marks a point in the graph, no time
 };
 
 }  // namespace memtrace::card

@@ -55,7 +55,7 @@ Result Events::Record(const void* event_handle, const void* stream_handle, int d
   return Result::kSuccess;
 }
 
-// The event stands for all that is now in the stream.
+// The event marks all work that is now in the stream.
 void Events::Mark(Event* event, Stream* stream) const {
   event->recorded = true;
   event->work = LastOf(stream);
@@ -107,7 +107,7 @@ Result Events::Query(const void* handle) {
   if (event == nullptr) return Result::kInvalidHandle;
   const Result allowed = captures_.RefuseQuestion(*event);
   if (allowed != Result::kSuccess) return allowed;
-  // A copy: while the host is called on the way, the event may be recorded again or destroyed.
+  // Copied, because a call of the host on the way may record the event again or destroy it.
   const Work work = event->work;
   return progress_.Answer(work, &event->questions, lock);
 }

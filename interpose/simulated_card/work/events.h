@@ -17,13 +17,14 @@
 namespace memtrace::card {
 
 // The events of all cards: recording them, waiting for them, and the time between them. A handle is
-// the address of its event; a handle of an event or a stream that is not alive is answered with
-// kInvalidHandle, never followed.
+// the address of its event; kInvalidHandle for an event or a stream that is not alive, and such a
+// handle is never dereferenced.
 //
 // Safe from any thread; Progress::mutex() guards the events.
 class Events {
  public:
-  // All must outlive this, and this must outlive every launch of a graph that was captured.
+  // All arguments must outlive this, and this must outlive every launch of a graph that was
+  // captured.
   Events(Progress& progress, StreamTable& streams, Captures& captures)
       : progress_(progress), streams_(streams), captures_(captures) {}
   Events(const Events&) = delete;
@@ -31,22 +32,24 @@ class Events {
 
   Event* Create(unsigned flags);
   Result Destroy(const void* handle);
-  // kInvalidHandle unless the event was made for other processes.
+  // kInvalidHandle unless the event was made for sharing between processes.
   Result CheckInterprocess(const void* handle) const;
   // Returns how many were created and not destroyed.
   std::size_t Live() const;
 
   // external: for a captured record, a node of the graph instead of a place in it.
   Result Record(const void* event, const void* stream, int device, bool external = false);
-  // The stream waits. external: for a captured wait, a node of the graph instead of a dependency.
+  // Makes the stream wait. external: for a captured wait, a node of the graph instead of a
+  // dependency.
   Result Wait(const void* stream, int device, const void* event, bool external = false);
-  // Nodes of a graph do the same where it was launched: in order, as if its stream were given them.
+  // Do the same for nodes of a graph where it was launched: in order, as if they were submitted to
+  // its stream.
   Result RecordAt(const void* event, const Work& launch);
   Result WaitAt(const void* event, const Work& launch);
   Result Query(const void* event);
-  // The host waits.
+  // Makes the host wait.
   Result Synchronize(const void* event);
-  // At least 1 us for events recorded in that order: callers divide by it.
+  // Gives at least 1 us for events recorded in that order, because callers divide by it.
   Result ElapsedMilliseconds(const void* start, const void* end, float* milliseconds) const;
 
  private:
@@ -56,7 +59,7 @@ class Events {
   Progress& progress_;
   StreamTable& streams_;
   Captures& captures_;
-  std::unordered_map<const void*, std::unique_ptr<Event>> events_;  // by the mutex of progress_
+  std::unordered_map<const void*, std::unique_ptr<Event>> events_;  // guarded by progress_'s mutex
 };
 
 }  // namespace memtrace::card

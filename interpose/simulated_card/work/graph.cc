@@ -53,7 +53,8 @@ Graph::Nodes Graph::DependentsOf(const GraphNode* node) const {
   return dependents;
 }
 
-// Kahn's: nodes whose dependencies are all placed come next, in the graph's own order.
+// Uses Kahn's algorithm: nodes whose dependencies are all placed come next, in the graph's own
+// order.
 bool Graph::Order(Nodes* ordered) const {
   std::unordered_map<const GraphNode*, std::size_t> missing;
   std::unordered_map<const GraphNode*, Nodes> dependents;

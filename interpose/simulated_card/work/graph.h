@@ -15,7 +15,7 @@
 
 namespace memtrace::card {
 
-// By the numbers of CUgraphNodeType.
+// The numbers are those of CUgraphNodeType.
 enum class NodeType : int {
   kKernel = 0,
   kMemcpy = 1,
@@ -29,8 +29,8 @@ enum class NodeType : int {
   kMemFree = 11,
 };
 
-// What a node does when the graph is launched: a copy, a fill or a host function is carried out, a
-// kernel is told to who listens. It is given its place in a stream. Empty: nothing.
+// A node's action when the graph is launched: it carries out a copy, a fill or a host function, and
+// reports a kernel to a listener. It gets its place in a stream. Empty: nothing.
 struct Work;
 using HostWork = std::function<Result(const Work& launch)>;
 
@@ -39,29 +39,30 @@ struct Graph;
 struct GraphNode {
   // True if `other` is one of its dependencies.
   bool DependsOn(const GraphNode* other) const;
-  // Finds what a node of this type, kMemAlloc or kMemFree, allocates or frees; kInvalidValue for a
-  // node of another type.
+  // Finds the block that a node of this type, kMemAlloc or kMemFree, allocates or frees;
+  // kInvalidValue for a node of another type.
   Result MemoryOf(NodeType expected, GraphBlockPointer* found) const;
 
   NodeType type = NodeType::kKernel;
   std::vector<GraphNode*> dependencies;
   HostWork work;
   Graph* graph = nullptr;
-  GraphBlockPointer block;  // of kMemAlloc and kMemFree
+  GraphBlockPointer block;  // for kMemAlloc and kMemFree
 };
 
-// Nodes in the order in which they were added; destroyed ones are gone. Graphs guards what graphs
-// and nodes contain, and changes it.
+// Nodes in the order in which they were added, without destroyed ones. Graphs guards and changes
+// the contents of graphs and nodes.
 struct Graph {
   using Nodes = std::vector<GraphNode*>;
   using Edges = std::vector<std::pair<GraphNode*, GraphNode*>>;  // from, to
 
-  // With allocation or free nodes a graph can lose no part, be copied, nor be executable twice.
+  // A graph with allocation or free nodes can neither lose a part, be copied, nor have two
+  // executables.
   bool HasMemory() const { return !allocated.empty() || !freed.empty(); }
   Nodes AllNodes() const;
   Edges AllEdges() const;
   Nodes DependentsOf(const GraphNode* node) const;
-  // Gives all nodes, each after those that it depends on; false for a graph with a cycle.
+  // Gives all nodes, each after those that it depends on; returns false for a graph with a cycle.
   bool Order(Nodes* ordered) const;
   // Returns the graph in Graphviz's language.
   std::string Dot() const;
@@ -69,7 +70,7 @@ struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;
   std::unordered_set<const GraphBlock*> allocated;  // by its nodes, which own them
   std::unordered_set<const GraphBlock*> freed;
-  std::weak_ptr<const void> executable;  // of one with memory
+  std::weak_ptr<const void> executable;  // for a graph with memory
 };
 
 }  // namespace memtrace::card

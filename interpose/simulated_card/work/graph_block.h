@@ -11,21 +11,21 @@
 
 namespace memtrace::card {
 
-// What an allocation node of a graph stands for; it has memory while the graph that was launched
-// says so (GraphMemory). The address is its own until the last owner is gone.
+// The block of a graph's allocation node. It has memory while a launched graph has it allocated
+// (GraphMemory). The address stays reserved until the last owner is gone.
 struct GraphBlock {
   GraphBlock(Address at, std::uint64_t wanted, int on) : begin(at), bytes(wanted), device(on) {}
 
   const Address begin;
-  const std::uint64_t bytes;  // as asked for
+  const std::uint64_t bytes;  // as requested
   const int device;
-  // Where its free nodes are: either in the graph that allocates it or in others.
+  // The place of its free nodes, either in the graph that allocates it or in others.
   std::atomic<bool> is_freed_by_owner = false;
   std::atomic<bool> is_freed_by_another = false;
 };
 using GraphBlockPointer = std::shared_ptr<GraphBlock>;
 
-// An allocation or free node, in the order in which a launch comes to them.
+// An allocation or free node, in the order in which a launch reaches them.
 struct GraphMemoryStep {
   GraphBlockPointer block;
   bool frees = false;

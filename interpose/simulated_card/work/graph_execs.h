@@ -18,26 +18,26 @@ namespace memtrace::card {
 
 // The work of several nodes, in an order that respects their dependencies.
 using GraphWork = std::shared_ptr<const std::vector<HostWork>>;
-// Does it up to the first that fails.
+// Does the work in order, until one fails.
 Result Do(const GraphWork& work, const Work& launch);
 
-// What a launch of an executable graph does: the work of its nodes, each after those that it
-// depends on. What of it is memory is known before.
+// The work of a launch of an executable graph: that of its nodes, each after those that it depends
+// on. Its memory steps are known in advance.
 struct GraphLaunch {
   GraphWork work;
   std::shared_ptr<const std::vector<GraphMemoryStep>> memory;
-  bool frees_first = false;  // what an earlier launch left allocated
+  bool frees_first = false;  // frees memory left by an earlier launch
 };
 
 struct GraphExec {
-  std::vector<NodeType> types;  // in the graph's own order, for an update to compare
+  std::vector<NodeType> types;  // in the graph's own order, to compare in an update
   GraphLaunch launch;
   std::shared_ptr<const void> existence;  // for Graph::executable
 };
 
-// All executable graphs of the process. Each is independent of the graph that it was made of, which
-// may change or end. A handle is the address of its object; one that is not alive is answered with
-// kInvalidValue, never followed. Safe from any thread; never holds its lock while it asks Graphs.
+// All executable graphs of the process. Each is independent of its source graph, which may change
+// or end. A handle is the address of its object; kInvalidValue for one that is not alive, which is
+// never dereferenced. Safe from any thread; never holds its lock while it calls Graphs.
 class GraphExecs {
  public:
   // `graphs` must outlive this.
@@ -45,13 +45,13 @@ class GraphExecs {
   GraphExecs(const GraphExecs&) = delete;
   GraphExecs& operator=(const GraphExecs&) = delete;
 
-  // kInvalidValue for a graph with a cycle. frees_first: GraphLaunch has it.
+  // kInvalidValue for a graph with a cycle. frees_first: see GraphLaunch.
   Result Instantiate(const void* graph, GraphExec** exec, bool frees_first = false);
-  // Takes over the work of a graph with the same nodes; kExecUpdateFailure for another, and for one
-  // with memory, whose addresses are its own.
+  // Takes over the work of a graph with the same nodes; kExecUpdateFailure for another graph, and
+  // for one with memory, because its addresses are its own.
   Result Update(const void* exec, const void* graph);
   Result Destroy(const void* exec);
-  // Shared, so that it can run without the lock and outlive an update.
+  // Gives shared work, so that it can run without the lock and outlive an update.
   Result LaunchOf(const void* exec, GraphLaunch* launch) const;
 
  private:

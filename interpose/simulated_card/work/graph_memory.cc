@@ -17,7 +17,7 @@ std::uint64_t UsedBy(const GraphBlock& block) { return RoundUp(block.bytes, kCut
 
 }  // namespace
 
-// What a launch would do, before it does it.
+// Computes the effect of a launch in advance.
 class GraphMemory::Balance {
  public:
   explicit Balance(const GraphMemory& memory) : memory_(memory) {
@@ -25,7 +25,7 @@ class GraphMemory::Balance {
     peaks_.resize(used_.size());
   }
 
-  // False if a block would be allocated twice, or freed twice.
+  // Returns false if a block would be allocated twice, or freed twice.
   bool Change(const GraphBlockPointer& block, bool allocate) {
     if (IsAllocated(block) == allocate) return false;
     states_[block] = allocate;
@@ -35,18 +35,18 @@ class GraphMemory::Balance {
     return true;
   }
 
-  // Prepare holds the lock.
+  // Needs no annotation, because Prepare holds the lock.
   bool IsAllocated(const GraphBlockPointer& block) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const auto changed = states_.find(block);
     return changed != states_.end() ? changed->second : memory_.allocated_.contains(block);
   }
 
-  // What is used at most on each device, after the first allocation there; bytes.
+  // The most bytes used on each device, after the first allocation there.
   const std::vector<std::uint64_t>& peaks() const { return peaks_; }
 
  private:
   const GraphMemory& memory_;
-  std::map<GraphBlockPointer, bool> states_;  // where they are not those of memory_
+  std::map<GraphBlockPointer, bool> states_;  // if they differ from memory_'s
   std::vector<std::uint64_t> used_;
   std::vector<std::uint64_t> peaks_;
 };
@@ -72,7 +72,7 @@ Result GraphMemory::Reserve(int device, std::uint64_t bytes, GraphBlockPointer* 
   return Result::kSuccess;
 }
 
-// Nobody has the block any more.
+// Called when the block has no owner left.
 void GraphMemory::Forget(const GraphBlock& block) {
   {
     const MutexLock lock(index_mutex_);
@@ -87,7 +87,7 @@ GraphBlockPointer GraphMemory::Find(Address begin) const {
   return found == blocks_.end() ? nullptr : found->second.lock();
 }
 
-// REQUIRES: the lock.
+// REQUIRES: the lock is held.
 Result GraphMemory::Charge(int device, std::uint64_t peak) {
   PoolFigures& figures = At(device);
   const std::uint64_t wanted = RoundUp(peak, kGranularity);
@@ -102,7 +102,7 @@ Result GraphMemory::Charge(int device, std::uint64_t peak) {
 Result GraphMemory::Prepare(std::span<const GraphMemoryStep> steps, bool frees_first) {
   const MutexLock lock(mutex_);
   Balance balance(*this);
-  std::vector<GraphBlockPointer> left;  // by an earlier launch
+  std::vector<GraphBlockPointer> left;  // allocated by an earlier launch
   for (const GraphMemoryStep& step : steps) {
     if (frees_first && !step.frees && balance.Change(step.block, false)) left.push_back(step.block);
   }
@@ -120,7 +120,8 @@ Result GraphMemory::Prepare(std::span<const GraphMemoryStep> steps, bool frees_f
 Result GraphMemory::Allocate(const GraphBlockPointer& block) {
   const MutexLock lock(mutex_);
   if (allocated_.contains(block)) return Result::kInvalidValue;
-  // Two launches at once may have been prepared for less than they have together.
+  // Charged again, because two simultaneous launches may have been prepared for less than both
+  // need.
   const Result charged = Charge(block->device, At(block->device).used + UsedBy(*block));
   return charged == Result::kSuccess ? AllocateLocked(block) : charged;
 }
@@ -128,7 +129,7 @@ Result GraphMemory::Allocate(const GraphBlockPointer& block) {
 Result GraphMemory::AllocateLocked(const GraphBlockPointer& block) {
   const std::uint64_t room = RoomOf(*block);
   HandleId handle = 0;
-  // Contents only: the card is charged for all blocks together.
+  // Only contents are created: the card is charged for all blocks together.
   const Result created =
       space_.physical().Create(block->device, room, ChargeKind::kContext, &handle);
   if (created != Result::kSuccess) return created;

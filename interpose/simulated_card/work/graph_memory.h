@@ -23,37 +23,38 @@ namespace memtrace::card {
 // The memory of graphs' allocation nodes, on all cards. Rules: cuda.h, cuGraphAddMemAllocNode; the
 // programming guide, "Graph Memory Nodes".
 //
-// A block has an address for as long as a node or an executable graph has it, and memory from the
-// run of its node until it is freed. A card keeps what its graphs once had, for the next launch,
-// until it is trimmed. How a driver packs blocks into that is assumed: without gaps, in steps of
-// 512 bytes, and in granules of 2 MiB altogether.
+// A block has an address as long as a node or an executable graph refers to it, and memory from its
+// node's run until it is freed. A card keeps the memory of its graphs for the next launch until it
+// is trimmed. How a driver packs blocks into it is assumed: without gaps, in steps of 512 bytes,
+// and in granules of 2 MiB altogether.
 //
 // Safe from any thread; lock order: machine.h.
 class GraphMemory {
  public:
-  // Both must outlive this and every block.
+  // Both arguments must outlive this and every block.
   GraphMemory(AddressSpace& space, Cards& cards);
   GraphMemory(const GraphMemory&) = delete;
   GraphMemory& operator=(const GraphMemory&) = delete;
 
-  // An address for a new allocation node. kInvalidValue for no bytes or a device that there is not.
+  // Reserves an address for a new allocation node. kInvalidValue for no bytes or a device that does
+  // not exist.
   Result Reserve(int device, std::uint64_t bytes, GraphBlockPointer* block);
-  // What begins there; null if it is no block of a graph.
+  // Returns the block that begins there; null if it is not a block of a graph.
   GraphBlockPointer Find(Address begin) const;
 
-  // A graph with these steps is to be launched: charges the card for the most that it has at a
-  // time. With `frees_first`, what its nodes allocated in an earlier launch is freed before.
-  // kInvalidValue if something would be allocated twice, or freed and was not allocated;
+  // Prepares the launch of a graph with these steps: charges the card for the most that it has at a
+  // time. With `frees_first`, memory that its nodes allocated in an earlier launch is freed before.
+  // kInvalidValue if a block would be allocated twice, or freed without being allocated;
   // kOutOfMemory. A failure changes nothing.
   Result Prepare(std::span<const GraphMemoryStep> steps, bool frees_first);
-  // The nodes run.
+  // Called when the nodes run.
   Result Allocate(const GraphBlockPointer& block);
   Result Free(const GraphBlockPointer& block);
-  // A free that is no node. kInvalidValue for what the graph that allocated it frees itself, and
-  // for anything that is not allocated.
+  // Frees without a node. kInvalidValue for a block that its own graph frees, and for anything that
+  // is not allocated.
   Result FreeOutside(Address begin, GraphBlockPointer* freed);
 
-  // Gives back what no block has. REQUIRES (and below): device exists.
+  // Gives back memory that belongs to no block. REQUIRES (also below): device exists.
   void Trim(int device);
   PoolFigures Figures(int device) const;
   void ResetHighMarks(int device, bool reserved, bool used);
@@ -75,8 +76,8 @@ class GraphMemory {
   mutable Mutex index_mutex_;  // taken after mutex_
   std::map<Address, std::weak_ptr<GraphBlock>> blocks_ ABSL_GUARDED_BY(index_mutex_);
   mutable Mutex mutex_;
-  std::vector<PoolFigures> figures_ ABSL_GUARDED_BY(mutex_);  // one a device
-  // Their nodes and graphs may be gone.
+  std::vector<PoolFigures> figures_ ABSL_GUARDED_BY(mutex_);  // one for each device
+  // The nodes and graphs of these blocks may be gone.
   std::unordered_set<GraphBlockPointer> allocated_ ABSL_GUARDED_BY(mutex_);
 };
 

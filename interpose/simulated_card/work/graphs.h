@@ -15,8 +15,8 @@
 
 namespace memtrace::card {
 
-// All graphs of the process and their nodes; which exist, and what changes them. A handle is the
-// address of its object; one that is not alive is answered with kInvalidValue, never followed.
+// All graphs of the process and their nodes: tells which exist, and changes them. A handle is the
+// address of its object; kInvalidValue for one that is not alive, which is never dereferenced.
 // Rules of allocation and free nodes: cuda.h, cuGraphAddMemAllocNode and cuGraphAddMemFreeNode.
 // Safe from any thread.
 class Graphs {
@@ -27,32 +27,32 @@ class Graphs {
 
   Graph* Create();
   Result Destroy(const void* graph);
-  // A copy of all nodes and edges.
+  // Makes a copy with all nodes and edges.
   Result Clone(const void* graph, Graph** clone);
 
-  // Dependencies are nodes of the same graph.
+  // Dependencies must be nodes of the same graph.
   Result Add(const void* graph, NodeType type, std::span<GraphNode* const> dependencies,
              HostWork work, GraphNode** node);
-  // A node that allocates or frees memory of graphs; `work` does it. kInvalidValue for a second
+  // Adds a node that allocates or frees memory of graphs, with `work`. kInvalidValue for a second
   // free node in a graph, and for one inside and one outside the graph that allocates.
   Result AddMemory(const void* graph, std::span<GraphNode* const> dependencies,
                    const GraphMemoryStep& step, HostWork work, GraphNode** node);
-  // Its edges go with it.
+  // Also removes its edges.
   Result DestroyNode(const void* node);
   Result AddEdge(const void* from, const void* to);
   Result RemoveEdge(const void* from, const void* to);
 
-  // True if each of `nodes` is one of `ends` or something that these depend on.
+  // True if each of `nodes` is one of `ends` or a direct or indirect dependency of one.
   bool AreReachedFrom(std::span<GraphNode* const> nodes, std::span<GraphNode* const> ends) const;
 
-  // Returns body(graph), which nothing changes meanwhile. `body` may not call these functions.
+  // Returns body(graph); the graph does not change meanwhile. `body` must not call these functions.
   template <typename Body>
   Result Visit(const void* graph, Body body) {
     const MutexLock lock(mutex_);
     Graph* const found = Find(graph);
     return found == nullptr ? Result::kInvalidValue : body(*found);
   }
-  // The same for a node, with its graph.
+  // Does the same for a node, with its graph.
   template <typename Body>
   Result VisitNode(const void* node, Body body) const {
     const MutexLock lock(mutex_);
@@ -67,7 +67,8 @@ class Graphs {
   bool AreNodesOf(const Graph* graph, std::span<GraphNode* const> nodes) const;
 
   mutable Mutex mutex_;
-  std::unordered_map<const void*, std::unique_ptr<Graph>> graphs_;  // this and below: by mutex_
+  // mutex_ guards this and the members below.
+  std::unordered_map<const void*, std::unique_ptr<Graph>> graphs_;
   std::unordered_set<const void*> nodes_;
 };
 

@@ -14,7 +14,7 @@ constexpr std::uintptr_t kEnd = 0;
 constexpr std::uintptr_t kBufferPointer = 1;
 constexpr std::uintptr_t kBufferSize = 2;
 
-// Addresses are aligned in what holds them, as the compiler of the kernel demands.
+// Addresses are aligned within their container, because the kernel's compiler requires it.
 void AddAddresses(const void* begin, std::size_t bytes, std::vector<Address>& addresses) {
   const auto* at = static_cast<const char*>(begin);
   for (std::size_t offset = 0; offset + sizeof(Address) <= bytes; offset += sizeof(Address)) {

@@ -11,11 +11,11 @@
 
 namespace memtrace::card {
 
-// Returns each value among a kernel's arguments that could be the address of device memory, also
-// those within structures; nothing if it cannot be told how many bytes the arguments are.
+// Returns each value among a kernel's arguments that could be the address of device memory,
+// including those within structures; nothing if the arguments' size is not known.
 //
-// arguments and extra as cuLaunchKernel takes them; either may be null. REQUIRES: they are as
-// cuda.h demands for a kernel of these parameters.
+// arguments and extra are those of cuLaunchKernel; either may be null. REQUIRES: they fit a kernel
+// of these parameters, as cuda.h demands.
 std::optional<std::vector<Address>> AddressesAmong(
     const std::optional<std::vector<CodeImage::Parameter>>& parameters, void* const* arguments,
     void* const* extra);

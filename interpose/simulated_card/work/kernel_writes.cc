@@ -12,7 +12,7 @@
 namespace memtrace::card {
 namespace {
 
-// A table of pointers is small.
+// Only small blocks are searched, because a table of pointers is small.
 constexpr std::uint64_t kMostBytesOfTable = 64 << 10;
 
 }  // namespace

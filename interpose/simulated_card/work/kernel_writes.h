@@ -16,29 +16,30 @@
 
 namespace memtrace::card {
 
-// What is forgotten with a launch of a kernel that nobody accounts for, and that did not run.
+// Forgets the memory that a launched kernel may have written, because it did not run and its writes
+// are not accounted for otherwise.
 //
-// - A kernel may write any byte of the blocks that it was given a pointer into: a pointer's reach
-//   within its block is not known. A block is what an allocator handed out; memory that no
-//   allocator told of counts as one block a mapping.
-// - Addresses that lie in a small given block are followed once, for kernels that take a table of
-//   pointers; also those that are only left over there, so that a second launch with the same table
-//   finds them again.
+// - A kernel may write any byte of the blocks that it got a pointer into, because a pointer's reach
+//   within its block is not known. A block is memory that an allocator handed out; memory without
+//   a known allocator counts as one block a mapping.
+// - Addresses within a small given block are followed once, for kernels that take a table of
+//   pointers; this includes stale ones, so that a second launch with the same table finds them
+//   again.
 // - A kernel whose parameters are not known may have been given any block.
 //
 // Safe from any thread.
 class KernelWrites {
  public:
-  // All must outlive this.
+  // All arguments must outlive this.
   KernelWrites(const AddressSpace& space, const BackingFile& file, KnownRanges& known)
       : space_(space), file_(file), known_(known) {}
   KernelWrites(const KernelWrites&) = delete;
   KernelWrites& operator=(const KernelWrites&) = delete;
 
-  // An allocator gives the block to the program; blocks that it overlaps are gone.
+  // An allocator hands the block out to the program; blocks that it overlaps are removed.
   void HandOut(Address begin, std::uint64_t bytes);
 
-  // `given` may hold values that are not addresses of device memory: they are ignored.
+  // Values in `given` that are not addresses of device memory are ignored.
   void MayWriteThrough(std::span<const Address> given);
   void MayWriteAnything();
 

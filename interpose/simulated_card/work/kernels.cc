@@ -38,7 +38,7 @@ const char* Kernels::CountLaunch(const void* host_function, const std::vector<Ad
   }
   const auto name = names_.find(host_function);
   const char* called = name == names_.end() ? "(unregistered)" : name->second;
-  // Its entries stay where they are when it grows.
+  // The map's entries do not move when it grows.
   auto& count = *counts_.try_emplace(called, 0).first;
   ++count.second;
   counts_of_functions_.emplace(host_function, &count);

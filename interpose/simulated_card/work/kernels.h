@@ -26,26 +26,26 @@ namespace memtrace::card {
 // appends, and nothing is looked up or copied before the first launch. Safe from any thread.
 class Kernels {
  public:
-  // writes must outlive this; null: nobody asks. A kernel does not run, so a launch changes what is
-  // known, unless its thread says that it accounts for it (card_ranges.h).
+  // `writes` must outlive this; null: known values are not kept. A kernel does not run, so a launch
+  // changes what is known, unless its thread states that it accounts for it (card_ranges.h).
   explicit Kernels(KernelWrites* writes = nullptr) : writes_(writes) {}
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
 
-  // name must live until the first launch (it is a string of the registering library).
+  // `name` must live until the first launch (it is a string of the registering library).
   void Register(const void* host_function, const char* name);
-  // An unregistered function counts as "(unregistered)". `given`: what it was given; null if its
-  // parameters are not known. Both return the name, which lives as long as this.
+  // An unregistered function counts as "(unregistered)". `given` are the launch's arguments; null
+  // if the parameters are not known. Both return the name, which lives as long as this.
   const char* CountLaunch(const void* host_function, const std::vector<Address>* given = nullptr);
   const char* CountCall(const char* name);
 
   void CountOperations(std::uint64_t operations) { operations_ += operations; }
 
   std::uint64_t Launches() const { return launches_; }
-  // Of floating point, in products of matrices that a library would have computed.
+  // Returns the floating-point operations of matrix products that a library would have computed.
   std::uint64_t Operations() const { return operations_; }
-  // Calls visit(name, launches) for each name launched at least once, in no order, without the
-  // lock.
+  // Calls visit(name, launches) for each name launched at least once, in no particular order and
+  // without the lock.
   void Visit(const std::function<void(const std::string&, std::uint64_t)>& visit) const;
 
  private:

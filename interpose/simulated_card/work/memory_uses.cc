@@ -17,7 +17,7 @@ std::string RangeText(Address begin, std::uint64_t bytes) {
   return std::to_string(bytes) + " bytes at " + begin.ToString();
 }
 
-// "work 7 of stream 3": as submitted, counted from 1.
+// Returns "work 7 of stream 3": its number in order of submission, counted from 1.
 std::string WorkText(const Work& work) {
   const Stream& stream = *work.stream;
   const std::string which =
@@ -82,7 +82,7 @@ void MemoryUses::Unmapped(const std::vector<MappedRange>& mappings, const char* 
   }
 }
 
-// One fault a mapping, however many uses there are; all of them stay with the handle.
+// Counts one fault a mapping, for any number of uses; all uses stay with the handle.
 void MemoryUses::CheckNamed(const MappedRange& mapping, const char* call) {
   bool is_counted = false;
   const Address end = mapping.begin + mapping.bytes;

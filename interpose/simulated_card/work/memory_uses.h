@@ -17,12 +17,11 @@
 
 namespace memtrace::card {
 
-// Which unfinished work uses which device memory, so that memory which is taken away below it is
-// noticed: cuMemUnmap does not wait. What can be known is of two kinds.
+// Tracks which unfinished work uses which device memory, to detect memory that is removed too
+// early: cuMemUnmap does not wait. Two kinds of use can be known.
 //
-// - Named uses: copies, fills, and what a program tells by memtrace_card_note_use. Taking such
-// memory
-//   away before that work is finished is a fault, whichever stream it is in.
+// - Named uses: copies, fills, and uses that a program reports by memtrace_card_note_use. Removing
+//   such memory before that work is finished is a fault, whichever stream it is in.
 // - Launches: their arguments are opaque, so a kernel may use anything that was accessible when it
 //   was launched. Unmapping is a fault if launches since then are unfinished and the host has,
 //   since then, waited for no stream that is idle now. So a program that waits for nothing is
@@ -31,24 +30,24 @@ namespace memtrace::card {
 // Nothing is noted while the streams do not defer. Safe from any thread.
 class MemoryUses {
  public:
-  // All must outlive this.
+  // All arguments must outlive this.
   MemoryUses(const Progress& progress, const StreamTable& streams, Faults& faults)
       : progress_(progress), streams_(streams), faults_(faults) {}
   MemoryUses(const MemoryUses&) = delete;
   MemoryUses& operator=(const MemoryUses&) = delete;
 
-  // `call` must be a literal. Ranges of the host are ignored.
+  // `call` must be a literal. Host ranges are ignored.
   void Used(Address begin, std::uint64_t bytes, const Work& work, const char* call);
-  // A copy found a side of its not mapped, or not accessible.
+  // A copy found one of its sides not mapped, or not accessible.
   void Missed(Address to, Address from, std::uint64_t bytes, const char* call);
 
-  // From now on launches may use it.
+  // From now on, launches may use it.
   void MadeAccessible(const std::vector<MappedRange>& mappings);
   void Mapped(HandleId handle, Address begin, const char* call);
-  // All at once, after the call succeeded.
+  // Reports all mappings at once, after the call succeeded.
   void Unmapped(const std::vector<MappedRange>& mappings, const char* call);
   void Released(HandleId handle, const char* call);
-  // cudaFree: it has waited, so all that is left is to know who to blame for later touches.
+  // For cudaFree, which has waited: only remembers which call to blame for later accesses.
   void Freed(Address begin, std::uint64_t bytes, const char* call);
 
  private:
@@ -58,7 +57,7 @@ class MemoryUses {
     Work work;
     const char* call = nullptr;
   };
-  // Taken away, and by whom.
+  // A removed range and the call that removed it.
   struct Grave {
     Address begin;
     Address end;
@@ -74,9 +73,9 @@ class MemoryUses {
   const Progress& progress_;
   const StreamTable& streams_;
   Faults& faults_;
-  Mutex mutex_;  // guards all below
+  Mutex mutex_;  // guards the members below
   std::vector<Use> uses_;
-  std::size_t forget_at_ = 256;                     // uses; doubles with those that stay
+  std::size_t forget_at_ = 256;                     // uses; becomes twice the number that remain
   std::map<HandleId, std::vector<Use>> left_over_;  // of memory unmapped too early
   std::map<Address, Tick> accessible_since_;        // of mappings
   std::deque<Grave> graves_;                        // the latest ones

@@ -31,7 +31,7 @@ Result Modules::LoadFile(const char* path, Module** module) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Result::kFileNotFound;
   std::string contents{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  // Shorter than the headers that are looked at: no image.
+  // A file shorter than the headers that are read is not an image.
   constexpr std::size_t kShortest = 64;
   return contents.size() < kShortest ? Result::kInvalidImage : Load(contents.c_str(), module);
 }

@@ -21,7 +21,7 @@
 
 namespace memtrace::card {
 
-// What a kernel without a call to cuFuncSetAttribute may use of dynamic shared memory, on every
+// The dynamic shared memory that a kernel may use without a call to cuFuncSetAttribute, on every
 // card so far.
 inline constexpr int kDefaultDynamicSharedBytes = 48 << 10;
 
@@ -36,39 +36,39 @@ struct Function {
   std::optional<std::vector<CodeImage::Parameter>> parameters = std::nullopt;
 };
 
-// Code that a program loads while it runs: Triton's, NVRTC's. Its address is the CUmodule and the
-// CUlibrary. Freed only with the process: functions are looked at by launches without a lock.
+// Code that a program loads while it runs, such as Triton's or NVRTC's. Its address is the CUmodule
+// and the CUlibrary. Freed only with the process, because launches read functions without a lock.
 struct Module {
   CodeImage image;
   bool loaded = true;
   std::map<std::string, std::unique_ptr<Function>> functions;
   std::map<std::string, Address> variables;
-  // Its kernels may use what the program has put there.
+  // Its kernels may use data that the program has put there.
   std::atomic<bool> has_shared_variables = false;
 };
 
-// Modules and the variables in them. A handle that is not alive is answered with kInvalidHandle.
-// Safe from any thread.
+// Modules and the variables in them. kInvalidHandle for a handle that is not alive. Safe from any
+// thread.
 class Modules {
  public:
-  // Both must outlive this. variables: where the memory of device variables is.
+  // Both arguments must outlive this. `variables` provides the memory of device variables.
   Modules(Kernels& kernels, RuntimeHeap& variables) : kernels_(kernels), heap_(variables) {}
   Modules(const Modules&) = delete;
   Modules& operator=(const Modules&) = delete;
 
-  // kInvalidImage if it is none. REQUIRES: image is what cuModuleLoadData takes.
+  // kInvalidImage if it is not an image. REQUIRES: cuModuleLoadData would take `image`.
   Result Load(const void* image, Module** module);
   Result LoadFile(const char* path, Module** module);
   Result Unload(const void* module);
 
   // kNotFound if the module has no kernel of that name.
   Result GetFunction(const void* module, const char* name, Function** function);
-  // All that the image lists.
+  // Gives all functions that the image lists.
   Result Functions(const void* module, std::vector<Function*>* functions);
-  // A variable of the module; its memory is made on the first question.
+  // Gives a variable of the module; the first request makes its memory.
   Result GetVariable(const void* module, const char* name, int device, Address* begin,
                      std::uint64_t* bytes);
-  // Null if it is not a function of a loaded module.
+  // Returns null if it is not a function of a loaded module.
   Function* FindFunction(const void* function) const;
 
  private:
@@ -78,7 +78,8 @@ class Modules {
   Kernels& kernels_;
   RuntimeHeap& heap_;
   mutable Mutex mutex_;
-  std::unordered_map<const void*, std::unique_ptr<Module>> modules_;  // this and below: by mutex_
+  // mutex_ guards this and the members below.
+  std::unordered_map<const void*, std::unique_ptr<Module>> modules_;
   std::unordered_set<const void*> functions_;
 };
 

@@ -7,10 +7,10 @@
 
 namespace memtrace::card {
 
-// What we say of every kernel; their real use of registers is in code that we do not read.
+// The registers assumed for every kernel; their real use is in code that we do not read.
 inline constexpr int kRegistersPerThread = 64;
 
-// What one multiprocessor offers (device attributes of the same names).
+// The resources of one multiprocessor (device attributes of the same names).
 struct Multiprocessor {
   int threads = 0;
   int registers = 0;
@@ -19,10 +19,10 @@ struct Multiprocessor {
   std::size_t reserved_shared_bytes = 0;  // in each block
 };
 
-// How many blocks fit at once. REQUIRES: block_size > 0.
+// Returns how many blocks fit at once. REQUIRES: block_size > 0.
 int ActiveBlocks(const Multiprocessor& offered, int block_size, std::size_t shared_bytes);
 
-// The shared memory that each of `blocks` blocks can have. REQUIRES: blocks > 0.
+// Returns the shared memory that each of `blocks` blocks can have. REQUIRES: blocks > 0.
 std::size_t SharedBytesPerBlock(const Multiprocessor& offered, int blocks);
 
 struct LaunchShape {
@@ -30,7 +30,7 @@ struct LaunchShape {
   unsigned block_x, block_y, block_z;
 };
 
-// The limits of a launch that are the same on every card so far.
+// True if the shape is within the limits of a launch, which are the same on every card so far.
 bool IsValid(const LaunchShape& shape);
 
 }  // namespace memtrace::card

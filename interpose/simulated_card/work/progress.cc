@@ -10,12 +10,12 @@
 namespace memtrace::card {
 namespace {
 
-// A host that asks so often, and does nothing on the card in between, is waiting.
+// A host that asks this often, and does nothing on the card in between, counts as waiting.
 constexpr std::uint64_t kPatience = 1000;
-// Waits of one stream for others that may be outstanding.
+// The most outstanding waits of one stream for others.
 constexpr std::size_t kMostMilestones = 1 << 16;
 
-// Answered "not ready" to this thread since it last submitted work.
+// The "not ready" answers that this thread got since it last submitted work.
 thread_local std::uint64_t thread_questions = 0;
 
 }  // namespace
@@ -58,7 +58,7 @@ void Progress::Await(Stream* stream, const Work& work, Lock& lock) {
   ++stream->submitted;
   completion_.AddWait(*stream, work);
   if (completion_.MilestonesOf(*stream) < kMostMilestones) return;
-  // A card's queue is finite, too: the host waits for room.
+  // Because a card's queue is also finite, the host waits for room.
   ++waits_.early;
   WaitFor(LastOf(stream), lock);
 }

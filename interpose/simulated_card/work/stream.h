@@ -27,16 +27,16 @@ struct Stream : std::enable_shared_from_this<Stream> {
   int priority = 0;
   WorkNumber submitted = 0;
   WorkNumber completed = 0;
-  Tick last_launch = 0;          // of work that names no memory: kernels, graphs
+  Tick last_launch = 0;          // of the last work that names no memory: kernels, graphs
   WorkNumber last_launched = 0;  // its number
-  Tick last_wait = 0;            // of the host, for work of this stream
+  Tick last_wait = 0;            // of the host's last wait for work of this stream
   std::uint64_t questions = 0;   // answered "not ready" since the last submission
-  std::int64_t nanoseconds = 0;  // virtual time at the end of what was submitted
+  std::int64_t nanoseconds = 0;  // virtual time at the end of all submitted work
   std::shared_ptr<Capture> capture;
 };
 using StreamPointer = std::shared_ptr<Stream>;
 
-// A piece of work. Keeps what is left of its stream alive.
+// A piece of work. Keeps the remains of its stream alive.
 struct Work {
   StreamPointer stream;  // null: none, or done already
   WorkNumber number = 0;

@@ -23,7 +23,7 @@ bool StreamTable::IsDefault(const void* handle) {
 
 Stream* StreamTable::Find(const void* handle, int device) const {
   if (IsDefault(handle)) return default_streams_[static_cast<std::size_t>(device)].get();
-  // The table is asked with the address only; it is not followed unless it is found.
+  // The address is only looked up; it is not dereferenced unless it is found.
   const auto found = streams_.find(static_cast<Stream*>(const_cast<void*>(handle)));
   return found == streams_.end() ? nullptr : found->first;
 }
@@ -75,7 +75,7 @@ void StreamTable::Join(Stream* stream, Progress::Lock& lock) {
     return progress_.Await(stream, LastOf(first.get()), lock);
   }
   if (blocking_.empty()) return;
-  // Collected first: while it waits for room, streams may come and go.
+  // The work is collected first, because streams may come and go during a wait for room.
   std::vector<Work> others;
   for (Stream* other : blocking_) {
     if (other->device == stream->device) others.push_back(LastOf(other));

@@ -16,8 +16,8 @@
 namespace memtrace::card {
 
 // The streams of all cards: the default stream of each, those that were created, and those that
-// were destroyed before their work was done. A handle is the address of its stream; a handle that
-// is not alive is answered with kInvalidHandle, never followed.
+// were destroyed before their work was done. A handle is the address of its stream; kInvalidHandle
+// for one that is not alive, which is never dereferenced.
 //
 // Handles 0, 1 and 2 are the legacy default stream, the same by name, and the per-thread one
 // (cuda.h). All three are one stream here, the default stream of the device that is named with the
@@ -33,32 +33,33 @@ class StreamTable {
   StreamTable& operator=(const StreamTable&) = delete;
 
   Stream* Create(int device, unsigned flags, int priority);
-  // Copies what a handle stands for.
+  // Copies the stream of a handle.
   Result Describe(const void* handle, int device, Stream* copy) const;
-  // Finds all work that is now in the stream.
+  // Gives all work that is now in the stream.
   Result LastWork(const void* handle, int device, Work* work) const;
-  // Returns a launch that is not finished and was made after `since`; none if the host has since
-  // then waited for some stream of the device that is now idle.
+  // Returns an unfinished launch made after `since`; nothing if the host has since then waited for
+  // a stream of the device that is now idle.
   std::optional<Work> UnawaitedLaunch(int device, Tick since) const;
   // Returns how many were created and not destroyed.
   std::size_t Live() const;
 
   static bool IsDefault(const void* handle);
-  // Null for a handle that is not alive.
+  // Returns null for a handle that is not alive.
   Stream* Find(const void* handle, int device) const;
-  // Makes the stream wait for those that it waits for without being told: streams wait for the
-  // default stream's work and it for theirs, unless they were created as non-blocking (the
-  // programming guide's "implicit synchronization").
+  // Makes the stream wait for its implicit dependencies: streams wait for the default stream's work
+  // and it for theirs, unless they were created as non-blocking (the programming guide's "implicit
+  // synchronization").
   void Join(Stream* stream, Progress::Lock& lock);
-  // Returns the last work of every stream of the device, destroyed ones too.
+  // Returns the last work of every stream of the device, including destroyed ones.
   std::vector<Work> LastWorkOf(int device) const;
-  // Ends the life of a stream that was created. What is in it is still done, later.
+  // Destroys a stream that was created. Its work is still done, later.
   void Destroy(Stream* stream);
   void ForgetFinished();
 
  private:
   Progress& progress_;
-  std::vector<StreamPointer> default_streams_;  // one a device; this and below: by its mutex
+  // One for each device. Progress::mutex() guards this and the members below.
+  std::vector<StreamPointer> default_streams_;
   std::unordered_map<Stream*, StreamPointer> streams_;
   std::vector<Stream*> blocking_;         // of those, the ones that wait for default streams
   std::vector<StreamPointer> destroyed_;  // and not finished

@@ -10,7 +10,7 @@
 namespace memtrace::card {
 namespace {
 
-// Asking a capturing stream about its progress has no answer; it ends the capture.
+// The progress of a capturing stream is undefined, and asking for it invalidates the capture.
 Result RefuseWhileCapturing(const Stream* stream) {
   if (stream->capture == nullptr) return Result::kSuccess;
   stream->capture->invalidated = true;
@@ -84,7 +84,7 @@ Result Streams::Perform(const void* handle, int device, NodeType type, HostWork 
     Stream* stream = table_.Find(handle, device);
     if (stream != nullptr && stream->capture != nullptr)
       return captures_.AddNode(stream, type, std::move(work));
-    // A graph's kernels touch memory that nobody names.
+    // A graph's kernels use memory that is not named.
     const bool named = type != NodeType::kGraph;
     const Result entered = Enter(stream, named ? &placed : nullptr, lock);
     if (entered != Result::kSuccess) return entered;

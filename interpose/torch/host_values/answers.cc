@@ -44,7 +44,7 @@ InsideScope::InsideScope(const OperatorFacts& facts) : facts_(facts), outer_(ins
 
 InsideScope::~InsideScope() { inside = outer_; }
 
-// The host reads one value that is not known: the policy's answer takes its place.
+// Replaces one unknown value that the host reads with the policy's answer.
 void Answers::GiveNumber(const OperatorFacts& facts, const at::Tensor& read,
                          torch::jit::Stack& stack) {
   HostReads::Read note{.operation = facts.name,
@@ -101,11 +101,11 @@ void Answers::GiveCount(const OperatorFacts& facts, const OperatorCall& call, bo
   if (!facts.rule->count || !of.defined()) return;
   std::optional<int64_t> count = computed ? call.ResultLength() : std::nullopt;
   if (!count) count = CountOf(facts, of);
-  // None is what a tensor has that is still to be filled, perhaps by a kernel that torch is not
-  // told of.
+  // A count of zero is not remembered: the tensor may still have to be filled, perhaps by a kernel
+  // that torch does not know of.
   if (*count > 0) counts_.Remember(facts.name, of, *count);
   thread.answer = static_cast<uint64_t>(*count);
-  // CUB counts a mask in 32 bits and torch what is unique in 64.
+  // CUB counts a mask in 32 bits, and torch counts unique elements in 64.
   thread.answer_bytes = facts.name == "aten::nonzero" ? 4 : 8;
 }
 

@@ -17,8 +17,8 @@
 
 namespace memtrace::shim {
 
-// While it lives, the reads inside this operator that have an answer of their own in the policy get
-// it, one after the other.
+// While it lives, reads inside this operator that have their own answers in the policy get them,
+// one after the other.
 class InsideScope {
  public:
   explicit InsideScope(const OperatorFacts& facts);
@@ -36,21 +36,21 @@ class InsideScope {
   InsideScope* const outer_;
 };
 
-// What the host gets where the card's memory holds no value, and the count of it.
+// Gives the host an answer if the card's memory holds no value, and counts it.
 //
-// Thread rule: any thread. All that the constructor takes must outlive it.
+// Thread rule: any thread. The constructor's arguments must outlive it.
 class Answers {
  public:
   Answers(const CardContents& card, HostReads& reads) : card_(card), reads_(reads) {}
 
-  // The number of elements that pass is the one thing that such an operator reads from the card: it
-  // gets the true one if that was `computed`, or what was answered before for a tensor that nobody
-  // wrote since, or the policy's, and allocates as on a GPU. Nothing is done for an operator
-  // without such a rule.
+  // Such an operator reads only the number of passing elements from the card. Gives it the true
+  // number if that was `computed`, or the earlier answer for a tensor that was not written since,
+  // or the policy's, so that it allocates as on a GPU. Does nothing for an operator without such a
+  // rule.
   void GiveCount(const OperatorFacts& facts, const OperatorCall& call, bool computed);
 
-  // Counts what the operator read, as its watch saw; an unknown number on top of the stack becomes
-  // the policy's.
+  // Counts the operator's reads, as its watch saw them; replaces an unknown number on top of the
+  // stack with the policy's.
   void NoteReads(const OperatorFacts& facts, const OperatorCall& call, const ReadWatch& watch,
                  torch::jit::Stack& stack);
 

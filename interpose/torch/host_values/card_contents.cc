@@ -74,7 +74,8 @@ void CardContents::Set(const at::Tensor& tensor, Known known) const {
   });
 }
 
-// With the gaps between its elements: forgetting more than was written is safe and one call.
+// Also forgets the gaps between the elements: forgetting more than was written is safe, and one
+// call.
 void CardContents::Forget(const at::Tensor& tensor) const {
   const MemoryRuns runs(tensor);
   if (runs.count() > 0) set_known_(AddressOf(tensor), runs.span(), MEMTRACE_CARD_UNKNOWN);

@@ -11,21 +11,22 @@
 
 namespace memtrace::shim {
 
-// What is known of a tensor on a simulated card. Ordered: the weakest of several is their minimum.
+// Knowledge of a tensor's values on a simulated card. Ordered: the weakest of several is their
+// minimum.
 enum class Known : int {
   kUnknown = MEMTRACE_CARD_UNKNOWN,
   kAssumed = MEMTRACE_CARD_ASSUMED,
   kKnown = MEMTRACE_CARD_KNOWN,
 };
 
-// The contents of the simulated card's memory, tensor by tensor: strided ones element by element,
-// so that what lies between the elements of a view keeps its own state. Nothing here allocates on
-// the card or is seen by it as a copy of the program.
+// The contents of the simulated card's memory, by tensor: strided tensors element by element, so
+// that the gaps of a view keep their own state. Nothing here allocates on the card, and the card
+// does not count it as the program's copies.
 //
 // Thread rule: any thread. REQUIRES: tensors are dense, plain and on the card.
 class CardContents {
  public:
-  // Null if the process has no simulated card.
+  // Returns null if the process has no simulated card.
   static const CardContents* OfProcess();
 
   Known KnownOf(const at::Tensor& tensor) const;
@@ -33,12 +34,12 @@ class CardContents {
   void Forget(const at::Tensor& tensor) const;
   // Makes all elements zero and known. REQUIRES: there is no gap between them.
   void Clear(const at::Tensor& tensor) const;
-  // An allocator hands out the block.
+  // Tells that an allocator hands out the block.
   void HandOut(uint64_t address, uint64_t bytes) const { hand_out_(address, bytes); }
 
-  // On the host, with the tensor's sizes and strides; undefined if it cannot be had.
+  // Returns a copy on the host with the tensor's sizes and strides; undefined if it cannot be read.
   at::Tensor Read(const at::Tensor& tensor) const;
-  // `values` on the host, of the tensor's sizes and type. False if it cannot be written.
+  // `values` are on the host and have the tensor's sizes and type. False if it cannot be written.
   bool Write(const at::Tensor& tensor, const at::Tensor& values, Known known) const;
 
   memtrace_card_thread_state& thread() const { return *thread_(); }

@@ -5,7 +5,7 @@
 namespace memtrace::shim {
 namespace {
 
-// Copies of this thread that operators inside others have accounted for.
+// Copies of this thread that nested operators have accounted for, by Known.
 thread_local std::array<uint64_t, 3> said = {};
 
 }  // namespace

@@ -11,10 +11,10 @@
 
 namespace memtrace::shim {
 
-// While it lives, the card takes this thread's launches as ours to account for.
+// While it lives, the card leaves it to us to account for this thread's launches.
 class OperatorScope {
  public:
-  // delivers: a Known, or MEMTRACE_CARD_BY_BYTE.
+  // `delivers` is a Known or MEMTRACE_CARD_BY_BYTE.
   OperatorScope(memtrace_card_thread_state& thread, int32_t delivers)
       : thread_(thread), outer_delivers_(thread.delivers) {
     ++thread_.operators;
@@ -33,17 +33,18 @@ class OperatorScope {
   int32_t outer_delivers_;
 };
 
-// Whether an operator copied something to the host itself, by what was known of it. An operator
-// inside it that already said so is not counted again.
+// Watches if an operator itself copies something to the host, and how well it was known. Copies
+// that a nested operator has already accounted for are not counted again.
 class ReadWatch {
  public:
   explicit ReadWatch(const memtrace_card_thread_state& thread)
       : thread_(thread), before_(Unsaid()) {}
 
-  // What was known of it, the weakest of several copies; nothing if there was none.
+  // Returns how well the copied bytes were known, the weakest of several copies; nothing if there
+  // was no copy.
   std::optional<Known> Seen() const;
 
-  // All of them are accounted for by the caller.
+  // Marks all of them as accounted for.
   void Say() const;
 
  private:

@@ -7,13 +7,13 @@
 
 namespace memtrace::shim {
 
-// The places in torch's dispatcher where host values sit. In 2.11 nothing else uses them; 2.15 has
+// The places in torch's dispatcher that host values use. In 2.11 nothing else uses them; 2.15 has
 // machinery for fake tensors in C++ at the first (TensorImpl::is_fake) and registers nothing there.
-// Below autograd, autocast and vmap, above the backends (Python's modes are below in 2.11, above in
-// 2.15): the operators that do the work.
+// The first is below autograd, autocast and vmap and above the backends (Python's modes are below
+// it in 2.11, above in 2.15), where the operators are that do the work.
 inline constexpr c10::DispatchKey kLeafKey = c10::DispatchKey::Fake;
-// Above everything: for the few composite operators with a rule (isfinite), which are taken apart
-// before they come to the leaves.
+// Above everything: for the few composite operators with a rule (isfinite), which are decomposed
+// before they reach the leaf key.
 inline constexpr c10::DispatchKey kCompositeKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
 }  // namespace memtrace::shim

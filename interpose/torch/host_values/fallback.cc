@@ -27,9 +27,10 @@ struct Values {
   const HostValuesPolicy& policy;
   Answers& answers;
 };
-const Values* values = nullptr;  // never destroyed: operators run after every static destructor
+// Never destroyed, because operators run after every static destructor.
+const Values* values = nullptr;
 
-// What is captured in a graph is not done now.
+// True if work is captured in a graph and so does not run now.
 bool IsCapturing() {
   return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
 }
@@ -45,7 +46,8 @@ CopySides SidesOf(const OperatorFacts& facts, const Stack& stack) {
   return {.to = stack[first].toTensor(), .from = stack[first + 1].toTensor()};
 }
 
-// A copy that the card does byte by byte: it then knows what the target holds better than we do.
+// True for a copy that the card does byte by byte: it then knows the target's contents better than
+// we do.
 bool CardDoesIt(const OperatorFacts& facts, const Stack& stack) {
   if (!facts.transport) return false;
   const auto [to, from] = SidesOf(facts, stack);
@@ -53,7 +55,7 @@ bool CardDoesIt(const OperatorFacts& facts, const Stack& stack) {
          to.sizes() == from.sizes();
 }
 
-// x[1:3] += 1 ends with a copy of the slice to itself: nothing becomes known or unknown.
+// True if nothing becomes known or unknown: x[1:3] += 1 ends with a copy of the slice to itself.
 bool IsCopyToItself(const OperatorFacts& facts, const Stack& stack) {
   if (!facts.transport) return false;
   const auto [to, from] = SidesOf(facts, stack);
@@ -63,7 +65,7 @@ bool IsCopyToItself(const OperatorFacts& facts, const Stack& stack) {
 }
 
 bool IsSeenBelow(DispatchKeySet below) {
-  // A mode of Python's gets the operator next and calls it again, for us to see then.
+  // A Python mode gets the operator next and calls it again, and we see it then.
   return below.has(c10::DispatchKey::Python);
 }
 
@@ -103,7 +105,7 @@ void RunOnCard(const c10::OperatorHandle& op, const OperatorFacts& facts, Operat
   if (!by_card && call.known() != Known::kUnknown && facts.WorthTrying() &&
       call.WrittenFitsLimit()) {
     call.TakeInputs();
-    // Its count decides what the operator allocates: first the values, then the operator.
+    // The count decides how much the operator allocates, so the values are computed before it runs.
     if (facts.rule->count) computed = call.Compute(op);
   }
   const ReadWatch watch(thread);
@@ -113,18 +115,19 @@ void RunOnCard(const c10::OperatorHandle& op, const OperatorFacts& facts, Operat
     const OperatorScope scope(thread,
                               by_byte ? MEMTRACE_CARD_BY_BYTE : static_cast<int32_t>(call.known()));
     values->answers.GiveCount(facts, call, computed);
-    // What equal reads inside is of no interest where its answer is computed.
+    // If the answer of `equal` is computed, its inner reads do not matter.
     const bool open = facts.open && !(facts.gives_number && call.has_inputs());
     CallOperator(op, facts, open, below, stack);
   }
-  // What a copy_ overwrites was forgotten before it, and what the card then copied counts.
+  // The target of a copy_ was forgotten before the copy, so the card's own knowledge of the copy
+  // stands.
   if (!facts.transport || call.has_inputs()) {
     Settle(op, facts, call, computed, thread.writes != writes, *stack);
   }
   values->answers.NoteReads(facts, call, watch, *stack);
 }
 
-// Some composites launch kernels themselves (convolution_backward), into memory that is fresh.
+// Some composites (convolution_backward) launch kernels themselves, into fresh memory.
 void RunTransparent(const c10::OperatorHandle& op, const OperatorFacts& facts, DispatchKeySet below,
                     Stack* stack) {
   const InsideScope answers(facts);
@@ -151,7 +154,7 @@ void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   }
 }
 
-// A composite operator with a rule: its parts are seen at the leaves, its meaning only here.
+// Runs a composite operator with a rule: its parts are seen at the leaves, its meaning only here.
 void Composite(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kCompositeKey);
   const OperatorFacts& facts = FactsOf(op, values->policy);

@@ -9,15 +9,15 @@
 
 namespace memtrace::shim {
 
-// Whether torch, or a library in it, handles one of our dispatch keys itself.
+// True if torch, or a library in it, itself handles one of our dispatch keys.
 bool IsPlaceTaken();
 
-// Registers with torch's dispatcher, for the life of the process: every operator of a thread that
-// has entered goes through us. To be called once; what it takes is never destroyed.
+// Registers with torch's dispatcher for the life of the process: from then on, every operator of a
+// thread that has entered goes through us. Call it once; its arguments are never destroyed.
 // REQUIRES: the place is not taken.
 void RegisterFallback(const CardContents& card, const HostValuesPolicy& policy, Answers& answers);
 
-// The calling thread's operators go through us from now on. REQUIRES: registered.
+// From now on, the calling thread's operators go through us. REQUIRES: registered.
 void EnterFallback();
 
 }  // namespace memtrace::shim

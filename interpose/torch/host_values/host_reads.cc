@@ -19,14 +19,14 @@ const char* NameOf(Known known) { return kNames[static_cast<int>(known)]; }
 
 bool IsPowerOfTwo(uint64_t value) { return (value & (value - 1)) == 0; }
 
-// As people write it: without the folder where libraries are installed.
+// Returns the path without the folder where libraries are installed, as people write it.
 std::string Short(const std::string& file) {
   constexpr std::string_view kLibraries = "site-packages/";
   const size_t at = file.rfind(kLibraries);
   return at == std::string::npos ? file : file.substr(at + kLibraries.size());
 }
 
-// The innermost line that is not torch's own: who asked.
+// Returns the innermost line that is not torch's own, which caused the read.
 std::string Place(const std::vector<PythonLine>& stack) {
   for (const PythonLine& line : stack) {
     if (line.file.find("/torch/") != std::string::npos) continue;

@@ -15,13 +15,14 @@
 
 namespace memtrace::shim {
 
-// The frames of the calling thread, innermost first; none on a thread that Python does not know.
+// Returns the frames of the calling thread, innermost first; none on a thread that Python does not
+// know.
 std::vector<PythonLine> PythonStack();
 
-// The values of the card that the host read: counted, and those that were unknown or assumed by the
-// line of Python that read them, which is what may have steered the run. The counts go into the
+// Counts the values of the card that the host read. Unknown or assumed ones, which may have changed
+// what the program did, are counted by the line of Python that read them. The counts go into the
 // trace as annotations (simulation.values, simulation.reads.*, simulation.read.N) at each power of
-// two, so that a killed process leaves them too, and at the end.
+// two, so that a killed process also leaves them, and at the end.
 //
 // Thread rule: any thread.
 class HostReads {
@@ -29,15 +30,15 @@ class HostReads {
   struct Read {
     std::string operation;  // "aten::_local_scalar_dense"
     Known known = Known::kUnknown;
-    bool is_condition = false;  // of a boolean
-    std::string answer;         // what the host got; "" if it is not one number
+    bool is_condition = false;  // the value is a boolean
+    std::string answer;         // the value that the host got; "" if it is not one number
   };
 
   explicit HostReads(const HostValuesPolicy& policy) : policy_(policy) {}
 
   void CountKnown();
-  // Throws c10::Error, a RuntimeError in Python, if this line has read unknown values so often
-  // since the last step began that it looks like a loop without end.
+  // Throws c10::Error, a RuntimeError in Python, if this line has read so many unknown values since
+  // the last step began that it looks like an endless loop.
   void Note(const Read& read, const std::vector<PythonLine>& stack);
 
   void BeginStep();
@@ -45,10 +46,10 @@ class HostReads {
 
  private:
   struct Line {
-    int number = 0;  // of the annotation
+    int number = 0;  // the annotation's
     uint64_t count = 0;
     uint64_t in_this_step = 0;
-    std::string text;  // after the count
+    std::string text;  // follows the count
   };
 
   void AnnotateLine(const Line& line) const;

@@ -14,7 +14,7 @@
 namespace memtrace::shim {
 namespace {
 
-// Made at start, never destroyed: operators run after every static destructor.
+// Made at start, never destroyed, because operators run after every static destructor.
 struct HostValues {
   explicit HostValues(const CardContents& contents) : card(contents) {}
 

@@ -10,30 +10,30 @@
 
 namespace memtrace::shim {
 
-// True values for small tensors on the simulated card (docs/host_values.md). Kernels are inert
-// there; so an operator whose inputs are known is done by the CPU on copies of the card's memory,
-// and its results are written back. The operator itself runs as ever: what it allocates, copies and
-// launches is what it would without us, and nothing here allocates on the card.
+// Gives small tensors on the simulated card true values (docs/host_values.md). Kernels have no
+// effect there, so the CPU computes an operator whose inputs are known on copies of the card's
+// memory, and its results are written back. The operator itself runs as usual: it allocates, copies
+// and launches as it would without us, and nothing here allocates on the card.
 //
 // It is a boxed fallback in torch's dispatcher, switched on per thread; autograd's threads inherit
 // it from the thread that calls backward.
 
-// Reads the policies, later ones winning, and registers with the dispatcher, for the life of the
-// process. Returns "" or one sentence that says why not (a policy cannot be read, or torch
-// uses our place in its dispatcher for itself); "-" if there is no simulated card.
+// Reads the policies, where later ones win, and registers with the dispatcher for the life of the
+// process. Returns "" or one sentence that tells why not (a policy cannot be read, or torch itself
+// uses our place in its dispatcher); "-" if there is no simulated card.
 std::string StartHostValues(const std::vector<std::string>& policy_files);
 
-// The calling thread's operators are looked at from now on. REQUIRES: started.
+// From now on, the calling thread's operators are followed. REQUIRES: started.
 void EnterHostValuesThread();
 
-// The allocator hands out this memory: whatever it held is of no meaning now. May be called under
+// The allocator hands out this memory, so its old contents have no meaning now. May be called under
 // an allocator's lock.
 void ForgetFreshMemory(uint64_t address, size_t bytes);
 
-// A training step begins: how often a line read unknown values is counted anew.
+// A training step begins: the count of each line's unknown reads starts again.
 void BeginHostValuesStep();
 
-// The counts of reads, into the trace.
+// Writes the counts of reads into the trace.
 void AnnotateHostValues();
 
 }  // namespace memtrace::shim

@@ -12,12 +12,12 @@ MemoryRuns::MemoryRuns(const at::Tensor& tensor) {
   run_bytes_ = item;
   span_ = item;
   count_ = 1;
-  if (tensor.is_contiguous()) {  // most are
+  if (tensor.is_contiguous()) {  // the usual case
     run_bytes_ = span_ = static_cast<uint64_t>(tensor.numel()) * item;
     return;
   }
   for (int64_t i = 0; i < tensor.dim(); ++i) {
-    // An expanded dimension is the same bytes again.
+    // An expanded dimension repeats the same bytes.
     if (tensor.size(i) == 1 || tensor.stride(i) == 0) continue;
     const Dimension dimension{tensor.size(i), static_cast<uint64_t>(tensor.stride(i)) * item};
     span_ += static_cast<uint64_t>(dimension.size - 1) * dimension.stride;

@@ -10,8 +10,8 @@
 
 namespace memtrace::shim {
 
-// Where the elements of a strided tensor are: runs of bytes without a gap, as offsets from its
-// first element.
+// The places of a strided tensor's elements: runs of bytes without a gap, as offsets from its first
+// element.
 //
 //   sizes {2, 3}, strides {8, 1}, 4 bytes an element:  xxx.....xxx   two runs of 12 bytes
 class MemoryRuns {
@@ -21,13 +21,13 @@ class MemoryRuns {
 
   explicit MemoryRuns(const at::Tensor& tensor);
 
-  // From the first element to the end of the last.
+  // Bytes from the first element to the end of the last.
   uint64_t span() const { return span_; }
   uint64_t run_bytes() const { return run_bytes_; }
   int64_t count() const { return count_; }
   bool too_many() const { return count_ > kMostRuns; }
 
-  // Calls visit(offset in bytes) for each run until it returns false; returns whether none did.
+  // Calls visit(offset in bytes) for each run until it returns false; returns true if none did.
   template <typename Visit>
   bool ForEach(Visit visit) const {
     std::vector<int64_t> index(outer_.size(), 0);
@@ -48,7 +48,7 @@ class MemoryRuns {
     uint64_t stride = 0;  // bytes
   };
 
-  std::vector<Dimension> outer_;  // by ascending stride, those that are not within a run
+  std::vector<Dimension> outer_;  // dimensions outside a run, by ascending stride
   uint64_t run_bytes_ = 0;
   uint64_t span_ = 0;
   int64_t count_ = 0;

@@ -19,7 +19,8 @@ namespace {
 
 using c10::DispatchKey;
 
-// A tensor whose memory is not simply its elements, or whose operators someone else handles first.
+// True if a tensor's memory is not simply its elements, or if other code handles its operators
+// first.
 bool IsIrregular(const at::Tensor& tensor) {
   static const c10::DispatchKeySet kOthers(
       {DispatchKey::Python, DispatchKey::Fake, DispatchKey::Functionalize,
@@ -41,7 +42,7 @@ bool IsWhole(const at::Tensor& tensor) {
 
 bool IsZero(const c10::IValue& number) { return number.isScalar() && number.toScalar().equal(0); }
 
-// Calls visit(tensor) for the tensors of an argument or result; lists may hold undefined ones.
+// Calls visit(tensor) for the tensors of an argument or result; lists may have undefined ones.
 template <typename Visit>
 void ForEachTensor(const c10::IValue& value, Visit visit) {
   if (value.isTensor()) {
@@ -53,13 +54,13 @@ void ForEachTensor(const c10::IValue& value, Visit visit) {
   }
 }
 
-// Random numbers for the card come from here: the program's own generators must not notice us.
+// The source of random numbers for the card, so that the program's own generators do not change.
 const at::Generator& OurGenerator() {
   static const auto* generator = new at::Generator(at::detail::createCPUGenerator(1));
   return *generator;
 }
 
-// The CPU's operators run below autograd and everything else that looks at the program's own.
+// Runs the CPU's operators below autograd and all else that observes the program's own operators.
 class PlainCpu {
  public:
   PlainCpu() : exclude_(Excluded()) {}
@@ -112,13 +113,14 @@ void OperatorCall::Look(const OperatorFacts::Argument& argument, const at::Tenso
   storages_.push_back(tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl());
   if (argument.written && HasMemory(tensor)) written_.push_back(tensor);
   if (argument.overwritten || tensor.numel() == 0) return;
-  if (!HasMemory(tensor)) is_irregular_ = true;  // resized to nothing by its owner
+  if (!HasMemory(tensor)) is_irregular_ = true;  // its owner has resized it to nothing
   const bool is_kept = facts_.reads_one_value || facts_.rule->count.has_value();
   if (is_kept && !first_input_.defined()) first_input_ = tensor;
   read_.push_back(&tensor);
 }
 
-// Large ones first: most operators work on activations, and those need no look at the card.
+// Checks sizes first: most operators work on large activations, for which the card need not be
+// asked.
 void OperatorCall::FindWhatIsKnown() {
   int64_t elements = 0;
   bool is_whole = true;
@@ -127,7 +129,7 @@ void OperatorCall::FindWhatIsKnown() {
     is_whole = is_whole && IsWhole(*tensor);
   }
   const bool is_small = elements <= (is_whole ? policy_.most_whole : policy_.most_real);
-  // What only moves is known or not at any size.
+  // An operator that only moves bytes is followed at any size.
   if (!is_small && !facts_.transport) return;
   known_ = Known::kKnown;
   for (const at::Tensor* tensor : read_) {
@@ -205,7 +207,7 @@ bool OperatorCall::Compute(const c10::OperatorHandle& op) {
     return true;
   } catch (const std::exception&) {
     // The CPU has no such operator for these types, or the values are out of range, which a kernel
-    // on the card would not have said either.
+    // on the card would not report either.
     ++facts_.failures;
     return false;
   }

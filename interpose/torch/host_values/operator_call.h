@@ -17,8 +17,8 @@
 
 namespace memtrace::shim {
 
-// One call of an operator: what is known of the tensors that it reads, and its values, computed by
-// the same operator of the CPU on copies of the card's memory.
+// One call of an operator: how well the tensors that it reads are known, and its values, computed
+// by the same operator of the CPU on copies of the card's memory.
 //
 //   OperatorCall call(facts, card, policy, stack);   the arguments are on the stack
 //   call.TakeInputs();                                 copies, before the operator changes them
@@ -31,38 +31,38 @@ class OperatorCall {
   OperatorCall(const OperatorFacts& facts, const CardContents& card, const HostValuesPolicy& policy,
                const torch::jit::Stack& stack);
 
-  // Plain tensors only, one of them on the card or to be made there.
+  // True if all tensors are plain, and one of them is on the card or is to be made there.
   bool concerns_card() const { return concerns_card_; }
-  // Of all that it reads on the card.
+  // The weakest knowledge of all tensors that it reads on the card.
   Known known() const { return known_; }
-  // Only kept for operators that read one value or have a count.
+  // Kept only for operators that read one value or have a count.
   const at::Tensor& first_input() const { return first_input_; }
 
   void ForgetWhatItOverwrites() const;
   void TakeInputs();
   bool has_inputs() const { return !inputs_.empty(); }
 
-  // What it writes gets zeros: known at any size, and without their bytes.
+  // True if the written tensor gets zeros, which are known at any size and without their bytes.
   bool makes_zeros() const { return makes_zeros_; }
   void WriteZeros() const;
 
-  // Whether what is written is of a size that is computed.
+  // True if the written tensors are small enough to be computed.
   bool WrittenFitsLimit() const;
-  // Whether the results on the stack, and what is written, are of a size that is computed.
+  // True if the results on the stack and the written tensors are small enough to be computed.
   bool ResultsFitLimit(const torch::jit::Stack& stack) const;
 
-  // False if the CPU cannot do it.
+  // Returns false if the CPU cannot do it.
   bool Compute(const c10::OperatorHandle& op);
-  // The size of the first result's first dimension.
+  // Returns the size of the first result's first dimension.
   std::optional<int64_t> ResultLength() const;
   const c10::IValue& result(size_t index) const { return results_[index]; }
 
   // REQUIRES: Compute was successful. The operator's own results are on the stack.
   void WriteResults(torch::jit::Stack& stack) const;
-  // Every result of a size that would be computed holds this number, assumed.
+  // Sets every result that is small enough to be computed to this number, as assumed.
   void FillResults(const torch::jit::Stack& stack, double value) const;
-  // Nothing is known of what it wrote. Memory fresh from the allocator is unknown already: its
-  // results need be forgotten only if the card saw copies or fills meanwhile (`results_too`).
+  // Marks its written tensors as unknown. Memory fresh from the allocator is unknown already:
+  // results must be forgotten only if the card saw copies or fills meanwhile (`results_too`).
   void ForgetResults(const torch::jit::Stack& stack, bool results_too) const;
 
  private:
@@ -83,13 +83,13 @@ class OperatorCall {
   const CardContents& card_;
   const HostValuesPolicy& policy_;
   const torch::jit::Stack& stack_;
-  size_t first_ = 0;  // of the arguments on the stack
+  size_t first_ = 0;  // index of the first argument on the stack
 
   bool concerns_card_ = false;
   bool is_irregular_ = false;
   bool makes_zeros_ = false;
   Known known_ = Known::kUnknown;
-  // All of them are on the card. The first lives only until the operator takes its arguments.
+  // All of these are on the card. read_ is valid only until the operator takes its arguments.
   c10::SmallVector<const at::Tensor*, 8> read_;
   c10::SmallVector<at::Tensor, 4> written_;
   c10::SmallVector<const void*, 8> storages_;

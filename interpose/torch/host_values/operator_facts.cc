@@ -20,7 +20,8 @@ bool HoldsTensors(const c10::TypePtr& type) {
   return HoldsTensors(type->containedType(0));
 }
 
-// Schemas mark what an operator writes, not whether it also reads it.
+// Lists them by name, because a schema marks which arguments are written, not if they are also
+// read.
 bool OverwritesItsFirst(const std::string& name) {
   static const auto* names = new std::unordered_set<std::string>{
       "aten::copy_",          "aten::zero_",         "aten::fill_",      "aten::_foreach_zero_",
@@ -41,8 +42,9 @@ bool IsView(const c10::FunctionSchema& schema) {
                      [](const c10::Argument& result) { return result.alias_info() != nullptr; });
 }
 
-// They return before they are done: another thread copies to and from the card, which sees those
-// copies itself. What we forgot afterwards could be what had just arrived.
+// Collectives return before they are done: another thread copies to and from the card, which sees
+// those copies itself. If we forgot the result afterwards, we could forget data that has just
+// arrived.
 bool IsCollective(const std::string& operator_name) {
   return StartsWith(operator_name, "c10d::") || StartsWith(operator_name, "_c10d_functional::");
 }
@@ -50,7 +52,7 @@ bool IsCollective(const std::string& operator_name) {
 bool IsTransparent(const c10::OperatorHandle& op, bool is_aten, bool is_transport) {
   if (IsView(op.schema()) || op.hasTag(at::Tag::inplace_view)) return true;
   const std::string& name = op.schema().name();
-  // Marked as writing its tensor, which it only keeps from being reused.
+  // record_stream is marked as writing its tensor, but only delays its reuse.
   if (name == "aten::record_stream" || IsCollective(name)) return true;
   if (!is_aten || is_transport) return false;
   return !op.hasKernelForDispatchKey(c10::DispatchKey::CUDA);
@@ -83,13 +85,14 @@ class Facts {
     const MutexLock lock(mutex_);
     auto& facts = by_schema_[&op.schema()];
     if (facts == nullptr || !IsOf(*facts, op)) {
-      if (facts != nullptr) retired_.push_back(std::move(facts));  // another thread may read it
+      // Another thread may still read the old facts.
+      if (facts != nullptr) retired_.push_back(std::move(facts));
       facts = std::make_unique<OperatorFacts>(op, policy);
     }
     return *facts;
   }
 
-  // A library that is removed and another that is registered may get the same place.
+  // False if a library was removed and another one got the same address for its schema.
   static bool IsOf(const OperatorFacts& facts, const c10::OperatorHandle& op) {
     const c10::FunctionSchema& schema = op.schema();
     return facts.arguments.size() == schema.arguments().size() &&

@@ -13,7 +13,7 @@
 
 namespace memtrace::shim {
 
-// What an operator's schema, kernels and rule say about it, worked out once.
+// Facts that follow from an operator's schema, kernels and rule, computed once.
 struct OperatorFacts {
   struct Argument {
     bool holds_tensors = false;  // a tensor or a list of them
@@ -31,33 +31,33 @@ struct OperatorFacts {
   std::string overload;
   const OperatorRule* rule = nullptr;
   std::vector<Argument> arguments;
-  std::vector<bool> result_is_argument;  // by result
+  std::vector<bool> result_is_argument;  // one element for each result
 
   bool takes_tensors = false;
   bool takes_device = false;
-  // Views, and what is put together from other operators: those are seen themselves.
+  // Views, and operators composed of others, which are seen themselves.
   bool transparent = false;
-  bool view = false;  // one of them that launches nothing
-  // copy_ only moves bytes: by the card's own copies wherever it can, and those know.
+  bool view = false;  // a view, which launches nothing
+  // copy_ only moves bytes, where possible by the card's own copies, which keep what is known.
   bool transport = false;
   // Other operators are seen inside it.
   bool open = false;
-  // The same operator of the CPU gives the values that this one would.
+  // The CPU's operator of the same name gives the values that this one would.
   bool computable = false;
   bool reads_one_value = false;  // _local_scalar_dense
-  bool gives_number = false;     // or equal: its result is not a tensor
+  bool gives_number = false;     // that one or equal: its result is not a tensor
   bool random = false;
-  // Its first argument gets zeros, or what its second says.
+  // Its first argument becomes zero, or the number in its second argument.
   bool makes_zero = false;
   bool makes_constant = false;
 
-  // An operator that the CPU cannot do is not tried for ever.
+  // False after some failures, so that an operator that the CPU cannot do is not tried forever.
   bool WorthTrying() const { return computable && (succeeded || failures < 8); }
   mutable std::atomic<int> failures = 0;
   mutable std::atomic<bool> succeeded = false;
 };
 
-// The facts about an operator; they live for ever.
+// Returns the facts about an operator, which live until the process ends.
 const OperatorFacts& FactsOf(const c10::OperatorHandle& op, const HostValuesPolicy& policy);
 
 }  // namespace memtrace::shim

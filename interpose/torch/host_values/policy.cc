@@ -26,7 +26,7 @@ std::optional<double> Value(const std::string& word) {
   return value;
 }
 
-// Empty if one is no value.
+// Returns an empty list if a word is not a value.
 std::vector<double> Values(const std::vector<std::string>& words) {
   std::vector<double> values;
   for (const std::string& word : words) {
@@ -40,7 +40,7 @@ std::vector<double> Values(const std::vector<std::string>& words) {
 OperatorRule::Place PlaceOf(const std::string& word) {
   const size_t colon = word.rfind(':');
   const std::string behind = colon == std::string::npos ? "" : word.substr(colon + 1);
-  const auto line = static_cast<int>(std::strtol(behind.c_str(), nullptr, 10));  // 0: no number
+  const auto line = static_cast<int>(std::strtol(behind.c_str(), nullptr, 10));  // 0: not a number
   return {.file = line > 0 ? word.substr(0, colon) : word, .line = line, .answer = {}};
 }
 
@@ -63,7 +63,7 @@ std::string AddRead(OperatorRule& rule, const std::vector<double>& values,
   const ReadAnswer answer{.condition = values[0], .whole = values[1], .real = values[2]};
   if (place) {
     place->answer = answer;
-    rule.reads_at.insert(rule.reads_at.begin(), *place);  // the last one said wins
+    rule.reads_at.insert(rule.reads_at.begin(), *place);  // the last one given wins
   } else {
     rule.read = answer;
   }

@@ -19,15 +19,15 @@ struct PythonLine {
   std::string function;
 };
 
-// What the host gets for an unknown value, by the kind of number that it reads.
+// The host's answers for an unknown value, by the kind of number that it reads.
 struct ReadAnswer {
   double condition = 0;
   double whole = 0;
   double real = 0;
 };
 
-// What to do about one operator where its values are unknown. Its grammar is described at the top
-// of default.policy.
+// The rule for one operator whose values are unknown. The top of default.policy describes its
+// grammar.
 struct OperatorRule {
   struct Place {
     std::string file;  // the end of a path
@@ -49,15 +49,15 @@ struct OperatorRule {
 // The policy for values that no kernel computed. Plain data: filled at start, then only read.
 class HostValuesPolicy {
  public:
-  // Adds the lines of a file; those already there lose to them. Returns "" or one sentence that
-  // says what is wrong and where; what came before the wrong line is then in force.
+  // Adds the lines of a file, which win over earlier ones. Returns "" or one sentence that tells
+  // what is wrong and where; the lines before the wrong one are then in force.
   std::string AddFile(const std::string& path);
-  // `name` is the file's, for the sentence.
+  // `name` is the file's name, for the sentence.
   std::string AddText(std::string_view text, const std::string& name);
 
-  // By the full name first ("aten::index.Tensor"), then without overload. Never null.
+  // Looks up the full name first ("aten::index.Tensor"), then without overload. Never returns null.
   const OperatorRule* Find(const std::string& name, const std::string& overload) const;
-  // Of all operators that have a rule.
+  // Returns the names of all operators that have a rule.
   std::vector<std::string> OperatorNames() const;
 
   int64_t most_whole = 0;

@@ -16,7 +16,7 @@ const c10::StorageImpl* StorageOf(const at::Tensor& tensor) {
   return tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
 }
 
-// Tensors of inference mode have no version.
+// Returns 0 for tensors of inference mode, which have no version.
 uint32_t VersionOf(const at::Tensor& tensor) {
   const c10::VariableVersion& version = tensor.unsafeGetTensorImpl()->version_counter();
   return version.enabled() ? version.current_version() : 0;

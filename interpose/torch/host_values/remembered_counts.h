@@ -18,10 +18,10 @@
 
 namespace memtrace::shim {
 
-// The counts of elements that operators were given, by the tensor that was counted. A mask that is
+// Remembers the counts of elements that operators were given, by the counted tensor. A mask that is
 // counted in the forward pass is counted again in the backward pass, and must have as many elements
-// then: if nobody wrote the tensor since, as far as torch's version counter tells, what was
-// answered once is answered again, although its values are not known any more.
+// then: if the tensor was not written since, as far as torch's version counter tells, the same
+// answer is given again, although its values are no longer known.
 //
 // Thread rule: any thread.
 class RememberedCounts {
@@ -32,8 +32,8 @@ class RememberedCounts {
  private:
   using Storage = c10::weak_intrusive_ptr<c10::StorageImpl>;
 
-  // The storage's address means nothing once its tensors are gone and another has it: a weak
-  // pointer keeps it from being given away.
+  // The weak pointer keeps the storage's address from being reused, so that it still identifies the
+  // storage after its tensors are gone.
   struct Entry {
     Storage storage;
     std::string operation;

@@ -15,7 +15,7 @@
 
 namespace memtrace::shim {
 
-// What an entry of torch's history may say; older torches keep less of it.
+// Facts that an entry of torch's history may have; older torches keep fewer.
 struct EntryFacts {
   c10::DeviceIndex device = 0;
   std::size_t address = 0;

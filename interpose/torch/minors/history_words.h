@@ -7,7 +7,7 @@
 
 namespace memtrace::shim {
 
-// The words of torch's history and snapshots, wherever this torch has them.
+// The types of torch's history and snapshots, from the place where this torch has them.
 using c10::cuda::CUDACachingAllocator::BlockInfo;
 using c10::cuda::CUDACachingAllocator::RecordContext;
 using c10::cuda::CUDACachingAllocator::SegmentInfo;

@@ -11,8 +11,8 @@
 
 namespace memtrace::shim {
 
-// What torch has read of PYTORCH_CUDA_ALLOC_CONF. Before 2.10 one class has all of it; its object
-// is torch's here, too (exports.map).
+// The parts of PYTORCH_CUDA_ALLOC_CONF that torch has read. Before 2.10 one class has all of them;
+// its object is also torch's here (exports.map).
 struct SettingsInOneClass {
   using Config = c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
@@ -21,7 +21,7 @@ struct SettingsInOneClass {
   static size_t LargestSplit() { return Config::max_split_size(); }
   static double GarbageCollectionThreshold() { return Config::garbage_collection_threshold(); }
   static std::string Text() { return Config::last_allocator_settings(); }
-  // CUDAAllocatorConfig's own answer says on stderr that this library was not built for them.
+  // Not from CUDAAllocatorConfig, which would print that this library was not built for them.
   static bool HasExpandableSegments() {
     return Text().find("expandable_segments:True") != std::string::npos;
   }

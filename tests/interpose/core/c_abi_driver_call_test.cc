@@ -38,7 +38,7 @@ void Enter(const memtrace_card_call* /*call*/) {
 constexpr memtrace_card_listener kListener = {
     .enters = Enter, .leaves = [](const auto*) {}, .happens = [](const auto*) {}};
 
-// All that a program can say, and what the recorder is asked.
+// Makes all statements that a program can make, and all requests to the recorder.
 void SayEverything() {
   memtrace_push_tag(memtrace_intern("tool"));
   memtrace_push_module(memtrace_intern("a.module"));
@@ -68,7 +68,7 @@ void TakeAndGiveBackOutside() {
 
 class CAbiDriverCallTest : public CardProcessTest {
  protected:
-  // Runs `body` in the first process's calls of the driver for memory that is mapped and given
+  // Runs `body` within the first process's calls of the driver for memory that is mapped and given
   // back.
   static void Within(void (*body)()) {
     alarm(kSeconds);
@@ -103,7 +103,7 @@ TEST_F(CAbiDriverCallTest, AnotherCardAllocatesWithinACallOfTheDriver) {
   UseCard("2x1GiB,context=0MiB");
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(2, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
-    Allocate(1_MiB, 1);  // so that emptying the caches asks nothing of its driver
+    Allocate(1_MiB, 1);  // so that emptying the caches needs no driver call
     Within([] {
       void* address = Allocate(1_MiB, 1);
       EXPECT_EQ(memtrace_deallocate(address), MEMTRACE_OK);

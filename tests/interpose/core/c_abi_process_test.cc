@@ -14,9 +14,9 @@ namespace {
 std::atomic<bool> is_forked_from_threads = false;
 }
 
-// LeakSanitizer asks this at the end of a process. What glibc keeps for the end of a thread
-// (__cxa_thread_atexit_impl) is reachable from that thread alone: in a child forked while other
-// threads of the parent had such lists, they count as leaked, and nobody could free them.
+// LeakSanitizer calls this at the end of a process. glibc's list for the end of a thread
+// (__cxa_thread_atexit_impl) is reachable only from that thread: in a child forked while other
+// threads of the parent had such lists, they count as leaked, although nothing can free them.
 extern "C" int __lsan_is_turned_off() {  // NOLINT(readability-identifier-naming): its name
   return is_forked_from_threads ? 1 : 0;
 }
@@ -134,7 +134,7 @@ TEST_F(CAbiProcessTest, AllocationGoesOnAfterTheTraceIsClosed) {
   EXPECT_EQ(EventsOf<trace::CardSample>(reader).back().card.live_requested, 3_MiB);
 }
 
-// As an exit handler of a program, or the destructor of a static object, that comes after ours.
+// Stands for a program's exit handler, or a static object's destructor, that runs after ours.
 void UseAtTheEnd() {
   void* address = nullptr;
   const bool is_served = memtrace_allocate(0, 1_MiB, 0, 0, &address, nullptr) == MEMTRACE_OK &&
@@ -147,7 +147,7 @@ void UseAtTheEnd() {
 
 TEST_F(CAbiProcessTest, WhoComesAfterOurExitHandlerIsServed) {
   EXPECT_TRUE(InOwnProcess([] {
-    std::atexit(UseAtTheEnd);  // before ours is registered, so it runs after it
+    std::atexit(UseAtTheEnd);  // before ours is registered, so that it runs after ours
     Start();
     Allocate(3_MiB);
   }));
@@ -227,7 +227,7 @@ TEST_F(CAbiProcessTest, ChildForkedBeforeTheStartHasATraceOfItsOwn) {
   EXPECT_THAT(Files(), UnorderedElementsAre("run.trace", StartsWith("run.trace.")));
 }
 
-// The locks that threads of the parent hold at the fork have no holder in the child.
+// Locks that threads of the parent hold at the fork have no holder in the child.
 TEST_F(CAbiProcessTest, ForkUnderTrafficDeadlocksNoChild) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();

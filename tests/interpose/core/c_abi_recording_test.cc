@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 class CAbiRecordingTest : public CardProcessTest {
  protected:
-  // "owner module" of every allocation.
+  // Returns "owner module" of every allocation.
   static std::vector<std::string> Whose(const trace::TraceReader& reader) {
     std::vector<std::string> whose;
     for (const trace::Allocate& event : EventsOf<trace::Allocate>(reader)) {
@@ -49,7 +49,7 @@ TEST_F(CAbiRecordingTest, WhatWasSaidBeforeTheStartArrives) {
     Allocate(1_MiB);
     memtrace_pop_module();
     memtrace_pop_tag();
-    memtrace_pop_tag();  // one too many does no harm
+    memtrace_pop_tag();  // an extra one does no harm
     Allocate(1_MiB);
     memtrace_begin_step();
   }));
@@ -149,7 +149,8 @@ TEST_F(CAbiRecordingTest, AnotherAllocatorIsObservedAndNotServed) {
     EXPECT_EQ(memtrace_allocate(0, 512, 0, 0, &address, nullptr), MEMTRACE_INVALID_ARGUMENT);
     Observe(MEMTRACE_OBSERVED_MAP, 0x7000000, 20_MiB);
     Observe(MEMTRACE_OBSERVED_ALLOCATE, 0x7000000, 3_MiB);
-    Observe(MEMTRACE_OBSERVED_FREE_REQUESTED, 0x9000000, 1_MiB);  // from before we looked
+    // This block was allocated before observing began.
+    Observe(MEMTRACE_OBSERVED_FREE_REQUESTED, 0x9000000, 1_MiB);
     Observe(MEMTRACE_OBSERVED_FREE_COMPLETED, 0x9000000, 1_MiB);
     memtrace_observed_out_of_memory failure{};
     failure.size = sizeof(failure);
@@ -178,7 +179,7 @@ TEST_F(CAbiRecordingTest, EventOfAnOlderObserverIsReadNoFurtherThanItGoes) {
     event.kind = MEMTRACE_OBSERVED_ALLOCATE;
     event.address = 0x7000000;
     event.bytes = 512;
-    event.context = ~uint64_t{0};  // not the caller's to say, by its size
+    event.context = ~uint64_t{0};  // ignored, because it lies beyond the stated size
     memtrace_observe(&event);
   }));
   EXPECT_EQ(EventsOf<trace::Allocate>(Trace()).at(0).stack, 0u);

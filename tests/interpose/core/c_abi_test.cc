@@ -138,8 +138,8 @@ TEST_F(CAbiTest, RequestThatIsToBeRejectedIsToldNobody) {
   EXPECT_TRUE(EventsOf<trace::OutOfMemory>(Trace()).empty());
 }
 
-// The order in which the shim for torch serves what does not lie free: only_free, then the
-// program's callbacks, which may free something, then the request that may ask the driver.
+// Follows the order in which the shim for torch serves a request without free memory: only_free,
+// then the program's callbacks, which may free something, then the request that may ask the driver.
 TEST_F(CAbiTest, WhatIsFreedAfterARequestForFreeMemoryServesTheNextWithoutTheDriver) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint64_t kSlack = 1'000'000'000;  // of other clocks
+constexpr uint64_t kSlack = 1'000'000'000;  // because other clocks are used
 constexpr char kKernel = 0;                 // any address can stand for the host's side of a kernel
 
 class CardActivitiesTest : public CardProcessTest {
@@ -43,7 +43,7 @@ class CardActivitiesTest : public CardProcessTest {
     ASSERT_EQ(cudaLaunchKernel(&kKernel, dim3(7), dim3(128), nullptr, 0, nullptr), cudaSuccess);
   }
 
-  // Of each kernel, which allocation it is tied to, from 1; 0: none.
+  // Returns the allocation to which each kernel is tied, counted from 1; 0: none.
   static std::vector<size_t> Ties(const trace::TraceReader& reader) {
     std::vector<uint64_t> births = {0};
     std::vector<uint64_t> blocks;
@@ -64,7 +64,7 @@ class CardActivitiesTest : public CardProcessTest {
     }
     return ties;
   }
-  // The values that a fact had, in order.
+  // Returns the values that a fact had, in order.
   static std::vector<std::string> Facts(const trace::TraceReader& reader, std::string_view key) {
     std::vector<std::string> values;
     for (const trace::Annotate& fact : EventsOf<trace::Annotate>(reader)) {
@@ -140,7 +140,7 @@ TEST_F(CardActivitiesTest, WhileAnotherToolHasCuptiIsAGapThatIsSaid) {
     memtrace_resume_activities();
     Launch();
     memtrace_resume_activities();
-    memtrace_resume_activities();  // one too many does no harm
+    memtrace_resume_activities();  // an extra one does no harm
     Allocate(1_MiB);
     Launch();
   }));

@@ -20,8 +20,9 @@
 
 namespace memtrace {
 
-// Runs `body` in a forked child and waits for it: libmemtrace starts once a process. True if
-// nothing failed there. The child leaves by exit(), as programs do, so its trace is closed.
+// Runs `body` in a forked child and waits for it, because libmemtrace starts once a process.
+// Returns true if nothing failed there. The child leaves by exit(), as programs do, so its trace is
+// closed.
 template <typename Body>
 bool InOwnProcess(Body body) {
   std::fflush(nullptr);
@@ -34,7 +35,7 @@ bool InOwnProcess(Body body) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Each test plays in processes of its own with simulated cards and, afterwards, reads their trace.
+// Each test runs in processes of its own with simulated cards and reads their trace afterwards.
 class CardProcessTest : public ::testing::Test {
  protected:
   void SetUp() override {

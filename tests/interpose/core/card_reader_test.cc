@@ -22,13 +22,14 @@ TEST(CardReaderTest, WhatIsGoneAtTheFirstLookIsTheContext) {
   CardReader reader(0);
   EXPECT_FALSE(reader.has_looked());
   reader.Look(Used(600 * kMiB), 20 * kMiB);
-  reader.Look(Used(900 * kMiB), 20 * kMiB);  // only the first counts
+  reader.Look(Used(900 * kMiB), 20 * kMiB);  // only the first look counts
   const trace::CardLedger ledger = Read(reader, kGiB, 64 * kMiB, 2 * kGiB);
   EXPECT_EQ(ledger.context, 580 * kMiB);
   EXPECT_EQ(ledger.other_processes, 0u);
 }
 
-// On a card with eight others 57.66 GiB were once called the context, and -55.25 unexplained.
+// On a card with eight other processes, 57.66 GiB once counted as the context, and -55.25 as
+// unexplained.
 TEST(CardReaderTest, MoreThanAContextIsOfOtherProcesses) {
   CardReader reader(0);
   reader.Look(Used(58 * kGiB), 20 * kMiB);

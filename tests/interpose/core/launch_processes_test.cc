@@ -12,7 +12,7 @@
 namespace memtrace {
 namespace {
 
-// A child that runs a program which waits for its input to end, with an environment of its own.
+// A child, with an environment of its own, that runs a program which waits for its input to end.
 class WaitingChild {
  public:
   explicit WaitingChild(const char* variable) {

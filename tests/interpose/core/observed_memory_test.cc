@@ -30,7 +30,7 @@ class ObservedMemoryTest : public ::testing::Test {
     memory_.Note(event);
   }
 
-  // What the block occupies, if a rest of up to 1 MiB stays with it.
+  // Returns the bytes that the block occupies if a rest of up to 1 MiB stays with it.
   Bytes Take(DeviceAddress address, Bytes bytes) {
     const Bytes before = memory_.ledger().live_allocated;
     memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, bytes, address);
@@ -76,9 +76,9 @@ TEST_F(ObservedMemoryTest, TheObserverHearsOfThePool) {
   EXPECT_EQ(observer.pool, (PoolId{0, 7}));
 }
 
-// A block of 13 MiB in a segment of 14, and one of 2 MiB in what is left of one of 20.
+// Uses a block of 13 MiB in a segment of 14, and one of 2 MiB in the rest of a segment of 20.
 TEST_F(ObservedMemoryTest, ABlockKeepsARestThatIsNotWorthSplittingOff) {
-  constexpr DeviceAddress kSecond = kFirst + 14_MiB;  // adjacent, and another segment all the same
+  constexpr DeviceAddress kSecond = kFirst + 14_MiB;  // adjacent, but another segment
   Segment(kFirst, 14_MiB);
   Segment(kSecond, 20_MiB);
   EXPECT_EQ(Take(kFirst, 13_MiB), 14_MiB);

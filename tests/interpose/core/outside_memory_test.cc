@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using trace::OutsideKind;
 
-// "+1:5" is block 1 of 5 MiB taken, "-1:5" given back.
+// Notes "+1:5" when block 1 of 5 MiB is taken, "-1:5" when it is given back.
 class Listener final : public OutsideListener {
  public:
   void Taken(const OutsideBlock& block) override { Add('+', block); }
@@ -76,7 +76,8 @@ TEST_F(OutsideMemoryTest, PhysicalMemoryLivesUntilReleasedAndUnmapped) {
   memory_.Released(9);
   memory_.Released(9);
   EXPECT_EQ(memory_.on_card(0), 8_MiB);
-  memory_.Unmapped(DeviceAddress{0x1000}, 4_MiB);  // not the whole mapping: the driver refuses that
+  // This is only a part of the mapping, which the driver refuses.
+  memory_.Unmapped(DeviceAddress{0x1000}, 4_MiB);
   EXPECT_EQ(memory_.on_card(0), 8_MiB);
   memory_.Unmapped(DeviceAddress{0x1000}, 8_MiB);
   EXPECT_EQ(memory_.on_card(0), 0u);

@@ -16,7 +16,7 @@ TEST(OwnFilesTest, PackageIsTheFolderAboveItsLibraries) {
 
 TEST(OwnFilesTest, LibraryOutsideAPackageHasNoFolder) {
   EXPECT_EQ(PackageFolderOf("/opt/lib/libmemtrace.so"), "");
-  EXPECT_FALSE(IsOwnFile("/home/ada/train.py"));  // a test program lies in no package
+  EXPECT_FALSE(IsOwnFile("/home/ada/train.py"));  // a test program is not in a package
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the probe's walk with the interpreter's own stacks. Usage: python_frames_child.py PROBE EXPECTED.
 
-EXPECTED says whether walks must do without the interpreter's lock in the end ("1"). Any Python from 3.10 on.
+EXPECTED is "1" if walks must do without the interpreter's lock in the end. Runs on any Python from 3.10 on.
 """
 
 import contextlib
@@ -12,13 +12,13 @@ import sys
 import threading
 
 _holding = ctypes.PyDLL(sys.argv[1])  # calls that keep the interpreter's lock
-_letting_go = ctypes.CDLL(sys.argv[1])  # calls that let it go, as torch's operators do
+_letting_go = ctypes.CDLL(sys.argv[1])  # calls that release it, as torch's operators do
 _text = threading.local()
 compared = 0
 
 
 def check() -> int:
-    """The probe's stack from here, by both kinds of call, is what sys._getframe says."""
+    """Checks that the probe's stack from here equals sys._getframe's, for both kinds of call."""
     global compared
     if not hasattr(_text, "buffer"):
         _text.buffer = ctypes.create_string_buffer(1 << 16)
@@ -31,7 +31,7 @@ def check() -> int:
             lines.append(f"{name}:{frame.f_lineno}")
             frame = frame.f_back
         found = _text.buffer.value.decode().splitlines()
-        # The innermost frame has gone on to the next lines meanwhile.
+        # The innermost frame's line is not compared, because it has changed since.
         assert found[1:] == lines[1:] and count == len(lines), f"{found}\n{lines}"
         assert found[0].split(":")[0] == lines[0].split(":")[0]
         compared += 1

@@ -18,7 +18,8 @@ memtrace::PythonFrames& Frames() {
 
 extern "C" {
 
-// The caller's stack, innermost first, a line "function:line" each. Returns the number of frames.
+// Writes the caller's stack, innermost first, a line "function:line" each. Returns the number of
+// frames.
 [[gnu::visibility("default")]] uint32_t probe_stack(char* text, size_t size) {
   return Frames().Walk([&](std::span<const memtrace::recorder::RawFrame> frames) {
     std::string lines;

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The walk of Python frames by known offsets, against each interpreter of this machine."""
+"""Compares the walk of Python frames by known offsets with each interpreter of this machine."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from support.interpreters import MINORS, interpreter
 
 CHILD = Path(__file__).with_name("python_frames_child.py")
 PROBE = Path(os.environ.get("MEMTRACE_BUILD", ".")) / "tests/interpose/core/libpython_frames_probe.so"
-# What python_frame_layout.cc knows; others must go through CPython's public functions.
+# The versions in python_frame_layout.cc; others must use CPython's public functions.
 KNOWN_LAYOUTS = {"3.11", "3.12", "3.13"}
 
 

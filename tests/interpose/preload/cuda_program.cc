@@ -20,7 +20,7 @@
 #include "interpose/simulated_card/interface/card_control.h"
 #include "interpose/simulated_card/interface/card_listener.h"
 
-// Exported, so that it has a name in stacks.
+// Exported, so that stacks show its name.
 extern "C" __attribute__((visibility("default"), noinline)) void* LoadTheModel(size_t bytes) {
   void* address = nullptr;
   if (cudaMalloc(&address, bytes) != cudaSuccess) std::exit(11);
@@ -45,7 +45,7 @@ void* DeviceMemory(size_t bytes) {
   return address;
 }
 
-// 5 MiB are left, 8 were the most.
+// 5 MiB are left at the end; the peak is 8.
 void Leave() {
   void* kept = DeviceMemory(5 * kMiB);
   void* given_back = DeviceMemory(3 * kMiB);
@@ -75,7 +75,8 @@ void NamedFunction() {
   if (LoadTheModel(9 * kMiB) == nullptr) std::exit(12);
 }
 
-// 8 MiB of physical memory that is mapped, released, and unmapped at the end; 4 that are left.
+// Makes 8 MiB of physical memory that is mapped, released, and unmapped at the end, and 4 that are
+// left.
 void Physical() {
   CHECK_CALL(cudaFree(nullptr));
   CUmemAllocationProp properties{};
@@ -100,7 +101,8 @@ void RunOut() {
   if (cudaMalloc(&address, 700 * kMiB) != cudaErrorMemoryAllocation) std::exit(3);
 }
 
-// As a CUDA runtime does that is linked into its user: by handle, then by the driver's own table.
+// Finds the driver's functions like a CUDA runtime that is linked into its user: by handle, then by
+// the driver's own table.
 using Alloc = CUresult (*)(CUdeviceptr*, size_t);
 using Free = CUresult (*)(CUdeviceptr);
 
@@ -185,7 +187,7 @@ void ClearEnvironment() {
   Leave();
 }
 
-// As a daemon does.
+// Closes all files, as a daemon does.
 void CloseFiles() {
   Leave();
   for (int file = 3; file < 1024; ++file) close(file);
@@ -195,17 +197,17 @@ void CloseFiles() {
   for (int i = 0; i < 200000; ++i) CHECK_CALL(cudaFree(DeviceMemory(kMiB)));
 }
 
-// As the simulated card has no reset, the driver's answer alone is looked at.
+// Only the driver's answer is checked, because the simulated card has no reset.
 void Reset() {
   Leave();
   if (cudaDeviceReset() == cudaSuccess) DeviceMemory(4 * kMiB);
 }
 
-// What the driver calls in turn (here a listener of the card's) uses it as well, in this thread and
-// in another: whoever stands before the driver must not hold a lock meanwhile.
+// Code that the driver calls (here a listener of the card) also uses the driver, in this thread and
+// in another, so a hook of the driver must not hold a lock meanwhile.
 void WithinCalls() {
   static thread_local bool is_within = false;
-  // Not the runtime's functions: of those the listener hears before they call the driver.
+  // Uses no runtime functions, because the listener is told of those before they call the driver.
   static constexpr auto kTakeAndGiveBack = [] {
     CUdeviceptr address = 0;
     void* host = nullptr;
@@ -235,7 +237,7 @@ void WithinCalls() {
   memtrace_card_listen(nullptr);
 }
 
-// The range of an address is the block that the program asked for.
+// The range of an address is the block that the program requested.
 void Range() {
   auto* block = static_cast<char*>(DeviceMemory(3 * kMiB));
   CUdeviceptr base = 0;
@@ -244,7 +246,7 @@ void Range() {
   if (base != reinterpret_cast<CUdeviceptr>(block) || bytes != 3 * kMiB) std::exit(13);
 }
 
-// How often the driver is asked for memory, or given it, in 100 rounds of the same.
+// Counts how often the driver is asked for memory, or given it, in 100 equal rounds.
 void Counted() {
   CHECK_CALL(cudaFree(DeviceMemory(4 * kMiB)));
   CHECK_CALL(memtrace_card_log_calls(1));
@@ -262,7 +264,7 @@ void Counted() {
   std::printf("%zu\n", calls);
 }
 
-// errno is the program's.
+// errno belongs to the program.
 void KeepErrno() {
   errno = EDOM;
   Leave();
@@ -271,7 +273,7 @@ void KeepErrno() {
 
 void* Neighbour(const char* name) { return dlsym(RTLD_NEXT, name); }
 
-// What is asked for by RTLD_NEXT is what comes behind the program, not behind us.
+// RTLD_NEXT must find the symbol that comes after the program, not after us.
 void Next() {
   if (Neighbour("malloc") == nullptr || Neighbour("main") != nullptr) std::exit(10);
 }

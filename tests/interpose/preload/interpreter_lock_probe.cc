@@ -29,7 +29,7 @@ bool Await(const std::atomic<bool>& flag) {
   return flag;
 }
 
-// As the runtime finds the driver's functions.
+// Finds the driver's functions as the runtime does.
 template <typename Function>
 Function* Driver(Function* /*declared*/, const char* name) {
   static void* const kDriver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -44,7 +44,7 @@ bool EnterContext() {
          DRIVER(cuCtxSetCurrent, "cuCtxSetCurrent")(context) == CUDA_SUCCESS;
 }
 
-// Stacks not seen before each time, as the depth differs.
+// Each call has a new stack, because the depth differs.
 bool TakeByTheDriver(int depth) {
   if (depth > 0) return TakeByTheDriver(depth - 1) && depth < 100;
   CUdeviceptr address = 0;
@@ -52,7 +52,7 @@ bool TakeByTheDriver(int depth) {
          DRIVER(cuMemFree, "cuMemFree_v2")(address) == CUDA_SUCCESS;
 }
 
-// Mapped and given back by calls of the driver.
+// Driver calls map the memory and give it back.
 bool TakeByTheAllocator() {
   void* address = nullptr;
   memtrace_out_of_memory failure{};
@@ -63,13 +63,13 @@ bool TakeByTheAllocator() {
 
 }  // namespace
 
-// With the lock. 1: the other thread was done meanwhile.
+// Called with the lock held. Returns 1 if the other thread finished meanwhile.
 PROBE_API int probe_hold() {
   is_held = true;
   return Await(is_done) ? 1 : 0;
 }
 
-// Without it. 1: it was held all the while, and all calls were answered.
+// Called without the lock. Returns 1 if it was held all the time and all calls returned.
 PROBE_API int probe_use_driver() {
   if (!Await(is_held)) return 0;
   bool is_answered = EnterContext() && TakeByTheAllocator();

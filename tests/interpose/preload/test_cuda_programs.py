@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA programs that know nothing of memtrace, under LD_PRELOAD: what they take is in a trace; they notice nothing."""
+"""Runs CUDA programs unaware of memtrace under LD_PRELOAD: a trace has what they take, and they notice nothing."""
 
 import json
 import os
@@ -15,11 +15,11 @@ PROGRAM = BUILD / "tests/interpose/preload/cuda_program"
 PACKAGE = BUILD / "package/lib"
 PRELOAD = PACKAGE / "libmemtrace_preload.so"
 MIB = 1 << 20
-CACHE = ("0", "1")  # whether our allocator serves the program
+CACHE = ("0", "1")  # "1": our allocator serves the program
 
 
 def run(folder: Path, what: str, preload: Path | None = PRELOAD, status: int = 0, **environment: str):
-    """Runs the program on a simulated card of 1 GiB; its trace would be run.trace."""
+    """Runs the program on a simulated card of 1 GiB; if it writes a trace, that is run.trace."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("MEMTRACE_")}
     done = subprocess.run(
         [PROGRAM, what],
@@ -42,7 +42,7 @@ def run(folder: Path, what: str, preload: Path | None = PRELOAD, status: int = 0
 
 
 def report(folder: Path, trace: str = "run.trace", *options: str):
-    """The report of a trace, as JSON."""
+    """Returns the report of a trace, as JSON."""
     command = [BUILD / "memtrace", "report", "--json", *options, str(folder / trace)]
     return json.loads(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout)
 

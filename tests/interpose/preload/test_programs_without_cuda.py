@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""1,000 small programs that never use CUDA: with the library and without, the same output and status, and no file."""
+"""Runs 1,000 small programs without CUDA, with the library and without: same output and status, and no file."""
 
 import itertools
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 PRELOAD = Path(os.environ["MEMTRACE_BUILD"]) / "package/lib/libmemtrace_preload.so"
 PROGRAMS = 1000
 
-# One input each, for `{}`.
+# Each command has one input, for `{}`.
 COMMANDS = (
     ("true",),
     ("false",),
@@ -77,7 +77,7 @@ def test_statically_linked_program_is_left_alone(tmp_path):
 
 def test_no_thread_no_file_and_no_core_are_there(tmp_path):
     (tmp_path / "input.txt").write_text("")
-    # Not a pipe: the shell may still have one end of it open, or not, when ls looks.
+    # Not a pipe, because the shell may or may not have one end of it open when ls looks.
     show = "; ".join(
         [
             "ls /proc/$$/task > listed; wc -l < listed",

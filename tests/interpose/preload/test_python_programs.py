@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python under LD_PRELOAD alone: as good as `memtrace run`, and nothing where there is no CUDA."""
+"""Python under LD_PRELOAD alone is as good as `memtrace run`, and nothing happens without CUDA."""
 
 import json
 import os
@@ -46,7 +46,7 @@ BESIDE = "import torch; block = torch.empty(5 << 20, dtype=torch.uint8, device='
 
 
 def python(folder: Path, script: str, *options: str, preload: bool = True, expect: int = 0, **environment: str):
-    """Runs a script of this interpreter on a simulated card, with nothing but LD_PRELOAD."""
+    """Runs a script with this interpreter on a simulated card, with nothing but LD_PRELOAD."""
     (folder / "train.py").write_text(script)
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MEMTRACE", "PYTHONPATH"))}
     done = subprocess.run(
@@ -81,7 +81,7 @@ def under_run(folder: Path, script: str, *options: str) -> Finished:
     return Finished(done.returncode, done.stdout, done.stderr, folder / "run.trace")
 
 
-# Memory is taken before torch comes: the recorder is older than the framework whose operations it asks for.
+# Memory is taken before torch is imported, so the recorder is older than the framework whose operations it asks for.
 TAKEN_FIRST = """
 import ctypes
 held = ctypes.c_void_p()
@@ -97,7 +97,7 @@ loss.backward()
 
 
 def outside(finished: Finished) -> dict[str, int]:
-    """Bytes outside the allocator, by kind."""
+    """Returns the bytes outside the allocator, by kind."""
     kinds: dict[str, int] = {}
     for row in finished.report().get("outside", []):
         kinds[row["kind"]] = kinds.get(row["kind"], 0) + row["bytes"]
@@ -117,7 +117,7 @@ def test_training_is_as_under_run_with_one_core_and_one_trace(tmp_path):
     for finished in (alone, run):
         assert finished.out.strip() == str(["libmemtrace.so", "libmemtrace_preload.so", "libmemtrace_torch.so"])
         assert [path.name for path in finished.trace.parent.iterdir() if "trace" in path.name] == ["run.trace"]
-    # What our allocator asks the driver for is not outside.
+    # Memory that our allocator takes from the driver is not outside memory.
     assert outside(alone) == {}
     assert {entry["name"]: entry["bytes"] for entry in told["ledger"]}["unexplained"] == 0
 
@@ -132,7 +132,7 @@ def test_segments_of_torch_observed_are_not_outside(tmp_path, settings):
 
 
 def test_memory_beside_the_allocator_is_listed_and_in_the_ledger(tmp_path):
-    # The last block is torch's: the peak comes after the others.
+    # The last block is torch's, so that the peak comes after the others.
     script = BESIDE + "block = torch.empty(7 << 20, dtype=torch.uint8, device='cuda')"
     finished = python(tmp_path, script, MEMTRACE_CARD="1GiB,context=0MiB")
     ledger = {entry["name"]: entry["bytes"] for entry in finished.report()["ledger"]}
@@ -223,7 +223,7 @@ def test_child_of_a_shell_is_hooked_once(tmp_path):
     assert python(tmp_path, script).out.strip().count("/memtrace/inject") == 1
 
 
-# One thread keeps the interpreter's lock for as long as the other uses the driver.
+# One thread holds the interpreter's lock while the other uses the driver.
 WITHOUT_THE_LOCK = """
 import ctypes, sys, threading
 import torch
@@ -247,7 +247,7 @@ def test_no_call_of_the_driver_wants_the_interpreters_lock(tmp_path, stacks):
     assert "requested=209715200" in text
 
 
-# As CuPy, JAX and ONNX Runtime do: a driver that is looked for by its name, and no torch.
+# Looks for a driver by its name and without torch, as CuPy, JAX and ONNX Runtime do.
 ASKS = """
 import ctypes
 driver = ctypes.CDLL("libcuda.so.1")

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
 constexpr std::uint64_t operator""_GiB(unsigned long long n) { return n << 30; }
 
-// One line a card: "size context other cc", sizes in MiB.
+// Returns one line a card: "size context other cc", sizes in MiB.
 std::string Cards(std::string_view text) {
   std::vector<CardSpec> cards;
   std::string error;

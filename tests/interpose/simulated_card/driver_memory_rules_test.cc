@@ -19,7 +19,7 @@ class DriverMemoryRulesTest : public ::testing::Test {
     free_before_ = Free();
   }
 
-  // Whatever a test does, it gives everything back.
+  // Every test must give all memory back.
   void TearDown() override { EXPECT_EQ(Free(), free_before_); }
 
   static std::size_t Free() {
@@ -163,7 +163,7 @@ TEST_F(DriverMemoryRulesTest, UnknownEntryPointsAreNotFoundAndNull) {
   EXPECT_EQ(cuGetExportTable(&table, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
-// cuLaunchHostFunc has one parameter more since 13.1, under the same name to ask for.
+// Since 13.1, cuLaunchHostFunc has one more parameter, and is requested by the same name.
 TEST_F(DriverMemoryRulesTest, AnEntryPointIsTheOneOfTheVersionThatTheCallerNames) {
   int driver = 0;
   ASSERT_EQ(cuDriverGetVersion(&driver), CUDA_SUCCESS);

@@ -26,7 +26,7 @@ struct Allocation {
   std::uint64_t bytes = 0;
 };
 
-// The addresses of a walk's allocations. A step is a size in MiB, or minus the index of the
+// Returns the addresses of a walk's allocations. A step is a size in MiB, or minus the index of the
 // allocation to free; -0.5 frees the first.
 std::vector<Address> Walk(const std::vector<double>& steps) {
   HeapAddresses heap(kBegin, kEnd);

@@ -20,7 +20,7 @@
 namespace memtrace {
 namespace {
 
-// Says that everything is done and waits for nothing: the mistake that the card is to find.
+// Reports everything as done and waits for nothing, which is the mistake that the card must detect.
 class CarelessEvents : public StreamEvents {
  public:
   absl::StatusOr<EventId> Record(StreamId) override { return EventId{1}; }
@@ -65,15 +65,15 @@ class LazyAllocatorTest : public ::testing::Test {
 
   static StreamId IdOf(CUstream stream) { return StreamId{reinterpret_cast<uintptr_t>(stream)}; }
 
-  // A kernel in the stream that reads and writes the block.
+  // Launches a kernel in the stream that reads and writes the block.
   static void Use(DeviceAddress address, Bytes bytes, CUstream stream) {
     ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream, &kMemtraceCardOneThread), 0);
     ASSERT_EQ(memtrace_card_note_use(address.value(), bytes, stream, 0, "kernel"),
               MEMTRACE_CARD_OK);
   }
 
-  // Blocks of random sizes on random streams, a third of them used by a second stream, more than
-  // the card holds: chunks move between streams all the time.
+  // Allocates blocks of random sizes on random streams, a third of them used by a second stream,
+  // more than the card holds, so that chunks move between streams all the time.
   void RunProgram(StreamEvents& events, unsigned seed) {
     CachingAllocator allocator({}, *card_.vmm, events, observer_);
     std::mt19937 random(seed);

@@ -11,7 +11,7 @@
 namespace memtrace::card {
 namespace {
 
-// The cards' sizes, joined.
+// Returns the cards' sizes, joined.
 std::string Visible(const char* visible_devices) {
   std::vector<CardSpec> cards(3);
   for (std::size_t i = 0; i < cards.size(); ++i) cards[i].bytes = i;

@@ -10,10 +10,10 @@
 #include <cstddef>
 #include <string>
 
-// What nvcc's code calls for `__device__ int table[4];` (crt/host_runtime.h).
+// nvcc's code calls this for `__device__ int table[4];` (crt/host_runtime.h).
 extern "C" void __cudaRegisterVar(void**, char* shadow, char*, const char*, int, std::size_t bytes,
                                   int, int);
-// The form of cudaMemcpyAsync that --default-stream per-thread calls.
+// The form of cudaMemcpyAsync that code compiled with --default-stream per-thread calls.
 extern "C" cudaError_t cudaMemcpyAsync_ptsz(void* to, const void* from, std::size_t bytes,
                                             cudaMemcpyKind kind, cudaStream_t stream);
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be had of the simulated card costs one sentence and the right status, whichever way it was asked for."""
+"""Any impossible request of the simulated card costs one sentence and the right status, however it is made."""
 
 import os
 import resource
@@ -33,7 +33,7 @@ WRONG = [("voodoo", NO_PROFILE), ("400MiB", TOO_SMALL), ("17x1GiB", TOO_MANY)]
 
 
 def python(script: str, *, limits=None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a Python program without `memtrace run`; `limits` is called in it before it starts."""
+    """Runs a Python program without `memtrace run`; `limits` is called in the child before it starts."""
     return subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, **environment},
@@ -149,7 +149,7 @@ def test_python_says_that_a_machines_own_driver_is_not_used_and_does_not_load_it
 
 
 def test_python_does_not_take_the_cards_own_folder_for_that_of_a_driver():
-    # `memtrace run --card` puts it on the loader's path of programs that are not Python, which may start Python.
+    # `memtrace run --card` puts it on the loader's path of programs other than Python, which may start Python.
     script = "import memtrace; memtrace.simulated_card('1GiB')" + USES_THE_CARD
     done = python(script, LD_LIBRARY_PATH=str(CARD))
     assert done.stdout == "1024\nFalse\n", done.stderr

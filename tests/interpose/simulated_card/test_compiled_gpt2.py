@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile: GPT-2 is compiled by Triton for the card, its kernels are loaded and launched.
+"""torch.compile: Triton compiles GPT-2 for the card, and its kernels are loaded and launched.
 
-Two layers: Inductor compiles the same kernels for two as for twelve, and this stays within minutes on a busy machine.
+Two layers: Inductor compiles the same kernels for two as for twelve, and this takes only minutes on a busy machine.
 """
 
 import json

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stand-ins export what the installed torch, whichever it is, takes from CUDA, and all that its CUDA offers.
+"""The stand-ins export all that the installed torch, of any version, takes from CUDA, and all that its CUDA offers.
 
 MEMTRACE_WHEELS names the site-packages of another environment, with another torch, to compare with instead; nothing of
 it is loaded. A CUDA that fails here needs a list of its own:
@@ -25,35 +25,35 @@ RUNTIME = "libcudart.so.13" if IS_CUDA_13 else "libcudart.so.12"
 COLLECTIVES = "libnccl.so.2"
 STAND_INS = sorted((Path(os.environ["MEMTRACE_BUILD"]) / "package/lib/simulated_card").glob("*.so.*"))
 DRIVER = "libcuda.so.1"
-# Those of the wheels that the card replaces; the driver and NVML come with no wheel.
+# The wheels' libraries that the card replaces; the driver and NVML are in no wheel.
 REPLACED = [path for stand_in in STAND_INS for path in SITE_PACKAGES.glob(f"nvidia/*/lib/{stand_in.name}")]
 names = pytest.mark.parametrize("stand_in", STAND_INS, ids=[path.name for path in STAND_INS])
 
 
 def output(*command: str | Path) -> str:
-    """What a program of binutils prints; a library that it cannot read is not one of torch's."""
+    """Returns the output of a binutils program; a library that it cannot read is not one of torch's."""
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
 
 
 def exported(library: Path) -> set[str]:
-    """Names with their version, for example `cudaMalloc@libcudart.so.13`."""
+    """Returns names with their version, for example `cudaMalloc@libcudart.so.13`."""
     lines = output("nm", "-D", "--defined-only", library).splitlines()
     return {fields[2].replace("@@", "@") for fields in map(str.split, lines) if fields[1] in "TW"}
 
 
 @cache
 def wheel_libraries() -> list[Path]:
-    """The libraries of torch and of NVIDIA's own wheels; those of CUDA that the card replaces are among them."""
+    """Returns the libraries of torch and of NVIDIA's own wheels, including those of CUDA that the card replaces."""
     folders = [SITE_PACKAGES / "torch/lib", *SITE_PACKAGES.glob("nvidia/*/lib")]
     return [path for folder in folders for path in sorted(folder.glob("*.so*")) if path.is_file()]
 
 
 @cache
 def wanted() -> dict[str, dict[str, set[str]]]:
-    """By soname: the names the wheel's libraries take from it, and which library takes them.
+    """Returns, by soname, the names that the wheel's libraries take from it, and which library takes them.
 
-    NVIDIA's libraries are told by the version of a symbol, which is their soname. The symbols of the driver and of NCCL
-    have none: they are what is called as their functions are, in a library that is linked with them.
+    NVIDIA's libraries are recognized by a symbol's version, which is their soname. The symbols of the driver and NCCL
+    have none: they are names like their functions', in a library that is linked with them.
     """
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for library in wheel_libraries():
@@ -68,7 +68,7 @@ def wanted() -> dict[str, dict[str, set[str]]]:
 
 
 def declared_driver_functions() -> set[str]:
-    """The names in the library of what the installed cuda.h declares: its macros give some another."""
+    """Returns the library's names of functions that the installed cuda.h declares: its macros rename some."""
     text = DRIVER_HEADER.read_text()
     declared = set(re.findall(r"\bCUDAAPI (cu[A-Z]\w+)\(", text))
     renamed = set(re.findall(r"^ *#define cu[A-Z]\w+ +(cu[A-Z]\w+)$", text, re.M))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of strangers, recorded on real GPUs: the simulated card makes the same recording.
+"""Runs programs of others, recorded on real GPUs: the simulated card makes the same recording.
 
 The programs and the recordings are the corpus's (MEMTRACE_CORPUS, recordings/README.md there); without it these skip.
 """
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 WEDSONLIN = "wedsonlin/cs336_systems/nsys_profile.py --d_model 1024 --d_ff 4096 --num_layers 24 --num_heads 16"
 WEDSONLIN += " --model_name medium --memory-profiler pytorch"
-# Under WSL: its addresses ascend.
+# This one was recorded under WSL, where addresses ascend.
 CASES = {
     "Wedsonlin__assignment2-systems__medium_512_training_memory_snapshot.pickle": (
         "80GiB,os=windows",
@@ -43,7 +43,7 @@ CASES = {
 
 
 class DataOnly(pickle.Unpickler):
-    """A snapshot is lists, dictionaries, strings and numbers; anything else in the file is refused."""
+    """Reads a snapshot's lists, dictionaries, strings and numbers; anything else in the file is refused."""
 
     def find_class(self, module, name):
         raise pickle.UnpicklingError(f"refused: {module}.{name}")
@@ -59,7 +59,7 @@ def allocations(snapshot):
 
 
 def peak(snapshot):
-    """The highest sum of requested bytes; what was alive at the first event follows from what is alive at the end."""
+    """Returns the highest sum of requested bytes; bytes alive at the first event follow from those alive at the end."""
     sign = {"alloc": 1, "free_requested": -1}
     steps = [sign[e["action"]] * e["size"] for e in snapshot["device_traces"][0] if e["action"] in sign]
     blocks = [b for s in snapshot["segments"] for b in s["blocks"] if b["state"] == "active_allocated"]

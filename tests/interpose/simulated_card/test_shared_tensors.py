@@ -80,7 +80,7 @@ def test_a_tensor_sent_through_a_queue_is_one_memory(tmp_path: Path, allocator: 
     assert theirs["large"] == list(range(0, 256, 8))
     assert first["written"] == [5, 6, 7, 8]
     assert first["blank"] == [9, 10, 11]
-    # The child has a context of its own and none of its memory is the tensors'.
+    # The child has its own context, and none of its own memory is used for the tensors.
     assert theirs["reserved"] == 0
     assert theirs["used"] == before["used"] + 100
     assert mine["used"] == theirs["used"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A small transformer trained with AdamW: the same memory story as a large one, in two seconds. Prints a JSON line."""
+"""A small transformer trained with AdamW: uses memory like a large one, in two seconds. Prints a JSON line."""
 
 import json
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a real script in the stock wheel through our allocator and trace to the report's figures."""
+"""Goes from a real script in the stock wheel through our allocator and trace to the report's figures."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ XL_PARAMETERS = 1_557_611_200 * 4  # bytes: fp32
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """The demo's run: ends in torch.OutOfMemoryError, so Python's status is 1."""
+    """Returns the demo's run, which ends in torch.OutOfMemoryError, so Python's status is 1."""
     return on_card(ROOT / "examples/train_gpt2_xl.py", tmp_path_factory.mktemp("demo"), expect=1)
 
 
@@ -30,13 +30,13 @@ def test_gpt2_xl_fails_with_torchs_own_error_and_our_verdict_behind_it(demo):
 def test_gpt2_xl_runs_out_in_the_foreach_copy(demo):
     report = demo.report()
     assert report["schema"] == "memtrace.report/1"
-    # Unused bytes may be enough for the request, and are not for the rest of the copy.
+    # Unused bytes may be enough for the request, but not for the rest of the copy.
     assert report["verdict"]["cause"] == "capacity"
     assert "foreach" in report["verdict"]["sentence"]
     assert "transient" in report["verdict"]["contributing"]
     assert report["request"]["role"] == "temporary"
     assert report["verdict"]["short_by"] > 0
-    # One copy of the parameters, less what of it exists and what could be had.
+    # One copy of the parameters, less the existing part and the available memory.
     assert 0 < report["verdict"]["step_short_by"] < XL_PARAMETERS
 
 

@@ -3,10 +3,10 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_CUDA_12_CUDA_MAJOR_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_CUDA_12_CUDA_MAJOR_H_
 
-// What the runtime of CUDA 12 has of its own. The sources of the runtime are written with the
-// names of CUDA 13. There a plain name means what CUDA 12 calls by a name with a number; the
-// headers of CUDA rename their functions by macros in the same way. What CUDA 12 means by the plain
-// names is in older_api.cc.
+// Definitions specific to the runtime of CUDA 12. The runtime's sources use the names of CUDA 13. A
+// plain name there means what CUDA 12 calls by a name with a number; CUDA's headers rename their
+// functions by macros in the same way. The functions that have the plain names in CUDA 12 are in
+// older_api.cc.
 #include <cuda.h>
 
 #pragma GCC visibility push(default)
@@ -24,7 +24,7 @@
 #define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v3
 #define cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_v2
 
-// The driver's likewise: one driver serves both.
+// The same for the driver: one driver serves both.
 #define cuDeviceGetUuid cuDeviceGetUuid_v2
 #define cuEventElapsedTime cuEventElapsedTime_v2
 #define cuGraphAddDependencies cuGraphAddDependencies_v2
@@ -40,13 +40,13 @@
 
 namespace memtrace::card {
 
-// Architectures for which torch's wheels of CUDA 12 carry code, of 2.6 (50 to 90) and later.
+// Architectures for which torch's CUDA 12 wheels contain code, of 2.6 (50 to 90) and later.
 inline constexpr int kCompiledArchitectures[] = {50, 60, 70, 75, 80, 86, 90, 100, 120};
 
-// Where the wheel with the runtime has its header.
+// The place of the runtime's header in its wheel.
 inline constexpr const char* kRuntimeHeader = "cuda_runtime/include/cuda_runtime_api.h";
 
-// Properties that CUDA 13 has no more.
+// Fills in the properties that CUDA 13 no longer has.
 inline void FillOwnProperties(cudaDeviceProp* properties, int device) {
   const auto attribute = [device](CUdevice_attribute asked) {
     int value = 0;

@@ -16,7 +16,7 @@
 
 namespace memtrace::shim {
 
-// What torch 2.12 added to the allocator's interface.
+// Implements the additions of torch 2.12 to the allocator's interface.
 template <typename Base>
 class Since2_12 : public Base {
  public:
@@ -30,7 +30,7 @@ class Since2_12 : public Base {
   }
 
  protected:
-  // Throws if `address` is none of CUDA's.
+  // Throws if `address` is not CUDA memory.
   static c10::DeviceIndex CardOf(const void* address) {
     cudaPointerAttributes attributes{};
     C10_CUDA_CHECK(cudaPointerGetAttributes(&attributes, address));

@@ -17,12 +17,13 @@
 
 namespace memtrace::shim {
 
-// What torch 2.13 added to the allocator's interface. markCaptureBegin and markCaptureEnd stay
-// torch's no-ops: our allocator asks the driver which streams are being captured.
+// Implements the additions of torch 2.13 to the allocator's interface. markCaptureBegin and
+// markCaptureEnd stay torch's no-ops: our allocator asks the driver which streams are being
+// captured.
 template <typename Base>
 class Since2_13 : public Base {
  public:
-  // In what lies free, as torch does; nothing is mapped for it.
+  // Allocates only in free memory, as torch does; nothing is mapped for it.
   c10::DataPtr allocateWithAddress(size_t bytes, void* address) override {
     constexpr size_t kAlignment = 512;
     TORCH_CHECK(!IsCachingOff(),

@@ -12,7 +12,7 @@
 
 namespace memtrace::shim {
 
-// What torch 2.14 added to the allocator's interface.
+// Implements the additions of torch 2.14 to the allocator's interface.
 template <typename Base>
 class Since2_14 : public Base {
  public:

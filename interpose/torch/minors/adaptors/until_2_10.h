@@ -15,8 +15,9 @@
 
 namespace memtrace::shim {
 
-// The allocator's interface of torch 2.8 to 2.10, with the signatures of 2.11 for what overrides
-// it: snapshots are whole, histories skip nothing, and a pool's memory source is not shared.
+// The allocator's interface of torch 2.8 to 2.10, with the signatures of 2.11 for overriding
+// methods: snapshots are complete, histories skip nothing, and a pool's memory source is not
+// shared.
 template <typename Base>
 class Until2_10 : public Base {
  public:
@@ -34,7 +35,7 @@ class Until2_10 : public Base {
                              const std::vector<std::string>& skip_actions) = 0;
 
   SnapshotInfo snapshot(MempoolId_t pool) final { return snapshot(std::move(pool), true); }
-  // The caller keeps it alive as long as the pool: torch.cuda.MemPool says so.
+  // The caller keeps the allocator alive as long as the pool, as torch.cuda.MemPool documents.
   void createOrIncrefPool(c10::DeviceIndex device, MempoolId_t pool,
                           CUDAAllocator* allocator) final {
     createOrIncrefPool(device, std::move(pool),

@@ -9,7 +9,7 @@
 
 namespace memtrace::shim {
 
-// The allocator's interface of torch 2.5 with what 2.6 added, which that torch never calls.
+// The allocator's interface of torch 2.5 with the additions of 2.6, which that torch never calls.
 template <typename Base>
 class Until2_5 : public Base {
  public:

@@ -12,8 +12,8 @@
 
 namespace memtrace::shim {
 
-// The allocator's interface of torch 2.6 and 2.7, with the signatures of 2.8 for what overrides it:
-// a history always begins anew, and a pool has no memory source of its own.
+// The allocator's interface of torch 2.6 and 2.7, with the signatures of 2.8 for overriding
+// methods: a history always begins anew, and a pool has no memory source of its own.
 template <typename Base>
 class Until2_7 : public Base {
  public:

@@ -17,15 +17,15 @@
 
 namespace memtrace::shim {
 
-// As 2.10 describes a segment that can grow.
+// Describes a segment that can grow, as 2.10 does.
 struct StreamSegmentSize {
   cudaStream_t stream;
   bool is_small_pool;
   size_t total_size;
 };
 
-// The allocator's interface of torch 2.8 and 2.9, with what 2.10 added for what overrides it. torch
-// calls none of it before 2.10.
+// The allocator's interface of torch 2.8 and 2.9, with the additions of 2.10 for overriding
+// methods. torch calls none of them before 2.10.
 template <typename Base>
 class Until2_9 : public Base {
  public:
@@ -34,7 +34,7 @@ class Until2_9 : public Base {
   virtual void setUserMetadata(const std::string& metadata) = 0;
   virtual std::string getUserMetadata() = 0;
 
-  // Bytes: free and all of the card.
+  // Returns the card's free bytes and its total bytes.
   std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex device) {
     const c10::cuda::CUDAGuard guard(device);
     size_t free = 0;

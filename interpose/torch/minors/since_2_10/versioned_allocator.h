@@ -9,7 +9,7 @@
 
 namespace memtrace::shim {
 
-// The allocator's interface of torch 2.10, with the signatures of 2.11 for what overrides it.
+// The allocator's interface of torch 2.10, with the signatures of 2.11 for overriding methods.
 using VersionedAllocator = Until2_10<c10::cuda::CUDACachingAllocator::CUDAAllocator>;
 
 using c10::cuda::CUDACachingAllocator::StreamSegmentSize;

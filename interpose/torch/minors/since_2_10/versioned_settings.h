@@ -13,7 +13,7 @@
 
 namespace memtrace::shim {
 
-// What torch has read of PYTORCH_CUDA_ALLOC_CONF.
+// The parts of PYTORCH_CUDA_ALLOC_CONF that torch has read.
 struct VersionedSettings {
   using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
   using CudaConfig = c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
@@ -23,7 +23,7 @@ struct VersionedSettings {
   static size_t LargestSplit() { return Config::max_split_size(); }
   static double GarbageCollectionThreshold() { return Config::garbage_collection_threshold(); }
   static std::string Text() { return Config::last_allocator_settings(); }
-  // CUDAAllocatorConfig's own answer says on stderr that this library was not built for them.
+  // Not from CUDAAllocatorConfig, which would print that this library was not built for them.
   static bool HasExpandableSegments() { return Config::use_expandable_segments(); }
   static bool ReusesInCaptures() { return CudaConfig::graph_capture_record_stream_reuse(); }
   static double FractionOfCard() { return CudaConfig::per_process_memory_fraction(); }

@@ -14,19 +14,19 @@ namespace memtrace::shim {
 
 using WorkspaceMap = at::cuda::WorkspaceMapWithMutex;
 
-// An entry of the map is the block alone up to 2.12: its size is not kept.
+// Up to 2.12 an entry of the map is only the block: its size is not kept.
 template <typename Visit>
 void VisitEntry(const c10::DataPtr& block, const Visit& visit) {
   visit(block, 0);
 }
-// Since 2.13 it has the block's bytes, too, which may be other than those chosen now.
+// Since 2.13 it also has the block's bytes, which may differ from the size chosen now.
 template <typename Visit>
 void VisitEntry(const std::pair<c10::DataPtr, std::size_t>& kept, const Visit& visit) {
   visit(kept.first, kept.second);
 }
 
-// Calls visit(the block, its bytes or 0) for each workspace that torch keeps. Never waits: the
-// caller may be an out-of-memory in the middle of making one.
+// Calls visit(the block, its bytes or 0) for each workspace that torch keeps. Never waits, because
+// the caller may handle an out-of-memory in the middle of making one.
 template <typename Visit>
 void VisitWorkspaces(WorkspaceMap& workspaces, const Visit& visit) {
   const std::shared_lock lock(workspaces.mutex, std::try_to_lock);

@@ -11,7 +11,7 @@
 
 namespace memtrace::shim {
 
-// Throws torch's words unless a history knows the action.
+// Throws torch's error unless a history knows the action.
 inline TraceEntry::Action ActionOf(const std::string& name) {
   return c10::CachingDeviceAllocator::parseTraceEntryAction(name);
 }

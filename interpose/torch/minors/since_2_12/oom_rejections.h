@@ -18,14 +18,14 @@
 
 namespace memtrace::shim {
 
-// throw_on_cudamalloc_oom: a request for which the process would grow beyond
-// per_process_memory_fraction of the card is rejected before anything is given back for it, counted
-// by itself and told to its own observers (torch's pull request 179473). Any thread.
+// Implements throw_on_cudamalloc_oom: a request that would make the process exceed
+// per_process_memory_fraction of the card is rejected before anything is released for it, counted
+// separately and told to its own observers (torch's pull request 179473). Any thread.
 class OomRejections {
  public:
   using Observer = c10::cuda::CUDACachingAllocator::OomRejectionObserver;
 
-  // Never destroyed: memory may be asked for while the process ends.
+  // Never destroyed, because memory may be requested while the process ends.
   static OomRejections& Get() {
     static auto* rejections = new OomRejections;
     return *rejections;
@@ -36,7 +36,7 @@ class OomRejections {
     observers_.push_back(std::move(observer));
   }
 
-  // Bytes, at least 1; 0 without a fraction.
+  // Returns bytes, at least 1; 0 without a fraction.
   uint64_t Limit(c10::DeviceIndex device, double fraction) {
     if (fraction >= 1) return 0;
     const MutexLock lock(mutex_);
@@ -54,7 +54,7 @@ class OomRejections {
     counts_[device] = 0;
   }
 
-  // Tells the observers, without a lock, and throws torch's words.
+  // Tells the observers, without holding a lock, and throws torch's error.
   [[noreturn]] void Note(const memtrace_out_of_memory& rejection) {
     std::vector<Observer> observers;
     {
@@ -72,7 +72,7 @@ class OomRejections {
   }
 
  private:
-  Mutex mutex_;  // guards all below
+  Mutex mutex_;  // guards the members below
   std::vector<Observer> observers_;
   std::map<c10::DeviceIndex, uint64_t> totals_;
   std::map<c10::DeviceIndex, int64_t> counts_;

@@ -12,7 +12,8 @@
 
 namespace memtrace::shim {
 
-// From how many bytes of the card on a request is rejected at once; 0: never.
+// Returns the most bytes of the card that a request may grow to before it is rejected at once; 0:
+// no limit.
 inline uint64_t RejectAbove(c10::DeviceIndex device) {
   using c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
   if (C10_LIKELY(!CUDAAllocatorConfig::throw_on_cudamalloc_oom())) return 0;

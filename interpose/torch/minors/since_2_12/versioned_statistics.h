@@ -9,7 +9,7 @@
 
 namespace memtrace::shim {
 
-// What torch's statistics have beyond those of 2.11.
+// Adds torch's statistics that 2.11 does not have.
 inline void AddVersionedStatistics(c10::CachingDeviceAllocator::DeviceStats& stats,
                                    c10::DeviceIndex device) {
   stats.num_oom_rejections = OomRejections::Get().Count(device);

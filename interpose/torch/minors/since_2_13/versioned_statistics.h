@@ -13,7 +13,7 @@
 
 namespace memtrace::shim {
 
-// What torch's statistics have beyond those of 2.11.
+// Adds torch's statistics that 2.11 does not have.
 inline void AddVersionedStatistics(c10::CachingDeviceAllocator::DeviceStats& stats,
                                    c10::DeviceIndex device) {
   const auto visit = [](void* user, const memtrace_pool* pool, const memtrace_statistic* reserved) {

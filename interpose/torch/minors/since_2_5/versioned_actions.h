@@ -11,7 +11,7 @@
 
 namespace memtrace::shim {
 
-// Only torch 2.11 and later name what a history skips.
+// Only torch 2.11 and later name the actions that a history skips.
 inline TraceEntry::Action ActionOf(const std::string& name) {
   TORCH_CHECK(false, "a history of this torch cannot skip ", name);
 }

@@ -12,7 +12,7 @@
 
 namespace memtrace::shim {
 
-// The allocator's interface of torch 2.5, with the signatures of 2.11 for what overrides it.
+// The allocator's interface of torch 2.5, with the signatures of 2.11 for overriding methods.
 using VersionedAllocator =
     Until2_10<Until2_9<Until2_7<Until2_5<c10::cuda::CUDACachingAllocator::CUDAAllocator>>>>;
 

@@ -21,7 +21,7 @@ inline TraceEntry MakeTraceEntry(TraceEntry::Action action, EntryFacts facts) {
           std::move(facts.context)};
 }
 
-// An entry does not say it: all are of the default pool.
+// An entry does not tell its pool; the default one is assumed.
 inline MempoolId_t PoolOf(const TraceEntry& /*entry*/) { return {0, 0}; }
 
 }  // namespace memtrace::shim

@@ -9,7 +9,7 @@
 
 namespace memtrace::shim {
 
-// Throws what the driver refused. torch has no class of its own for it before 2.8.
+// Throws a failure of the driver. torch has no class of its own for it before 2.8.
 [[noreturn]] inline void ThrowDriverError(const c10::SourceLocation& place, int /*result*/,
                                           const std::string& text) {
   throw c10::Error(place, text);

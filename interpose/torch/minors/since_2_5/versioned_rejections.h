@@ -11,8 +11,8 @@
 
 namespace memtrace::shim {
 
-// From how many bytes of the card on a request is rejected at once. 0: never; torch 2.12 brought
-// the setting.
+// Returns the most bytes of the card that a request may grow to before it is rejected at once. 0:
+// no limit; torch 2.12 introduced the setting.
 inline uint64_t RejectAbove(c10::DeviceIndex /*device*/) { return 0; }
 inline void NoteRejection(const memtrace_out_of_memory& /*rejection*/) {}
 inline void ForgetRejections(c10::DeviceIndex /*device*/) {}

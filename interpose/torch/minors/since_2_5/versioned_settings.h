@@ -14,7 +14,7 @@ struct VersionedSettings : SettingsInOneClass {
   static bool ReusesInCaptures() { return false; }  // there is no such setting before 2.9
 };
 
-// The snapshot says all settings that this torch has.
+// The snapshot already has all settings of this torch.
 inline void AddVersionedSettings(
     c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& /*settings*/) {}
 

@@ -7,7 +7,7 @@
 
 namespace memtrace::shim {
 
-// What torch's statistics have beyond those of 2.11: nothing.
+// Adds nothing: torch's statistics before 2.12 are those of 2.11.
 inline void AddVersionedStatistics(c10::CachingDeviceAllocator::DeviceStats& /*stats*/,
                                    c10::DeviceIndex /*device*/) {}
 

@@ -5,8 +5,8 @@
 
 namespace memtrace::shim {
 
-// torch's map of workspaces has no lock before 2.10, and is changed by whatever thread multiplies
-// first: it is not read.
+// The map is not read: before 2.10 torch's map of workspaces has no lock, and any thread changes it
+// with its first multiplication.
 struct WorkspaceMap {};
 
 template <typename Visit>

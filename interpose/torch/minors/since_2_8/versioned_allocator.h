@@ -10,8 +10,8 @@
 
 namespace memtrace::shim {
 
-// The allocator's interface of torch 2.8 and 2.9, with the signatures of 2.11 for what overrides
-// it.
+// The allocator's interface of torch 2.8 and 2.9, with the signatures of 2.11 for overriding
+// methods.
 using VersionedAllocator = Until2_10<Until2_9<c10::cuda::CUDACachingAllocator::CUDAAllocator>>;
 
 }  // namespace memtrace::shim

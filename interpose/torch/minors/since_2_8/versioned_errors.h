@@ -9,7 +9,7 @@
 
 namespace memtrace::shim {
 
-// Throws what the driver refused, with its number.
+// Throws a failure of the driver, with its number.
 [[noreturn]] inline void ThrowDriverError(const c10::SourceLocation& place, int result,
                                           const std::string& text) {
   throw c10::AcceleratorError(place, result, text);

@@ -8,7 +8,7 @@
 namespace memtrace::shim {
 
 // Has torch gather a context before each allocation. One entry of ours, the latest, stays in a
-// history that the program begins later and does not ask to begin anew.
+// history that the program begins later without clearing it.
 inline void GatherContexts(c10::cuda::CUDACachingAllocator::CreateContextFn create) {
   c10::cuda::CUDACachingAllocator::recordHistory(
       true, create, 1, c10::cuda::CUDACachingAllocator::RecordContext::ALLOC,

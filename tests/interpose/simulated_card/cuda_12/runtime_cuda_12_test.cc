@@ -27,7 +27,7 @@ constexpr std::size_t operator""_GiB(unsigned long long n) { return n << 30; }
 
 constexpr char kUntouched = 0x5a;
 
-// What a function writes, and bytes behind it that it must leave alone.
+// A struct that a function writes, followed by bytes that it must not change.
 template <typename Struct>
 struct Guarded {
   Guarded() { std::memset(this, kUntouched, sizeof(*this)); }
@@ -56,7 +56,7 @@ TEST_F(RuntimeCuda12Test, PropertiesLieWhereTheHeaderHasThem) {
   Guarded<cudaDeviceProp> properties;
   ASSERT_EQ(cudaGetDeviceProperties(&properties.value, 1), cudaSuccess);
   EXPECT_EQ(properties.value.totalGlobalMem, 2_GiB);
-  // In CUDA 13 the number of multiprocessors lies 4 bytes before this.
+  // In CUDA 13 the number of multiprocessors is 4 bytes before this offset.
   EXPECT_EQ(IntAt(&properties.value, 360), 8);    // major
   EXPECT_EQ(IntAt(&properties.value, 388), 108);  // multiProcessorCount
   EXPECT_EQ(properties.value.computeMode, cudaComputeModeDefault);

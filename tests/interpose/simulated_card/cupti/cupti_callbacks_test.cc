@@ -32,7 +32,7 @@ void Note(void* prefix, CUpti_CallbackDomain domain, CUpti_CallbackId id, const 
     note += "domain " + std::to_string(domain) + " id " + std::to_string(id);
   }
   called.push_back(note);
-  // A client may call CUDA: of that it is not told.
+  // A client may call CUDA; such calls are not reported to it.
   std::size_t free = 0;
   std::size_t total = 0;
   EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);

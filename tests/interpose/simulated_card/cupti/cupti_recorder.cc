@@ -8,7 +8,7 @@ namespace memtrace::card {
 namespace {
 
 struct Given {
-  std::vector<std::uint64_t> room;  // aligned as records are
+  std::vector<std::uint64_t> room;  // aligned like records
   std::size_t valid = 0;
   bool completed = false;
 };
@@ -45,7 +45,7 @@ void Complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::
 }  // namespace
 
 void CuptiRecorder::Begin(std::size_t buffer_bytes, std::size_t most_records, std::size_t buffers) {
-  cuptiActivityFlushAll(0);  // what an earlier test left
+  cuptiActivityFlushAll(0);  // returns records of an earlier test
   given.clear();
   size_of_buffers = buffer_bytes;
   records_of_buffers = most_records;

@@ -12,18 +12,18 @@
 
 namespace memtrace::card {
 
-// A client of the activity API, as one is written by NVIDIA's samples: it keeps what comes back.
+// A client of the activity API, written like NVIDIA's samples: it keeps the returned buffers.
 class CuptiRecorder {
  public:
-  // How large the buffers are that it gives, how many records each may hold (0: any number), and
-  // how many buffers it has.
+  // Takes the size of the buffers that it gives, the records that each may hold (0: any number),
+  // and the number of buffers.
   static void Begin(std::size_t buffer_bytes = 1 << 20, std::size_t most_records = 0,
                     std::size_t buffers = 100);
 
-  // Flushes; all records since Begin in the order of the buffers.
+  // Flushes, then returns all records since Begin in the order of the buffers.
   static std::vector<const CUpti_Activity*> Records();
 
-  // Those of one kind as what they are.
+  // Returns the records of one kind, with their type.
   template <typename Record>
   static std::vector<const Record*> Of(CUpti_ActivityKind kind) {
     std::vector<const Record*> found;
@@ -33,7 +33,7 @@ class CuptiRecorder {
     return found;
   }
 
-  // Buffers that came back.
+  // Returns the number of returned buffers.
   static std::size_t Completed();
 };
 

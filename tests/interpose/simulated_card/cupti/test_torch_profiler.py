@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch.profiler over the stand-in of libcupti: what it shows is what the card did, and memory does not notice."""
+"""Runs torch.profiler on the stand-in of libcupti: it shows the card's work, and memory is not affected."""
 
 import pytest
 from support.programs import on_card
 
-# step() trains a little model by one step; its copies and fills are given by the arguments.
+# step() trains a small model by one step; the arguments determine its copies and fills.
 PRELUDE = """
 import contextlib, ctypes, json, sys, torch
 from torch.profiler import ProfilerActivity, profile
@@ -42,7 +42,7 @@ torch.cuda.synchronize()
 
 
 def quiet(err: str) -> bool:
-    """Whether neither kineto nor we warn."""
+    """Returns true if neither kineto nor we warn."""
     return not any(word in err for word in ("CUPTI", "WARNING:", "kineto", "does not have"))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two ranks talk by NCCL, as torch.distributed offers it; each prints what it got as a line of JSON."""
+"""Two ranks communicate by NCCL through torch.distributed; each prints what it received as a line of JSON."""
 
 import json
 import os
@@ -29,7 +29,7 @@ largest = torch.tensor([1.5 * (rank + 1)], device="cuda", dtype=torch.bfloat16)
 dist.all_reduce(largest, op=dist.ReduceOp.MAX)
 got["all_reduce_max"] = largest.item()
 
-# Of different lengths: what a shorter one is padded with is unknown.
+# The lengths differ: the padding of the shorter one is unknown.
 objects = [None, None]
 dist.all_gather_object(objects, {"from": rank, "text": "a" * 10 * rank})
 got["all_gather_object"] = objects

@@ -26,7 +26,7 @@ void Collect(void* counts, const char* name, std::uint64_t count) {
   (*static_cast<Counts*>(counts))[name] = count;
 }
 
-// A descriptor that ends with its scope.
+// A descriptor that is destroyed at the end of its scope.
 class Descriptor {
  public:
   explicit Descriptor(cudnnBackendDescriptorType_t type) {
@@ -117,7 +117,7 @@ class DnnGraphTest : public ::testing::Test {
   }
   void TearDown() override { cudnnDestroy(handle_); }
 
-  // The workspaces of the configurations that a heuristic answers, in its order.
+  // Returns the workspaces of the configurations that a heuristic returns, in its order.
   std::vector<std::int64_t> Workspaces(const Descriptor& operation,
                                        cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A) {
     graph_.Refer(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
@@ -170,7 +170,7 @@ class DnnGraphTest : public ::testing::Test {
 };
 
 TEST_F(DnnGraphTest, TensorCoresCopyWhatIsNotChannelsLast) {
-  // The four channels of the output are filled up to eight, of 16 bytes.
+  // The four channels of the output are padded to eight, which are 16 bytes.
   EXPECT_THAT(Workspaces(Convolution()), ElementsAre(4096 + 2 * 768 * 3 / 4 + 4096 + 147, 0));
 }
 
@@ -189,7 +189,7 @@ TEST_F(DnnGraphTest, FallbackIsWhatWorksWithoutAWorkspace) {
 TEST_F(DnnGraphTest, ExecutionIsCountedOnceEverythingIsPassed) {
   Workspaces(Convolution());
   int memory = 0;
-  void* some = &memory;  // nothing is read through it
+  void* some = &memory;  // it is never dereferenced
   Counts before;
   memtrace_card_visit_kernels(Collect, &before);
   EXPECT_EQ(Execute({'x', 'w'}, {some, some}, some), CUDNN_STATUS_BAD_PARAM) << "y is missing";

@@ -63,7 +63,7 @@ TEST_P(RnnWeightsTest, MatricesOfAllGatesFollowEachOther) {
 INSTANTIATE_TEST_SUITE_P(Shapes, RnnWeightsTest,
                          ::testing::Values(kLstm, kProjected, kGruWithoutBias));
 
-// torch.nn.LSTM(20, 30, 2, bidirectional=True) has so many parameters.
+// The numbers are those of torch.nn.LSTM(20, 30, 2, bidirectional=True).
 TEST(DnnSizesTest, WeightsAreAsManyAsTheNetworksParameters) {
   EXPECT_EQ(RnnWeights(kLstm), 2u * 4 * 30 * (20 + 30 + 2) + 2u * 4 * 30 * (60 + 30 + 2));
 }
@@ -80,7 +80,7 @@ TEST(DnnSizesTest, ProjectionIsTheMatrixAfterTheGates) {
   EXPECT_EQ(RnnMatrix(kLstm, 0, 8).rows, 0);
 }
 
-// Figures of an H200, tests/gpu/recordings/h200/sizes_recurrent.jsonl.
+// The figures are an H200's (tests/gpu/recordings/h200/sizes_recurrent.jsonl).
 TEST(DnnSizesTest, RnnReserveIsAsOfARealCard) {
   const RnnShape lstm = {.gates = 4, .layers = 1, .input = 512, .hidden = 1024, .output = 1024};
   EXPECT_EQ(RnnReserve(lstm, 10, 64, 4), 13107456u);
@@ -101,7 +101,7 @@ TEST(DnnSizesTest, RnnWorkspaceHoldsWeightsAndProducts) {
             (8u << 20) + 4 * (std::uint64_t{21} * 2 * 4 * 30 + RnnWeights(kLstm)));
 }
 
-// Figures of an H200, sizes_attention.jsonl.
+// The figures are an H200's (sizes_attention.jsonl).
 TEST(DnnSizesTest, AttentionForwardIsAsOfARealCard) {
   constexpr int kMultiprocessors = 132;
   const auto decode = [](std::uint64_t batch, std::uint64_t heads, std::uint64_t key_heads,
@@ -140,8 +140,8 @@ TEST(DnnSizesTest, ConvolutionCopiesWhatIsNotChannelsLast) {
   EXPECT_EQ(ConvolutionWorkspace({1000, 0, 512}), 1024u + 512);
 }
 
-// 512 channels at 128 x 128, 768 x 768 and 1024 x 1024 elements of 4 bytes: with a filter of 3 x 3,
-// 9 MiB, what published reserved bytes of two VAEs ask for.
+// 512 channels at 128 x 128, 768 x 768 and 1024 x 1024 elements of 4 bytes, with a filter of 3 x 3
+// of 9 MiB, as published reserved bytes of two VAEs imply.
 TEST(DnnSizesTest, WideConvolutionTakesScratchUpToTwoGibibytes) {
   constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
   EXPECT_EQ(WideConvolutionWorkspace(32 * kMib, 9 * kMib), (4 * 32 + 10) * kMib);

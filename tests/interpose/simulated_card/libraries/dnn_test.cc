@@ -77,7 +77,7 @@ TEST_F(DnnTest, TensorIsReadBackAsItWasSet) {
   EXPECT_EQ(cudnnDestroyTensorDescriptor(tensor), CUDNN_STATUS_SUCCESS);
 }
 
-// Halves of [1, 8, 16, 16] by 4 filters of 3 x 3: 4096, 576 and 2048 bytes, each copied.
+// Convolves halves of [1, 8, 16, 16] by 4 filters of 3 x 3: 4096, 576 and 2048 bytes, each copied.
 TEST_F(DnnTest, ConvolutionOffersTensorCoresWithCopiesAndAPlainWay) {
   cudnnTensorDescriptor_t x = nullptr;
   cudnnTensorDescriptor_t y = nullptr;
@@ -140,8 +140,8 @@ TEST_F(DnnTest, RecurrentWeightsAreFoundInsideTheSpaceGiven) {
   ASSERT_EQ(cudnnGetRNNWeightParams(handle_, rnn, 0, bytes, weights, 1, matrix, &matrix_address,
                                     bias, &bias_address),
             CUDNN_STATUS_SUCCESS);
-  // Floats: the second gate's matrix follows the first's 5 x 3; biases follow all 4 x 5 x (3 + 5)
-  // of the matrices, the second gate's after the first's 5.
+  // Offsets in floats: the second gate's matrix follows the first's 5 x 3; biases follow all 4 x 5
+  // x (3 + 5) of the matrices, the second gate's after the first's 5.
   constexpr std::size_t kMatrixAt = 60;
   constexpr std::size_t kBiasAt = 660;
   EXPECT_EQ(matrix_address, weights + kMatrixAt);

@@ -55,7 +55,7 @@ TEST(MathLibrariesTest, FactorizationWritesOnlyThatItSucceeded) {
   EXPECT_EQ(cusolverDnDestroy(handle), CUSOLVER_STATUS_SUCCESS);
 }
 
-// Figures of an H200: sizes_solvers.jsonl.
+// The figures are an H200's (sizes_solvers.jsonl).
 TEST(MathLibrariesTest, EigenvaluesWorkspaceIsThatOfARealCard) {
   cusolverDnHandle_t handle = nullptr;
   ASSERT_EQ(cusolverDnCreate(&handle), CUSOLVER_STATUS_SUCCESS);
@@ -97,7 +97,7 @@ TEST(MathLibrariesTest, SparseProductFailsByNameAndItsObjectsDoNot) {
   EXPECT_EQ(cusparseDestroy(handle), CUSPARSE_STATUS_SUCCESS);
 }
 
-// As an H200 answers: tests/gpu/recordings/h200/sizes_solvers.jsonl.
+// The figures are an H200's (tests/gpu/recordings/h200/sizes_solvers.jsonl).
 TEST(MathLibrariesTest, TransformTakesItsSignalOnceUnlessOnePassDoesIt) {
   const auto work = [](long long length, long long batch, cudaDataType from, cudaDataType to) {
     cufftHandle plan = 0;

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 using Values = std::vector<std::int64_t>;
 
-// Memory of one rank, on the card that is current.
+// Memory of one rank, on the current card.
 class Buffer {
  public:
   explicit Buffer(const Values& values) : count_(values.size()) {
@@ -49,7 +49,7 @@ class Buffer {
   std::size_t count_;
 };
 
-// Runs body(rank, communicator) in a thread a rank.
+// Runs body(rank, communicator) in one thread for each rank.
 void OnEachRank(const std::function<void(int, ncclComm_t)>& body) {
   ncclUniqueId id;
   ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
@@ -166,7 +166,7 @@ TEST(NcclTest, ASplitMakesOneCommunicatorAColor) {
   });
 }
 
-// As torch.nn.DataParallel does.
+// Uses the ranks as torch.nn.DataParallel does.
 TEST(NcclTest, OneThreadIsAllRanks) {
   std::array<ncclComm_t, 2> comms = {};
   ASSERT_EQ(ncclCommInitAll(comms.data(), 2, nullptr), ncclSuccess);

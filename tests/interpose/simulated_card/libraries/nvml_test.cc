@@ -49,7 +49,7 @@ void* Handle(unsigned int index) {
   return handle;
 }
 
-// CUDA_VISIBLE_DEVICES=1: CUDA's only card is NVML's second.
+// With CUDA_VISIBLE_DEVICES=1, CUDA's only card is NVML's second.
 TEST(NvmlTest, CountsTheCardsThatCudaDoesNotShow) {
   ASSERT_EQ(nvmlInit_v2(), kSuccess);
   unsigned int count = 0;
@@ -73,7 +73,7 @@ TEST(NvmlTest, BothCallACardByTheSameBusAndUuid) {
   ASSERT_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
   std::array<char, 96> uuid;
   ASSERT_EQ(nvmlDeviceGetUUID(Handle(1), uuid.data(), uuid.size()), kSuccess);
-  // The last of the sixteen bytes tells the cards apart.
+  // The cards differ in the last of the sixteen bytes.
   const std::string text = uuid.data();
   EXPECT_EQ(std::stoi(text.substr(text.size() - 2), nullptr, 16), properties.uuid.bytes[15]);
   void* by_uuid = nullptr;

@@ -46,7 +46,7 @@ TEST_F(RendezvousTest, AGatherIsAnsweredWithAllByRank) {
 TEST_F(RendezvousTest, RequestsDoNotWaitForEachOther) {
   const auto first = Join(0, 2);
   const auto second = Join(1, 2);
-  // More than a socket holds, so that whoever waited for an answer would wait for ever.
+  // More than a socket holds, so that a member that waited for an answer would wait forever.
   const std::string large(4u << 20, 'x');
   std::vector<RendezvousMember::Ticket> tickets;
   tickets.reserve(4);

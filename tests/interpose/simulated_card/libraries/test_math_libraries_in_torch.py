@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The real torch over the stand-ins of cuDNN, cuBLAS, cuSOLVER, cuSPARSE and cuFFT."""
+"""Runs the real torch on the stand-ins of cuDNN, cuBLAS, cuSOLVER, cuSPARSE and cuFFT."""
 
 import pytest
 from support.programs import MIB, on_card
 
-# counted(function, ...) gives a result and how often each library call was counted meanwhile.
+# counted(function, ...) returns a result and how often each library call was counted during it.
 PRELUDE = """
 import ctypes, json, torch
 import torch.nn.functional as F
@@ -128,12 +128,12 @@ print(json.dumps([*said, workspace(512, 129, kernel_size=3, stride=2)]))
     run = on_card(script, tmp_path, card="8GiB,cc=8.9")
     wide, narrow, pointwise, strided = run.printed()
     mib = 1 << 20
-    # 512 x 128 x 128 x 4 bytes are 32 MiB, the filter of 3 x 3 has 9 MiB.
+    # 512 x 128 x 128 x 4 bytes are 32 MiB; the filter of 3 x 3 has 9 MiB.
     assert wide == (4 * 32 + 9 + 1) * mib
     assert narrow == 16 * mib + 256 * 256 * 9 * 4
     assert pointwise == 32 * mib, "a filter of one element has one order"
     assert strided == 0
-    # The peak lies in the first one.
+    # The first one has the peak.
     peak = run.report()["peak"]
     assert peak["assumed_bytes"] == wide
     assert {"name": "cuDNN workspace, size assumed", "bytes": wide} in [
@@ -149,8 +149,8 @@ network = torch.nn.LSTM(64, 128, 2, device="cuda")
 output, _ = network(torch.empty(100, 32, 64, device="cuda"))
 """
     peak = on_card(script, tmp_path, card="8GiB").report()["peak"]
-    # Reserve: 100 steps of 32 sequences, 2 layers of 4 gates and a state, what goes between them, and 256 bytes;
-    # workspace: the gates, the weights in another order, and 8 MiB.
+    # Reserve: 100 steps of 32 sequences, 2 layers of 4 gates and a state, the values passed between them, and 256
+    # bytes; workspace: the gates, the weights in another order, and 8 MiB.
     weights = 4 * 128 * (64 + 128) + 4 * 128 * (128 + 128) + 2 * 8 * 128
     assert peak["assumed_bytes"] == 4 * (100 * 32 * (2 * 5 * 128 + 128 + 4 * 128) + weights) + 256 + (8 << 20)
 

@@ -76,7 +76,7 @@ def by_rank(out: str) -> list[dict]:
     return sorted(lines, key=lambda line: line["rank"])
 
 
-# With 1 the process group registers every segment with NCCL as the allocator maps it. Newer torches do so always.
+# With 1 the process group registers every segment with NCCL as the allocator maps it. Newer torches always do.
 @pytest.mark.parametrize("registered", ["0", "1"])
 def test_ranks_get_what_the_others_gave(registered, tmp_path):
     environment = {"TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK": registered}

@@ -201,7 +201,7 @@ TEST(AddressSpaceScaleTest, ScatteredChunksOf640GiBCostNoHostMapping) {
   for (std::uint64_t i = 0; i < kChunks; ++i) {
     HandleId handle = 0;
     ASSERT_EQ(machine.physical.Create(0, 2_MiB, ChargeKind::kVmm, &handle), Result::kSuccess);
-    // Every second place, in an order that no neighbour shares.
+    // Takes every second place, in an order without adjacent neighbours.
     const Address place = begin + (i * 7919 % kChunks) * 4_MiB;
     ASSERT_EQ(space.Map(place, 2_MiB, 0, handle), Result::kSuccess);
     ASSERT_EQ(space.SetAccess(place, 2_MiB, 0, Access::kReadWrite), Result::kSuccess);

@@ -36,7 +36,7 @@ TEST_F(CardTest, ContextThatDoesNotFitIsRefused) {
   EXPECT_EQ(card_.CurrentLedger().context, 0u);
 }
 
-// An H200's answers: driver_facts.json, stream_steps.
+// The figures are an H200's (driver_facts.json, stream_steps).
 TEST(HopperCardTest, StreamsTakeMemoryThatIsReclaimedWhenTheyEnded) {
   Card card({.bytes = 1000_MiB, .context_bytes = 100_MiB, .compute_capability_major = 9});
   card.ActivateContext();

@@ -38,7 +38,7 @@ CUcontext Current() {
 class ContextsTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(cuInit(0), CUDA_SUCCESS); }
-  // Whatever a test does, nothing of it is left.
+  // Every test must leave nothing behind.
   void TearDown() override {
     while (Current() != nullptr) cuCtxPopCurrent(nullptr);
     EXPECT_EQ(Ledger().free, 1024 * kMiB);
@@ -60,7 +60,7 @@ TEST_F(ContextsTest, ASecondContextIsChargedAndItsMemoryGoesWithIt) {
   ASSERT_EQ(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, kept), CUDA_SUCCESS);
   EXPECT_EQ(owner, first);
   ASSERT_EQ(cuCtxDestroy(second), CUDA_SUCCESS);
-  EXPECT_EQ(Current(), first);  // popped, as it was current
+  EXPECT_EQ(Current(), first);  // popped, because it was current
   EXPECT_EQ(Ledger().context, 100 * kMiB);
   EXPECT_EQ(Ledger().runtime_allocated, 4 * kMiB);
   EXPECT_EQ(cuMemFree(kept), CUDA_SUCCESS);

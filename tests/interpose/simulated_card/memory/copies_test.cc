@@ -20,7 +20,7 @@ class CopiesTest : public ::testing::Test {
  protected:
   Address Host(const void* pointer) { return Address{reinterpret_cast<std::uintptr_t>(pointer)}; }
 
-  // A range of whole granules, each its own handle, readable and writable.
+  // Returns a range of whole granules, each with its own handle, readable and writable.
   Address Mapped(const std::vector<HandleId>& handles) {
     Address begin;
     EXPECT_EQ(space_.Reserve(handles.size() * 2_MiB, 0, Address(), &begin), Result::kSuccess);

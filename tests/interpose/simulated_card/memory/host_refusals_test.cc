@@ -14,7 +14,7 @@
 namespace memtrace::card {
 namespace {
 
-// Limits the size of this process's files as long as it lives.
+// Limits the size of this process's files while it lives.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {

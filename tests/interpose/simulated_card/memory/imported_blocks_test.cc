@@ -15,10 +15,10 @@
 namespace memtrace::card {
 namespace {
 
-// A process of its own that does one thing after the other when it is told to.
+// Another process, which carries out its steps in order as it is told to.
 class OtherProcess {
  public:
-  // body(receive, send): each moves one value of plain data from or to the test.
+  // Runs body(receive, send), each of which moves one value of plain data from or to the test.
   template <typename Body>
   explicit OtherProcess(Body body) {
     EXPECT_EQ(pipe(to_child_), 0);
@@ -63,7 +63,7 @@ class OtherProcess {
   pid_t child_ = -1;
 };
 
-// Cards that the processes of a test share.
+// The processes of a test share its cards.
 class ImportedBlocksTest : public ::testing::Test {
  protected:
   ~ImportedBlocksTest() override { close(ledger_); }
@@ -165,7 +165,7 @@ TEST_F(ImportedBlocksTest, WhatCannotBeOpenedChangesNothing) {
   SharedMemoryRecord record = RecordOf(machine, own);
   Address begin;
   EXPECT_EQ(machine.imported.Open(record, 0, &begin), Result::kInvalidContext);
-  record.process = 1 << 30;  // nobody
+  record.process = 1 << 30;  // no such process
   EXPECT_EQ(machine.imported.Open(record, 0, &begin), Result::kMapFailed);
   EXPECT_EQ(machine.imported.Open(record, 1, &begin), Result::kPeerAccessUnsupported);
   EXPECT_EQ(machine.imported.Open({}, 0, &begin), Result::kInvalidHandle);
@@ -175,8 +175,8 @@ TEST_F(ImportedBlocksTest, WhatCannotBeOpenedChangesNothing) {
   EXPECT_EQ(live.handles + live.mappings + live.reservations, 0u);
 }
 
-// A descriptor of the exporter's, fetched as torch does (pidfd_getfd) but by its name in /proc,
-// which makes a new open file; the kernel's way is in the test with real torch.
+// Fetches an exporter's descriptor as torch does (pidfd_getfd) but by its name in /proc, which
+// makes a new open file; the test with real torch uses pidfd_getfd.
 TEST_F(ImportedBlocksTest, ExportedMemoryStaysChargedUntilItsLastDescriptorIsClosed) {
   Machine machine = MakeMachine();
   HandleId handle = 0;
@@ -194,7 +194,7 @@ TEST_F(ImportedBlocksTest, ExportedMemoryStaysChargedUntilItsLastDescriptorIsClo
     close(descriptor);
     EXPECT_EQ(theirs.CardAt(0).CurrentLedger().vmm, 0u);
     OtherProcess::SendTo(send, 0);
-    OtherProcess::ReceiveFrom<int>(receive);  // the exporter has given all of its own back
+    OtherProcess::ReceiveFrom<int>(receive);  // the exporter has given all its memory back
     EXPECT_EQ(theirs.CardAt(0).CurrentLedger().other, 64_MiB);
     EXPECT_EQ(theirs.physical.Release(imported), Result::kSuccess);
     EXPECT_EQ(theirs.CardAt(0).CurrentLedger().other, 0u);
@@ -253,7 +253,7 @@ TEST_F(ImportedBlocksTest, OnlyExportableMemoryIsExportedAndOnlyThatImported) {
   EXPECT_EQ(machine.physical.Import(ledger_, &imported), Result::kInvalidValue);
   EXPECT_EQ(machine.physical.Import(0, &imported), Result::kInvalidValue);
   ASSERT_EQ(machine.physical.Export(exportable, &descriptor), Result::kSuccess);
-  // In the same process: the same memory, once more.
+  // In the same process it is the same memory once more.
   EXPECT_EQ(machine.physical.Import(descriptor, &imported), Result::kSuccess);
   EXPECT_EQ(imported, exportable);
   EXPECT_EQ(machine.physical.Release(exportable), Result::kSuccess);

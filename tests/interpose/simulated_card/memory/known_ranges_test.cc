@@ -14,7 +14,7 @@ class KnownRangesTest : public ::testing::Test {
  protected:
   using Extents = std::vector<Extent>;
 
-  // A character for each byte: '.' unknown, 'a' assumed, 'k' known.
+  // Returns a character for each byte: '.' unknown, 'a' assumed, 'k' known.
   std::string Bytes(std::uint64_t count) const {
     std::string bytes;
     for (std::uint64_t at = 0; at < count; ++at) {
@@ -63,7 +63,7 @@ TEST_F(KnownRangesTest, TheWeakestByteDecides) {
 TEST_F(KnownRangesTest, ACopyCarriesWhatIsKnownAcrossCuts) {
   Set(0, 3, Known::kKnown);
   Set(3, 1, Known::kAssumed);
-  Set(10, 8, Known::kKnown);  // what the target held
+  Set(10, 8, Known::kKnown);  // the target's old state
   known_.Copy(Extents{{10, 2}, {14, 4}}, Extents{{0, 6}});
   EXPECT_EQ(Bytes(18), "kkka......kkkkka..");
 }

@@ -41,7 +41,7 @@ TEST_F(MemoryPoolsTest, FreedMemoryStaysChargedUntilTheHostSynchronizes) {
   EXPECT_EQ(FreeOnCard(), 256_MiB);
 }
 
-// As an H200 answers: driver_facts.json, stream_ordered.
+// The figures are an H200's (driver_facts.json, stream_ordered).
 TEST_F(MemoryPoolsTest, MemoryIsTakenInStepsOf32MiB) {
   for (const auto& [bytes, taken] : {std::pair{1_MiB, 32_MiB}, std::pair{20_MiB, 32_MiB},
                                      std::pair{33_MiB, 64_MiB}, std::pair{100_MiB, 128_MiB}}) {

@@ -16,7 +16,7 @@
 namespace memtrace::card {
 namespace {
 
-// Two objects are to the kernel two owners, as two processes are.
+// To the kernel, two objects are two owners, like two processes.
 class SharedLedgerTest : public ::testing::Test {
  protected:
   ~SharedLedgerTest() override { close(file_); }
@@ -79,8 +79,8 @@ TEST_F(SharedLedgerTest, KilledProcessGivesBack) {
   EXPECT_EQ(one.HeldByOthers(0), 0u);
 }
 
-// A child that joins by itself, holds 600 bytes of card 0, of which it lends 100, and 7 of card 1,
-// and waits to be killed.
+// Starts a child that joins by itself, holds 600 bytes of card 0, of which it lends 100, and 7 of
+// card 1, and waits to be killed.
 pid_t StartHolder(const std::string& path) {
   int ready[2];
   EXPECT_EQ(pipe(ready), 0);
@@ -148,10 +148,10 @@ TEST_F(SharedLedgerTest, ForkedChildDoesNotKeepItsParentsSlotAlive) {
   int from_child[2];
   ASSERT_EQ(pipe(to_child), 0);
   ASSERT_EQ(pipe(from_child), 0);
-  // A parent that dies while the child it forked lives on, as a worker of a DataLoader may.
+  // The parent dies while the child it forked lives on, as a worker of a DataLoader may.
   const pid_t parent = fork();
   if (parent == 0) {
-    // Forks have to know of the first one in a process; in this process that is `watching`.
+    // Forks must know the process's first ledger, which is `watching` in this process.
     watching.~SharedLedger();
     SharedLedger own(Path());
     if (own.Hold(0, 600, 1000) != 0u) _exit(1);

@@ -11,7 +11,7 @@
 
 namespace {
 
-// Bytes of the host that know their place.
+// Returns host bytes whose values are their indices.
 std::array<unsigned char, 48> Numbered() {
   std::array<unsigned char, 48> bytes;
   std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(0));
@@ -26,7 +26,7 @@ class VolumeCopiesTest : public ::testing::Test {
   }
   void TearDown() override { EXPECT_EQ(cudaFree(device_), cudaSuccess); }
 
-  // A box of 2 x 2 x 2 bytes out of the host's 4 x 3 x 4 into the card's 3 x 2 x 2 at x = 1.
+  // Copies a box of 2 x 2 x 2 bytes out of the host's 4 x 3 x 4 into the card's 3 x 2 x 2 at x = 1.
   cudaMemcpy3DParms Box(unsigned char* host) const {
     cudaMemcpy3DParms copy = {};
     copy.srcPtr = {.ptr = host, .pitch = 4, .xsize = 4, .ysize = 3};
@@ -100,7 +100,7 @@ TEST_F(VolumeCopiesTest, ABoxGoesFromCardToCard) {
 TEST_F(VolumeCopiesTest, ABoxWithARowOutsideMovesNoByte) {
   auto host = Numbered();
   cudaMemcpy3DParms copy = Box(host.data());
-  copy.dstPtr.ysize = 4u << 20;  // the second slice lies behind all memory of the card
+  copy.dstPtr.ysize = 4u << 20;  // the second slice begins beyond the card's memory
   EXPECT_NE(cudaMemcpy3D(&copy), cudaSuccess);
   cudaGetLastError();
   EXPECT_EQ(Read()[1], 0xff);

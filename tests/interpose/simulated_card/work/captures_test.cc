@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 class CapturesTest : public ::testing::Test {
  protected:
-  // Stream `to` goes on after what is in stream `from` now.
+  // Makes stream `to` wait for the work now in stream `from`.
   Result Order(Stream* from, Stream* to) {
     Event* event = parts_.events.Create(0);
     const Result recorded = parts_.events.Record(event, from, 0);

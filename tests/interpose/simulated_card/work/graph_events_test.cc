@@ -139,7 +139,7 @@ TEST_F(GraphEventsTest, ADestroyedEventFailsTheLaunch) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// torch's allocator walks the list and asks about other streams meanwhile.
+// torch's allocator walks the list and asks about other streams during the walk.
 TEST_F(GraphEventsTest, TheListOfDependenciesStaysUntilItsOwnStreamGoesOn) {
   ASSERT_EQ(cudaStreamBeginCapture(captured_, cudaStreamCaptureModeRelaxed), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(other_, cudaStreamCaptureModeRelaxed), cudaSuccess);

@@ -18,7 +18,7 @@ using ::testing::Pair;
 
 class GraphTest : public ::testing::Test {
  protected:
-  // A node whose work appends its name to done_.
+  // Adds a node whose work appends its name to done_.
   GraphNode* Add(char name, const Graph::Nodes& dependencies) {
     GraphNode* node = nullptr;
     const auto work = [this, name](const Work&) {

@@ -18,7 +18,8 @@ constexpr const char* kPtx =
     "//\n.version 9.0\n.target sm_80\n.visible .entry add(.param .u64 a)\n{ ret; }\n"
     ".entry scale (\n) { ret; }\n";
 
-// A cubin with one kernel "mul", 4 KiB of static shared memory and a variable "table" of 256 bytes.
+// Makes a cubin with one kernel "mul", 4 KiB of static shared memory and a variable "table" of 256
+// bytes.
 std::vector<char> MakeCubin() {
   std::string names(1, '\0');
   const auto name = [&names](const std::string& text) {

@@ -13,7 +13,7 @@
 
 namespace memtrace::card {
 
-// What Machine has of streams, without the memory of cards.
+// The parts of Machine for streams, without the memory of cards.
 struct StreamParts {
   explicit StreamParts(int devices, const EventTiming& timing = {},
                        const Listening* listening = nullptr)

@@ -137,7 +137,7 @@ print(subprocess.run([*sys.argv[1:], sys.executable, "-c", child], capture_outpu
 
 @pytest.mark.parametrize("started_by_run", [False, True])
 def test_a_program_that_makes_its_own_card_hands_it_on(tmp_path: Path, started_by_run: bool) -> None:
-    """What it starts is recorded only if that is `memtrace run`, which gives it its own card."""
+    """A process that the program starts is recorded only if it is `memtrace run`, which gives it its own card."""
     run_options = ["run", "--card", "3GiB,context=0MiB", "-o", "run.trace", "--"]
     through = [str(MEMTRACE), *run_options] if started_by_run else []
     command = [sys.executable, "-c", OWN_CARD, *through]
@@ -228,7 +228,7 @@ assert (value, total) == (12.0, 2), (value, total)
 
 @pytest.mark.parametrize("shown", ["1", "GPU-6d656d74-7261-6365-2063-617264202042"])
 def test_counting_cards_starts_none(tmp_path: Path, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch counts them by NVML, so that a process that only counted may fork children that use them."""
+    """torch counts cards with NVML, so a process that has only counted them may fork children that use them."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
     script = tmp_path / "count.py"
     script.write_text(COUNTS_THEN_FORKS)

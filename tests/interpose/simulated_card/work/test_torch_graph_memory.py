@@ -62,7 +62,7 @@ def test_a_captured_step_is_charged_once_by_its_launches(tmp_path):
     assert facts["backend"] == "cudaMallocAsync"
     assert facts["captured"] == 0
     charged, reserved = facts["launches"][0]
-    # The gradients, which the graph leaves, and what else it needs at a time.
+    # The gradients, which the graph leaves, and the other memory that it needs at a time.
     gradients = 4 * (1024 * 4096 + 4096 + 4096 * 1024 + 1024)
     assert charged == reserved >= gradients
     assert facts["launches"] == [[charged, reserved]] * 3

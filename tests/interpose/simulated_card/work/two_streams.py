@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors made on one stream and used on another: what record_stream keeps alive depends on when work is done."""
+"""Uses tensors made on one stream on another: how much record_stream keeps alive depends on when work is done."""
 
 import sys
 

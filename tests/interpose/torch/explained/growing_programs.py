@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs without an optimizer's steps whose memory grows, and some whose memory only seems to; by their names."""
+"""Programs, by name, without optimizer steps: the memory of some grows, that of others only seems to."""
 
 import sys
 
@@ -12,7 +12,7 @@ BATCH = 1024
 
 
 def encode() -> None:
-    """Keeps the mean of each output, 1 MiB, in a list of this function."""
+    """Keeps twice each output, 1 MiB, in a list of this function."""
     kept = []
     with torch.no_grad():
         for _ in range(10_000):
@@ -22,7 +22,7 @@ def encode() -> None:
 
 
 def caches() -> None:
-    """Keeps a dict with an output of each of eight layers, 4 MiB, of each iteration."""
+    """Keeps a dict in each iteration with one output, 4 MiB, of each of eight layers."""
     kept = []
     with torch.no_grad():
         for _ in range(10_000):
@@ -40,7 +40,7 @@ def sum_of_losses() -> None:
 
 
 def state_handed_on() -> None:
-    """Each state has the graph of all before it; the score, which is made of it last, keeps nothing."""
+    """Each state has the graph of all before it; the score, which is computed from it last, keeps nothing."""
     cell = nn.GRUCell(1024, 1024).cuda().eval()
     state = torch.zeros(256, 1024, device="cuda")
     for _ in range(10_000):
@@ -51,7 +51,7 @@ def state_handed_on() -> None:
 
 
 def penalties() -> None:
-    """An image, 4 MiB, and its gradient refer to each other. The gradients in the list are made anew each time."""
+    """An image, 4 MiB, and its gradient refer to each other. The gradients in the list are new in each iteration."""
     for _ in range(10_000):
         image = torch.zeros(BATCH, 1024, device="cuda", requires_grad=True)
         loss = NET(image).square().sum()
@@ -63,14 +63,14 @@ def penalties() -> None:
 
 
 def one_line() -> None:
-    """A loop of one line."""
+    """Is a loop of one line."""
     x = torch.zeros(BATCH, 1024, device="cuda")
     losses = []
     for _ in range(10_000): losses.append(NET(x).mean())  # noqa: E701  # fmt: skip
 
 
 class Meter:
-    """Holds what its method is given, as a framework does."""
+    """Holds the arguments of its method, as a framework does."""
 
     def __init__(self) -> None:
         self.predictions: list[torch.Tensor] = []
@@ -80,7 +80,7 @@ class Meter:
 
 
 def evaluate() -> None:
-    """The line that keeps is in a method; every 7th iteration does something else."""
+    """The line that keeps memory is in a method; every 7th iteration does something else."""
     meter = Meter()
     with torch.no_grad():
         for number in range(10_000):
@@ -91,7 +91,7 @@ def evaluate() -> None:
 
 
 def cat() -> None:
-    """One tensor that becomes larger."""
+    """Makes one tensor larger and larger."""
     seen = torch.zeros(0, 256, device="cuda")
     with torch.no_grad():
         for _ in range(10_000):
@@ -100,7 +100,7 @@ def cat() -> None:
 
 
 def without_modules() -> None:
-    """No module is called; a list keeps it."""
+    """Calls no module; a list keeps the results."""
     weight = torch.zeros(1024, 256, device="cuda")
     kept = []
     for _ in range(10_000):
@@ -109,7 +109,7 @@ def without_modules() -> None:
 
 
 def averages() -> None:
-    """The means of squared errors lie in blocks of all of them, 1 MiB each, with the graphs of 2 MiB."""
+    """The means lie in blocks of 1 MiB, which hold all squared errors, and have graphs of 2 MiB."""
     means = []
     for _ in range(10_000):
         x = torch.zeros(BATCH, 1024, device="cuda")
@@ -117,7 +117,7 @@ def averages() -> None:
 
 
 def averages_detached() -> None:
-    """Without graphs the blocks stay."""
+    """Keeps the blocks without graphs."""
     means = []
     for _ in range(10_000):
         x = torch.zeros(BATCH, 1024, device="cuda")
@@ -125,7 +125,7 @@ def averages_detached() -> None:
 
 
 def averages_as_numbers() -> None:
-    """Nothing stays."""
+    """Keeps nothing."""
     means = []
     for _ in range(200):
         x = torch.zeros(BATCH, 1024, device="cuda")
@@ -143,7 +143,7 @@ def pair_handed_on() -> None:
 
 
 def heads() -> None:
-    """A module more for each task, 4 MiB; none is let go."""
+    """Adds a module, 4 MiB, for each task; none is released."""
     heads = nn.ModuleList()
     with torch.no_grad():
         for _ in range(10_000):
@@ -152,7 +152,7 @@ def heads() -> None:
 
 
 def micro_batches() -> None:
-    """Losses with their graphs are appended; backward frees what the graphs saved."""
+    """Appends outputs with their graphs; backward frees the tensors that the graphs saved."""
     outputs = []
     for _ in range(10_000):
         x = torch.zeros(BATCH, 1024, device="cuda")
@@ -162,7 +162,7 @@ def micro_batches() -> None:
 
 
 def load() -> None:
-    """Fills a list that has to be there: nothing is repeated that a program could leave out."""
+    """Fills a dict that is needed: the loop does nothing that the program could omit."""
     weights = {}
     for number in range(10_000):
         host = torch.zeros(BATCH, 256)
@@ -185,14 +185,14 @@ class Deep(nn.Module):
 
 
 def deep() -> None:
-    """Runs out in its first forward."""
+    """Runs out of memory in its first forward."""
     net = Deep().cuda()
     x = torch.zeros(BATCH, 1024, device="cuda")
     net(x).sum().backward()
 
 
 def epochs() -> None:
-    """Lets go of all outputs after each epoch; the last is too long for the card."""
+    """Releases all outputs after each epoch; the last epoch is too long for the card."""
     with torch.no_grad():
         for epoch in range(6):
             outputs = []
@@ -203,7 +203,7 @@ def epochs() -> None:
 
 
 def adam() -> None:
-    """Runs out in its first update, which makes the same for each of many parameters below one line."""
+    """Runs out of memory in its first update, which one line makes for many parameters."""
     net = nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(40)]).cuda()
     optimizer = torch.optim.AdamW(net.parameters())
     for _ in range(3):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of a program's source that add up losses whose backward comes after them."""
+"""Finds loops in a program's source that add up losses whose backward comes after them."""
 
 import ast
 
@@ -9,7 +9,7 @@ from memtrace._holders.accumulating_loops import AccumulatingLoop, loop_at
 
 
 def found(source: str) -> set[AccumulatingLoop]:
-    """Gives what any line of the source belongs to."""
+    """Returns the loops that any line of the source belongs to."""
     tree = ast.parse(source)
     loops = (loop_at(tree, line) for line in range(1, len(source.splitlines()) + 1))
     return {loop for loop in loops if loop}
@@ -73,7 +73,7 @@ def test_inner_steps_are_part_of_the_pass_that_they_belong_to() -> None:
     assert found(source) == {AccumulatingLoop("total", 2, 8)}
 
 
-# A backward in each pass would be another one, would be in vain, or is there.
+# In these, a backward in each pass would compute something else, would not help, or exists already.
 OTHERS = {
     "a state is handed on": """\
 h = 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from support.programs import MIB, on_card
 
 CARD = "1040MiB,context=480MiB"
-# Each node holds 64 MiB and itself; eight of them fit. Automatic collection is off.
+# Each node holds 64 MiB and a reference to itself; eight nodes fit. Automatic collection is off.
 NODES = """
 import gc, sys, threading
 import torch
@@ -56,7 +56,7 @@ def test_torchs_own_allocator_is_said_not_to_collect(tmp_path: Path) -> None:
     assert "MEMTRACE_COLLECT=1 has no effect: torch's own allocator serves this process" in run.err
 
 
-# A finalizer asks for too much itself: its request fails, without another collection within this one.
+# A finalizer itself requests too much: its request fails, without another collection within this one.
 REENTERS = """
 def finalize():
     try:
@@ -75,7 +75,7 @@ def test_a_request_of_a_finalizer_does_not_collect_again(tmp_path: Path) -> None
     assert collections == seen == 1 and failed >= 7
 
 
-# A finalizer waits for threads that allocate and free on the card and record a phase: none of our locks is held.
+# A finalizer waits for threads that allocate and free on the card and record a phase, so none of our locks may be held.
 WAITS = """
 def work():
     torch.ones(1024, device="cuda").clone()
@@ -97,7 +97,7 @@ def test_a_finalizer_may_wait_for_a_thread_that_allocates(tmp_path: Path) -> Non
     assert numbers(on_card(NODES + WAITS, tmp_path, card=CARD, seconds=100, MEMTRACE_COLLECT="1").out)[0] >= 7
 
 
-# What a finalizer raises goes where Python sends it, and the request is served.
+# A finalizer's exception goes where Python sends it, and the request is served.
 RAISES = """
 def finalize():
     raise ValueError("in a finalizer")
@@ -116,7 +116,7 @@ def test_what_a_finalizer_raises_does_not_fail_the_request(tmp_path: Path) -> No
     assert int(count) >= 7 and is_all == "True"
 
 
-# A thread of autograd, which Python did not start, asks for the gradients.
+# A thread of autograd, which Python did not start, requests the gradients.
 BACKWARD = """
 weights = [torch.zeros(16, 1024, 1024, device="cuda", requires_grad=True) for _ in range(2)]
 loss = sum((weight * weight).sum() for weight in weights)
@@ -132,7 +132,7 @@ def test_a_backward_pass_collects(tmp_path: Path) -> None:
     assert int(words[0]) >= 1 and int(words[1]) == 1 and words[2:] == ["True", "True"]
 
 
-# torch itself collects before a capture; within it nothing may.
+# torch itself collects before a capture; during it, collection is not allowed.
 CAPTURE = """
 graph = torch.cuda.CUDAGraph()
 try:
@@ -149,7 +149,7 @@ def test_a_request_in_a_capture_fails_without_a_collection(tmp_path: Path) -> No
     assert on_card(NODES + CAPTURE, tmp_path, card=CARD, MEMTRACE_COLLECT="1").out.split() == ["0", "0"]
 
 
-# A request that nothing dead could serve fails as ever, after one collection.
+# A request that no dead memory could serve fails as usual, after one collection.
 TOO_MUCH = """
 kept = torch.empty(64, 1024, 1024, device="cuda")
 try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that dead reference cycles hold, on traces of real programs; the cure is tried."""
+"""Memory held by dead reference cycles, in traces of real programs; the cure is tested."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from support.programs import MIB, on_card
 
 CARD = "1000MiB,context=480MiB"
-# Each holds 64 MiB and itself; seven of them fit, with our allocator eight.
+# Each node holds 64 MiB and a reference to itself; seven of them fit, with our allocator eight.
 CYCLES = """
 import gc, sys
 import torch
@@ -52,7 +52,7 @@ def test_dead_cycles_are_named_and_collected_they_fit(tmp_path: Path, allocator:
     on_card(CYCLES, tmp_path, "collect", card=CARD, options=options)
 
 
-# What else grows is no cycle: collecting is not enough.
+# The other growth is no cycle, so collecting is not enough.
 TWO_KINDS = """
 import torch
 class Node:
@@ -72,7 +72,7 @@ def test_beside_growth_of_another_kind_collecting_is_not_said_to_fit(tmp_path: P
     assert collect["at_least"]
 
 
-# A tensor that C++ holds, too (saved for a backward pass), and one that lives in a frame do not die.
+# A tensor that C++ also holds (saved for a backward pass) and one that lives in a frame do not die.
 ALIVE = """
 import torch
 class Node:
@@ -96,7 +96,7 @@ def test_what_is_held_by_a_frame_or_by_autograd_is_not_dead(tmp_path: Path) -> N
     assert "dead_cycles" not in report
 
 
-# Any call of the program's code during the look ends the program with status 9.
+# Any call of the program's code during the inspection ends the program with status 9.
 HOSTILE = """
 import gc, os, threading
 import torch

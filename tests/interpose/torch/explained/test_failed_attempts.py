@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What failed attempts of a retry loop leave behind, on traces of real programs; each cure is tried."""
+"""Failed attempts of a retry loop leave memory behind, in traces of real programs; each cure is tested."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from support.json_object import JsonObject
 from support.programs import MIB, on_card
 
 CARD = "1000MiB,context=480MiB"
-# Each example keeps 32 MiB for backward: half the batch fits if the attempt with the whole is gone.
+# Each example keeps 32 MiB for backward: half the batch fits if the attempt with the whole batch is gone.
 PROGRAM = """
 import torch
 from torch import nn
@@ -48,7 +48,7 @@ for batch in (16, 8):
 else:
     raise errors[-1]
 """
-# As a prompt or a notebook, which shows the exception of a cell and goes on with the next.
+# Shows a cell's exception and goes on with the next cell, as a prompt or a notebook does.
 CELLS = """
 import sys
 for batch in (16, 8):
@@ -59,7 +59,7 @@ for batch in (16, 8):
             raise
         sys.last_value = error
 """
-# The forward goes on after its request failed; what it keeps is of no failed attempt.
+# The forward goes on after its request failed; the memory that it keeps belongs to no failed attempt.
 GOES_ON = """
 kept = []
 class Fallback(nn.Module):
@@ -136,7 +136,7 @@ def test_one_failure_has_no_attempt_before_it(tmp_path: Path) -> None:
     assert any("half" in row["name"] for row in report["remedies"])
 
 
-# As servers keep them: each job is 256 MiB or 64 MiB before its first module, and again within it.
+# Keeps futures as servers do: each job is 256 MiB or 64 MiB before its first module, and again within it.
 FUTURES = """
 from concurrent.futures import ThreadPoolExecutor
 import torch

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Growth over iterations that are no optimizer's steps, in real programs on a simulated card."""
+"""Growth over iterations that are not optimizer steps, in real programs on a simulated card."""
 
 from functools import cache
 from importlib.metadata import version
@@ -18,22 +18,22 @@ POSTPONES = ("half the batch", "half the micro-batch", "expandable segments", "m
 
 @cache
 def run_out(name: str) -> tuple[JsonObject, str]:
-    """Runs a program until a small card is full; gives its report as JSON and as text."""
+    """Runs a program until a small card is full; returns its report as JSON and as text."""
     with TemporaryDirectory() as folder:
         done = on_card(PROGRAMS, Path(folder), name, card="1GiB", expect=1)
         return done.report(), " ".join(memtrace("report", str(done.trace)).out.split())
 
 
 def place(function: str, text: str) -> str:
-    """The line of a function of the programs in which that text stands, as reports name it."""
+    """Returns the line of a program's function that contains the text, as reports name it."""
     begin = next(number for number, line in enumerate(LINES) if line.startswith(f"def {function}("))
     line = next(number for number in range(begin, len(LINES)) if text in LINES[number])
     return f"{PROGRAMS.name}:{line + 1}"
 
 
-# In torch 2.11 the first product of a program has a workspace among what its loop makes, in 2.15 none has.
+# In torch 2.11 the first product's workspace is among the loop's allocations, in 2.15 there is no workspace.
 CACHES_BEGIN = "kept.append" if version("torch").startswith("2.11.") else "x = torch"
-# The line that begins the loop, the line that makes what stays, its bytes an iteration, what keeps it.
+# The line that begins the loop, the line that allocates the kept memory, its bytes an iteration, and its keeper.
 GROWING = {
     "encode": ("x = torch", "kept.append", MIB, ("elements", "kept")),
     "caches": (CACHES_BEGIN, "kept.append", 32 * MIB, ("elements", "kept")),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What autograd keeps for a backward pass that never comes, and programs that only look like that."""
+"""Tests memory that autograd keeps for a backward pass that never comes, and programs that only look like that."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ net = nn.Sequential(*[m for _ in range(4) for m in (nn.Linear(256, 1024), nn.GEL
 x = torch.zeros(1024, 256, device="cuda")
 kept = []
 """
-ONE_GELU = 4 * MIB  # bytes that it saves: its input
+ONE_GELU = 4 * MIB  # saved bytes: its input
 
 
 def report(script: str, folder: Path, card: str = "4GiB", expect: int = 0) -> JsonObject:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A forward pass that fails in the middle of a model's layers: what the others would have kept is foreseen."""
+"""A forward pass fails in the middle of a model's layers: memory that the other layers would have kept is predicted."""
 
 import pytest
 from support.programs import GIB, MIB, memtrace, on_card
@@ -36,7 +36,7 @@ for step in range(2):
     optimizer.step()
     optimizer.zero_grad()
 """
-# A layer keeps what gelu takes and gives, and its result: 128 + 128 + 32 MiB. Its input is the result of another.
+# A layer keeps gelu's input and output, and its own result: 128 + 128 + 32 MiB. Its input is another layer's result.
 KEPT = (128 + 128 + 32) * MIB
 
 

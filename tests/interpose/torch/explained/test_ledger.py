@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a card's ledger says of real programs: contexts, caches, pools, streams, other cards and processes."""
+"""A card's ledger in reports on real programs: contexts, caches, pools, streams, other cards and processes."""
 
 import json
 import re
@@ -18,12 +18,12 @@ def ledger(report: JsonObject) -> dict[str, int]:
 
 
 def text(trace: Path) -> str:
-    """The report, its lines joined."""
+    """Returns the report with its lines joined."""
     return " ".join(memtrace("report", str(trace)).out.split())
 
 
 def failed(folder: Path) -> tuple[Path, JsonObject]:
-    """The trace of the only process that ran out of memory, and its report."""
+    """Returns the trace of the only process that ran out of memory, and its report."""
     reports = {path: json.loads(memtrace("report", "--json", str(path)).out) for path in folder.glob("run.trace*")}
     (found,) = [(path, report) for path, report in reports.items() if report["verdict"]["cause"] != "none"]
     return found

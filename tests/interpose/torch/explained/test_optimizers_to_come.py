@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""States that optimizers will make after a failure: of those that have not stepped, not of what gets no gradient."""
+"""States that optimizers will make after a failure, if they have not stepped and their parameters get gradients."""
 
 from pathlib import Path
 
 from support.programs import MIB, on_card
 
-# Four clients of 32 MiB, trained one after the other: each leaves gradients of 32 MiB and states of 64 MiB.
+# Four clients of 32 MiB are trained one after the other: each leaves gradients of 32 MiB and states of 64 MiB.
 CLIENTS = """
 import torch
 from torch import nn
@@ -16,7 +16,7 @@ for client, optimizer in zip(clients, optimizers):
     client(torch.zeros(8, 1024, device="cuda")).sum().backward()
     optimizer.step()
 """
-# The second half of the model is in no loss.
+# The second half of the model contributes to no loss.
 UNUSED = """
 import torch
 from torch import nn

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""An out-of-memory error says all that torch's own says, in its words, and then why."""
+"""An out-of-memory error has all of torch's own text, word for word, followed by the reason."""
 
 import re
 
@@ -76,7 +76,7 @@ SIZE = re.compile(r"[\d.]+ (bytes|[KMG]iB)")
 
 def text_of(allocator, fill, folder):
     script = "import json, torch\ntorch.cuda.init()\n" + ENDS.format(fill=fill)
-    # Up to 4 GiB chunks are granules of 2 MiB, as torch's own requests are rounded.
+    # On cards of up to 4 GiB chunks are granules of 2 MiB, to which torch also rounds its own requests.
     run = on_card(script, folder, card="2x4GiB", options=("--allocator", allocator))
     return run.printed()
 
@@ -86,7 +86,7 @@ def test_everything_torch_says_comes_first(fill, tmp_path):
     torchs, ours = (text_of(allocator, FILLS[fill], tmp_path) for allocator in ("native", "memtrace"))
     first, *verdict = ours.splitlines()
     torchs = torchs[: ADVICE.search(torchs).start()]
-    if fill == "free inside":  # torch keeps what is left of 20 MiB, ours what is left of 2 MiB
+    if fill == "free inside":  # torch keeps the rest of 20 MiB, ours the rest of 2 MiB
         first, torchs = SIZE.sub("SIZE", first), SIZE.sub("SIZE", torchs)
     assert first == torchs
     assert "Including non-PyTorch memory, this process has" in first

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Forward passes whose graphs stay: what is said of them tells training from evaluation, and a cure named cures."""
+"""Forward passes whose graphs stay: the report tells training from evaluation, and a named cure works."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ for step in range(2):
         model(torch.zeros(1024, 1024, device="cuda")).mean().backward()
     optimizer.step()
 """
-# Each layer is called by itself: they are outermost modules, of one pass.
+# Each layer is called by itself, so the layers are outermost modules of one pass.
 LAYERS = """
 x = torch.zeros(4096, 1024, device="cuda")
 for layer in model:
@@ -54,14 +54,14 @@ def validate():
 train()
 validate()
 """
-# The layers of a frozen normalization stay in eval mode, and are trained so.
+# The layers of a frozen normalization stay in eval mode during training.
 TRAINED_IN_EVAL = """
 train()
 model.eval()
 for rows in (1024, 8192):
     model(torch.zeros(rows, 1024, device="cuda")).mean().backward()
 """
-# A frozen critic of what is trained: its activations are for the backward to come.
+# A frozen critic judges the trained model: its activations are needed for the backward that follows.
 CRITIC = """
 critic = nn.Sequential(nn.Linear(1024, 1024), nn.Tanh(), nn.Linear(1024, 1024), nn.Tanh()).cuda().eval()
 for rows in (1024, 1024, 8192):
@@ -72,7 +72,7 @@ for rows in (1024, 1024, 8192):
 
 
 def told(script: str, folder: Path, card: str, status: int = 1) -> tuple[JsonObject, JsonObject, str]:
-    """Runs it; gives the report, its remedies by name, and its text."""
+    """Runs the script; returns the report, its remedies by name, and its text."""
     done = on_card(MODEL + script, folder, card=f"{card},context=100MiB", expect=status)
     report = done.report()
     text = " ".join(memtrace("report", str(done.trace)).out.split())
@@ -89,7 +89,7 @@ def test_losses_that_are_added_up_before_one_backward_are_named_and_no_graph_is_
     assert first["predicted_peak"] < 230 * MIB
 
 
-# Sampling steps each of which goes on with what the one before made, and one backward for all of them.
+# Each sampling step continues from the previous one's result, and one backward covers all of them.
 HANDED_ON = """
 x = torch.zeros(512, 1024, device="cuda")
 for step in range(24):
@@ -139,7 +139,7 @@ def test_a_validation_has_a_batch_of_its_own_and_no_parameters_to_train_in_bf16(
     assert "half the batch" in rows and "half the micro-batch" not in rows, rows
 
 
-# Per-sample gradients: within torch.func a checkpoint fails.
+# Per-sample gradients: a checkpoint fails within torch.func.
 PER_SAMPLE = """
 from torch.func import functional_call, grad, vmap
 weights = {name: weight.detach() for name, weight in model.named_parameters()}
@@ -164,7 +164,7 @@ def test_a_frozen_part_in_eval_mode_passes_gradients_on(tmp_path: Path) -> None:
     assert "no graph" not in rows and "no_grad" not in text, text
 
 
-# 32 MiB of gradients stand beside the second forward, which the first had not; 64 MiB of states are foreseen.
+# The second forward runs beside 32 MiB of gradients, which the first did not; 64 MiB of states are predicted.
 LEFT_GRADIENTS = """
 optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 for step in range(2):

@@ -27,7 +27,7 @@ finally:
 """
 
 
-# Weights of 256 MiB, of which both ranks have a copy on the first card, beside that one's own.
+# Weights of 256 MiB: the first card has one copy for each of both ranks, beside its own rank's model.
 SAVES_MODEL = """
 import sys, torch
 torch.save(torch.nn.Linear(8192, 8192, bias=False).cuda().state_dict(), sys.argv[1])
@@ -67,7 +67,7 @@ def test_ranks_that_hold_what_they_loaded_are_told_where_to_load_it(tmp_path):
     assert first["name"] == "checkpoint in host memory" and "in each rank" in first["change"], failed["remedies"]
     larger = next(row for row in failed["remedies"] if row["name"] == "a larger card")
     assert larger["predicted_peak"] - first["predicted_peak"] == other["bytes"] + 256 * MIB
-    own = next(row for row in failed["remedies"] if row["name"] == "del checkpoint")  # it would stay in step 2
+    own = next(row for row in failed["remedies"] if row["name"] == "del checkpoint")  # it would still be held in step 2
     assert own["next_step"] <= own["this_step"] == own["predicted_peak"]
     assert "no other process" not in [row["name"] for row in failed["remedies"]]
     on_card(RESUMES.format(where="'cpu'"), tmp_path, str(saved), card=card, launcher=TWO_RANKS)

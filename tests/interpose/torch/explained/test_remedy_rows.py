@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Remedies of a report, told by where blocks were made and by their roles, on traces of real programs."""
+"""A report's remedies, derived from where blocks were made and from their roles, in traces of real programs."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ x = torch.zeros(2, 512, 64, device="cuda")
 for layer in layers:
     x = x + layer(x, x, x)[0]
 """
-# 8 weights of 16 MiB, on the card from the file before the model is.
+# The file's 8 weights of 16 MiB are on the card before the model is.
 CHECKPOINT = """
 import torch
 from torch import nn
@@ -28,7 +28,7 @@ model = make()
 model.load_state_dict(state)
 model.cuda()
 """
-# Each pass keeps 8 outputs of 4 MiB and no backward ever runs.
+# Each pass keeps 8 outputs of 4 MiB, and no backward ever runs.
 GRAPHS = """
 import torch
 from torch import nn
@@ -45,7 +45,7 @@ model = nn.Sequential(*[nn.Linear(2048, 2048, bias=False) for _ in range(12)]).c
 with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
     model(torch.zeros(8, 2048, device="cuda"))
 """
-# A model that is trained; the batch is the argument.
+# A model that is trained; the argument is the batch.
 TRAINED = """
 import torch
 from torch import nn
@@ -96,7 +96,7 @@ def test_only_a_batch_of_several_examples_can_be_halved(batch: int, tmp_path: Pa
     assert ("half the micro-batch" in rows) == (batch > 1), rows
 
 
-# 16 weights of 16 MiB go to a card that has 100 MiB for them.
+# 16 weights of 16 MiB move to a card that has 100 MiB for them.
 MOVED = """
 import torch
 from torch import nn
@@ -114,14 +114,14 @@ with torch.no_grad():
     {}
 """
 ATTENDS = "F.scaled_dot_product_attention(q, q, q, attn_mask=m)"
-# A cache of 16 MiB that gets one more row each time, under torch's own allocator.
+# A cache of 16 MiB grows by one row each time, under torch's own allocator.
 JOINED = """
 import torch
 past = torch.zeros(4, 8, 1024, 128, device="cuda")
 for _ in range(20):
     past = torch.cat([past, torch.zeros(4, 8, 1, 128, device="cuda")], 2)
 """
-# AdamW has made nothing yet when the forward pass fails.
+# AdamW has made no states yet when the forward pass fails.
 NOT_YET_STEPPED = """
 import torch
 from torch import nn
@@ -185,7 +185,7 @@ def test_cache_that_grows_by_cat_is_to_be_static(tmp_path: Path) -> None:
 def test_states_that_are_to_come_are_what_remedies_save(tmp_path: Path) -> None:
     rows = remedies(NOT_YET_STEPPED, tmp_path, "300MiB")
     larger = int(str(rows["a larger card"]["predicted_peak"]))
-    # 128 MiB of parameters: one copy of a foreach update, and states of 256 that take 64 and their scales.
+    # 128 MiB of parameters: one copy of a foreach update, and 256 MiB of states that would take 64 and their scales.
     assert larger - int(str(rows["fused optimizer"]["predicted_peak"])) == 128 * MIB
     saved = larger - int(str(rows["8-bit optimizer"]["predicted_peak"]))
     assert 128 * MIB + 190 * MIB < saved < 128 * MIB + 192 * MIB
@@ -214,7 +214,7 @@ def test_checkpointing_in_eval_mode_is_said_to_do_nothing(tmp_path: Path) -> Non
     assert changes
     assert changes[0].startswith("model.train()")
     assert "eval mode" not in sentences(IN_EVAL.format(True, 2), tmp_path)
-    # As peft's model does, which is in training mode from the start.
+    # The outer model is in training mode from the start, as peft's is.
     assert "the model is in eval mode" in sentences(IN_EVAL.format(False, 2).replace("model(input", OUTER), tmp_path)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What reports advise programs that do not train: models that are served, merged and searched. Cures are tried."""
+"""Reports' advice for programs that do not train: models that are served, merged and searched. Cures are tested."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from support.json_object import JsonObject
 from support.programs import MIB, memtrace, on_card
 
-# x - y and its square are 64 x 256 x 1024 floats, 64 MiB, each.
+# x - y and its square are each 64 x 256 x 1024 floats, 64 MiB.
 DISTANCES = """
 import torch
 def distances(x, y):
@@ -16,14 +16,14 @@ def distances(x, y):
 x, y = torch.rand(64, 1024, device="cuda"), torch.rand(256, 1024, device="cuda")
 distances(x, y)
 """
-# Two sums of 64 MiB, neither of which is computed of the other.
+# Two sums of 64 MiB are made, neither of them computed from the other.
 SUMS = """
 import torch
 def sums():
     return torch.zeros(1 << 24, device="cuda"), torch.zeros(1 << 24, device="cuda")
 sums()
 """
-# 16 weights of 16 MiB, in half precision 8.
+# 16 weights of 16 MiB, or 8 MiB each in half precision.
 MOVED = """
 import torch
 from torch import nn
@@ -59,7 +59,7 @@ x, source = torch.rand(1000, 4096, device="cuda"), torch.zeros(3001, dtype=torch
 with torch.no_grad():
     Net()(x, source)
 """
-# Scores of 4 x 1024 x 8192 floats are 128 MiB, and their logarithms as much.
+# Scores of 4 x 1024 x 8192 floats are 128 MiB, and so are their logarithms.
 SCORED = """
 import torch
 from torch import nn
@@ -70,7 +70,7 @@ def score(x):
         return torch.log_softmax(scores, dim=-1).sum()
 score(torch.zeros({}, 1024, 64, device="cuda"))
 """
-# Eight layers of 8 MiB that become a model when all are there.
+# Eight layers of 8 MiB become a model once all are there.
 LAYERS = """
 import torch
 from torch import nn
@@ -96,7 +96,7 @@ ids = torch.ones({}, 512, dtype=torch.long, device="cuda")
 model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=2, num_beams={}, do_sample=False,
                pad_token_id=0, eos_token_id=None)
 """
-# The similarity of all examples, 4096 x 4096 floats, is 64 MiB, whatever the batch of 128 is.
+# The similarity of all examples, 4096 x 4096 floats, is 64 MiB for any batch size; here it is 128.
 RANKED = """
 import torch
 from torch import nn
@@ -127,7 +127,7 @@ backend = Backend()
 for request in range(24):
     backend.ask(request)
 """
-# As a server that keeps what it has loaded, and an object that a cached method was called of: 128 MiB each.
+# A server keeps all it has loaded, and a cached method keeps its object: 128 MiB each.
 CACHED = """
 import functools
 import torch
@@ -248,7 +248,7 @@ def test_checkpoints_that_no_model_takes_over_have_words_of_their_own(
 
 def test_a_cache_that_generate_has_begun_is_foreseen_by_its_layers_and_beams(tmp_path: Path) -> None:
     report = failed(GENERATED.format(1, 32), tmp_path, "400MiB")
-    # 32 beams of 512 tokens: 2 x 256 floats of each take 32 MiB in a layer.
+    # 32 beams of 512 tokens: 2 x 256 floats for each take 32 MiB in a layer.
     assert report["verdict"]["step_short_by_from"] == "kv_cache"
     assert "of KV cache exist, of " in report["verdict"]["sentence"]
     found = rows(report)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Remedies of programs that train, where an earlier rule led away; what is advised is tried."""
+"""Remedies of programs that train, which an earlier rule had missed; the advice is tested."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ import pytest
 from support.json_object import JsonObject
 from support.programs import MIB, on_card
 
-# Each word of each example has a matrix for a moment: 8 x 64 x 256 x 512 x 4 bytes are 256 MiB. In step 2 a state lies
-# where that of step 1 was.
+# Each word of each example briefly has a matrix: 8 x 64 x 256 x 512 x 4 bytes are 256 MiB. In step 2 a state takes the
+# place of one of step 1.
 PER_SAMPLE = """
 import torch
 from torch import nn
@@ -44,7 +44,7 @@ def test_of_a_fragmented_card_half_the_batch_is_not_said_to_be_too_little(tmp_pa
     on_card(PER_SAMPLE.format(batch=4), tmp_path, card=SPLIT_CARD, options=options)
 
 
-# The reference is to stay as it was while the other is trained: 128 MiB each.
+# The reference must stay unchanged while the other is trained: 128 MiB each.
 REFERENCE = """
 import copy
 import torch
@@ -71,7 +71,7 @@ def test_the_copy_of_a_trained_model_is_not_said_to_be_shared(tmp_path: Path, tr
     assert ("no second copy" in rows(failed.report())) is not trains_all
 
 
-# Line 5 needs lt and rb no more when it comes to the next operation: 64 MiB each.
+# Line 5 no longer needs lt and rb when it reaches the next operation: 64 MiB each.
 PAIRS = """
 import torch
 def overlaps(a, b):
@@ -94,7 +94,7 @@ def test_a_name_that_the_statement_itself_reads_is_not_deleted_before_it(tmp_pat
     on_card(PAIRS.format(difference="rb - lt; del rb; wh = (wh + 1)"), tmp_path, card=card)
 
 
-# 64 MiB of weights, as much of momentum: the best of both is kept, and read in the end.
+# 64 MiB of weights and as much of momentum: the best of both is kept, and read at the end.
 BEST = """
 import copy
 import torch
@@ -181,7 +181,7 @@ def test_a_batch_that_is_longer_than_all_before_is_named_and_those_are_what_fits
     assert "batches as before" not in rows(done)
 
 
-# Of 4096 nodes each has a row in every matrix: a batch of half as many would be another graph.
+# Each of 4096 nodes has a row in every matrix, so half the batch would be another graph.
 GRAPH = """
 import sys
 import torch
@@ -210,8 +210,7 @@ def test_the_nodes_of_a_graph_are_no_batch(tmp_path: Path, kind: str) -> None:
     assert any(name.startswith("half the") for name in rows(failed.report())) is (kind == "batch")
 
 
-# 256 MiB of weights and of momentum each: in two micro-batches the second pass has 256 MiB of gradients
-# beside it.
+# 256 MiB each of weights and momentum: in two micro-batches the second pass runs beside 256 MiB of gradients.
 ACCUMULATED = """
 import sys
 import torch
@@ -237,7 +236,7 @@ def test_half_the_micro_batch_has_the_gradients_of_the_first_half_beside_it(tmp_
     assert half["predicted_peak"] >= done["peak"]["bytes"] + 480 * MIB > failed["card"]["bytes"] - 8 * MIB
 
 
-# 24 parts of a model without a name: 16 MiB of activations each.
+# A model has 24 unnamed parts: 16 MiB of activations each.
 PARTS = """
 import sys
 import torch
@@ -261,7 +260,7 @@ def test_the_parts_of_a_model_without_a_name_are_checkpointed_as_a_sequence(tmp_
     on_card(PARTS, tmp_path, "checkpoint", card=card)
 
 
-# Activations are what is largest in the passes: the card is full in the first update, and once there are states the
+# Activations are the largest part of the passes: the card is full in the first update, and once there are states the
 # second backward needs more than that update without its copy.
 SECOND_BACKWARD = """
 import sys

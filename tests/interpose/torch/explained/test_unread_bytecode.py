@@ -9,7 +9,7 @@ from memtrace._holders.unread_names import names_read_by_statement, passing_name
 
 
 def unread_in(function: Callable[..., object], *arguments: object) -> list[set[str]]:
-    """Calls a function with `ask` and these; gives what it does not read again, for each time that it asked."""
+    """Calls a function with `ask` and the arguments; returns the names not read again, for each call of `ask`."""
     found: list[set[str]] = []
 
     def ask() -> None:
@@ -164,7 +164,7 @@ def test_names_of_a_script_are_unread_unless_functions_of_it_use_them() -> None:
 
 
 def read_by_statement(function: Callable[..., object], *arguments: object) -> set[str]:
-    """As `unread_in`, of what the statement that asks has read before."""
+    """Does the same as `unread_in` for the names that the asking statement has already read."""
     found: list[set[str]] = []
 
     def ask() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names that hold memory which nothing reads again, on traces of real programs; each cure is tried."""
+"""Names that hold memory which is not read again, in traces of real programs; each cure is tested."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from support.json_object import JsonObject
 from support.programs import MIB, Finished, on_card
 
-# Eight weights of 16 MiB and a copy of them in each step; what is trained is small.
+# Eight weights of 16 MiB are copied in each step; only a small part is trained.
 EDITED = """
 import torch
 from torch import nn
@@ -23,10 +23,10 @@ for step in range(3):
     optimizer.step()
     optimizer.zero_grad()
 """
-# Room for two of the three that are there while the second copy is made.
+# The card has room for two of the three copies that exist while the second copy is made.
 EDITED_CARD = "800MiB,context=480MiB"
 
-# The loss needs the logits of 64 MiB no more once it has their softmax.
+# The loss no longer needs the logits of 64 MiB once it has their softmax.
 KEPT = """
 import torch
 from torch import nn
@@ -166,7 +166,7 @@ print(torch.cuda.memory_allocated())
     assert on_card(script, tmp_path).out.strip() == "0"
 
 
-# 64 MiB each: the negative is made of x by the statement that then asks for the third.
+# 64 MiB each: the statement that makes the negative from x then requests the third.
 READ_BY_STATEMENT = """
 import torch
 def positive(x):

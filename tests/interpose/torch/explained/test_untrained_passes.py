@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Passes of a model that nothing trains beside one that is trained, and programs that only look like that."""
+"""Passes of an untrained model beside one that is trained, and programs that only look like that."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ x = torch.zeros(4096, 256, device="cuda")
 def loss_of(target, output):
     return (output - target).pow(2).mean()
 """
-ONE_GELU = 16 * MIB  # bytes that it saves: its input, and the next layer's
+ONE_GELU = 16 * MIB  # saved bytes: its input, and the next layer's
 
 
 def report(script: str, folder: Path, expect: int = 0) -> JsonObject:

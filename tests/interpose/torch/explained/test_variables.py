@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the program's variables reach what is held, by name, class, elements and bytes."""
+"""Finds the program's variables that reach held memory, by name, class, elements and bytes."""
 
 from pathlib import Path
 
 from support.programs import MIB, memtrace, on_card
 
-# 64 MiB of parameters, as much of gradients, twice of states; a cache within an object, in values that are objects;
-# what functools keeps of a method; a closure; a class; and a graph, which no variable reaches.
+# 64 MiB of parameters, as much of gradients, twice that of states; a cache within an object, whose values are objects;
+# functools' cache of a method; a closure; a class; and a graph, which no variable reaches.
 HOLDING = """
 import collections, functools, torch
 MIB = 1 << 20
@@ -74,7 +74,7 @@ def test_the_report_tells_the_largest_and_what_no_variable_reaches(tmp_path: Pat
     assert "by none" in text, text
 
 
-# As frameworks have it: all refer to the trainer, which has all; the module keeps outputs beside its parameters.
+# All objects refer to the trainer, which refers to all, as in frameworks; the module keeps outputs beside parameters.
 KNOTTED = """
 import torch
 class Connector:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A program that does with files what programs do, in the folder it is in; fails if anything is not as usual.
+"""Uses files in its folder as programs usually do; fails if anything is unusual.
 
 Run once as it is and once in a trial. The folder has `old.txt` ("old"), `log.txt` ("one"), `big.bin`, and
 `runs/1/a.txt`; `data` is a link to `elsewhere`, which has `x.txt` ("x").

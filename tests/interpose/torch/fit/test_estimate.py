@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace.estimate` in a script: its figures are the training's own, and nothing of the process is touched."""
+"""`memtrace.estimate` in a script gives the training's own figures, and leaves the process unchanged."""
 
 import os
 import subprocess
@@ -123,14 +123,14 @@ def test_its_figures_are_those_of_the_training_itself(tmp_path: Path) -> None:
     figures = finished.printed()
     allocated, reserved = figures["own"]
     fresh, trained, evaluated = figures["fresh"], figures["trained"], figures["evaluated"]
-    # Scripts' own: 3 steps, of which the last two are alike.
+    # The script's own count is 3 steps, of which the last two are alike.
     assert fresh["peaks"] == [allocated, reserved]
     assert trained["parts"]["optimizer states"] == fresh["parts"]["optimizer states"]
-    assert fresh["parts"]["parameters"] == 4 * (4 << 20)  # tied ones once
+    assert fresh["parts"]["parameters"] == 4 * (4 << 20)  # tied ones count once
     assert fresh["fits"] and trained["fits"] and evaluated["fits"]
     assert "gradients" not in evaluated["parts"]
     assert fresh["parts"]["other processes"] == 300 << 20
-    # Two threads' cuBLAS handles of 65 MiB on a Hopper card count as others': the driver does not say whose they are.
+    # Two threads' cuBLAS handles of 65 MiB on a Hopper card count as others': the driver does not tell who owns them.
     assert figures["card"] == "2048MiB,other=430MiB,cc=9.0"
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings without a script: models of transformers from their configs alone."""
+"""Trainings without a script: models of transformers, from their configs alone."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ BERT = {**TEXT, "model_type": "bert", "architectures": ["BertForQuestionAnswerin
 VIT = {**LAYERS, "model_type": "vit", "architectures": ["ViTForImageClassification"], "image_size": 32, "patch_size": 8}
 GPT2 = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_embd": 256, "n_layer": 4, "n_head": 4}
 GPT2 |= {"vocab_size": 1000, "n_positions": 1050, "bos_token_id": 1, "eos_token_id": 1}
-# Two tables, of which the head shares one; four layers of 12 matrices and 13 vectors; the last norm. fp32.
+# GPT2_PARAMETERS: two tables, one shared with the head; four layers of 12 matrices and 13 vectors; the last norm. fp32.
 CUBLAS_WORKSPACE = 8519680
 GPT2_PARAMETERS = 2050 * 256 + 4 * (12 * 256**2 + 13 * 256) + 2 * 256
 T5 = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "d_model": 64, "d_ff": 128, "d_kv": 16}
@@ -140,7 +140,7 @@ def test_options_change_what_is_needed(found: JsonObject) -> None:
 def test_the_frozen_copy_is_an_owner(tmp_path: Path) -> None:
     finished = run_cases(tmp_path, [("gpt2_copy", GPT2, ["--seq", "8", "--frozen-copy"])])
     owners = {row["name"]: row["bytes"] for row in finished.report()["peak"]["by_owner"]}
-    # Of the first product on the card, its workspace, too, which torch keeps before 2.15.
+    # The copy also holds the workspace of the card's first product, which torch keeps before 2.15.
     beside = owners["frozen_copy"] - 4 * GPT2_PARAMETERS
     assert 0 <= beside <= CUBLAS_WORKSPACE + (2 << 20)
 

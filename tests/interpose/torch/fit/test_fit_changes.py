@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each change of a trial shows in the peak, counts its places, and changes nothing where it does not apply."""
+"""Each change of a trial affects the peak, counts its places, and changes nothing where it does not apply."""
 
 from importlib.metadata import version
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from support.events import annotations
 from support.programs import ROOT, Finished, on_card
 
-# Prints parameters' bytes, the states', the peak, and what else a script puts into `said`.
+# Prints the bytes of parameters and states, the peak, and all else that a script puts into `said`.
 GPT2 = """
 import inspect, json, torch
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -60,7 +60,7 @@ print(json.dumps(said))
 
 
 def changed(script: str, folder: Path, change: str = "", more: str = "", **options) -> tuple[dict, int]:
-    """What the program says, and in how many places the change was made."""
+    """Returns the program's output, and the number of places where the change was made."""
     environment = {"MEMTRACE_FIT_CHANGES": change} if change else {}
     run: Finished = on_card(script + more + TELL, folder, **options, **environment)
     assert "memtrace: " not in run.err, run.err
@@ -89,7 +89,7 @@ def test_fused_and_loop_make_no_copy_of_the_states(tmp_path, blocks):
         more = SIGNATURE + f"said['option'] = optimizer.param_groups[0]['{option}']\n"
         said, places = changed(BLOCKS.replace("4096", "64"), tmp_path, change, more)
         assert (places, said["option"]) == (1, value)
-        # Parameters, gradients, two states; the foreach update has a fifth copy for a moment.
+        # The peak has parameters, gradients and two states; the foreach update briefly has a fifth copy.
         assert said["peak"] < 4.6 * blocks["parameters"]
 
 
@@ -115,7 +115,7 @@ optimizer = Own([weight], 0.1)
 said["options"] = [optimizer.defaults["fused"], optimizer.defaults["foreach"], kept.defaults["foreach"]]
 """
     said, places = changed(script, tmp_path, "fused")
-    # foreach=False, said twice here, is what a fused update stands in the place of.
+    # A fused update replaces foreach=False, which is given twice here.
     assert (places, said["options"]) == (2, [True, None, True])
     assert said["Parameter"] == "params argument gi" and said["[]"] == "optimizer got an e"
     assert said["[1]"] == "optimizer can only"
@@ -123,7 +123,7 @@ said["options"] = [optimizer.defaults["fused"], optimizer.defaults["foreach"], k
 
 def test_bf16_halves_what_is_made_on_the_card(tmp_path, gpt2):
     said, places = changed(GPT2, tmp_path, "bf16", "said['count'] = len(list(model.parameters()))\n")
-    assert places == said["count"] + 1  # and the head's own, which was replaced by the embedding's
+    assert places == said["count"] + 1  # plus the head's own, which the embedding's replaced
     assert said["parameters"] * 2 == gpt2["parameters"]
     assert said["states"] < 0.51 * gpt2["states"] and said["peak"] < 0.6 * gpt2["peak"]
 
@@ -163,7 +163,7 @@ frozen = nn.Linear(512, 512).cuda()
 frozen(x).sum()
 """
     said, places = changed(BLOCKS, tmp_path, "freeze", more)
-    assert places == 2  # of `frozen`; those of `critic` were taken back
+    assert places == 2  # those of `frozen`; those of `critic` were taken back
     critic = 512 * 513 * 4
     assert blocks["peak"] - said["peak"] >= critic
 

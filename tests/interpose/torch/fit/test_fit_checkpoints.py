@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints of a trial: they cost the host nothing, are loaded in their form, and leave the user's folders alone."""
+"""Checkpoints of a trial cost the host nothing, are loaded in their form, and leave the user's folders unchanged."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from support.programs import GIB, ROOT, on_card
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Iterator[Path]:
-    """Where the program runs; it is empty, and is so afterwards."""
+    """Yields the program's folder, which is empty, and checks that it is empty afterwards."""
     folder = tmp_path / "users"
     folder.mkdir()
     monkeypatch.chdir(folder)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial of `memtrace fit` says that a step costs beside memory, against arithmetic from shapes."""
+"""Compares the costs of a step beside memory, as a trial of `memtrace fit` states them, with arithmetic from shapes."""
 
 import pytest
 from support.events import annotations
@@ -22,7 +22,7 @@ for work in (first, second):
 
 
 def costs(tmp_path, second: str, first: str = "pass") -> dict[str, int]:
-    """Of the last of two steps: the optimizer's kernels among them."""
+    """Returns the costs of the last of two steps, including the optimizer's kernels."""
     run = on_card(STEP.format(first=first, second=second), tmp_path, options=("--allocator", "native"),
                   MEMTRACE_FIT_STEPS="2:2")  # fmt: skip
     told = annotations(run.trace)
@@ -52,6 +52,6 @@ def test_copies_are_those_between_host_and_card_in_the_last_step(tmp_path):
 
 
 def test_launches_are_counted_by_step(tmp_path):
-    # Zeros are a kernel or a fill of the driver's, as torch has it.
+    # torch makes zeros with a kernel or with a fill of the driver.
     nothing = costs(tmp_path, "make(4)", first="[make(4).add_(1) for _ in range(100)]")["kernel_launches"]
     assert costs(tmp_path, "x = make(4); x.add_(1); x.add_(1)")["kernel_launches"] == nothing + 2

@@ -18,7 +18,7 @@ INJECT = "import memtrace, os; print(os.path.join(os.path.dirname(memtrace.__fil
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """What the program fit_files.py expects."""
+    """Makes the folder that the program fit_files.py expects."""
     folder = tmp_path / "users"
     for name, text in (
         ("old.txt", "old"),
@@ -38,7 +38,7 @@ def folder(tmp_path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, object]:
-    """All of it: contents, rights and times."""
+    """Returns all files with their contents, permissions and times."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Resized embeddings of real transformers models, with the mean of the old ones and without it."""
+"""Resizes embeddings of real transformers models, with the mean of the old ones and without it."""
 
 import json
 

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models that only serve are elsewhere while the program trains; what is trained stays, and so does the program."""
+"""Models that only serve are moved away while the program trains; trained models stay, and the program is unchanged."""
 
 import pytest
 from support.events import annotations
 from support.programs import MIB, on_card
 
-# Four models of 16 MiB: one trained, one its reference, one idle, one (a tokenizer's, say) in front of it.
+# Four models of 16 MiB: one is trained, one is its reference, one is idle, one (say, a tokenizer) runs in front of it.
 MODELS = """
 import copy, json, torch
 from torch import nn
@@ -42,11 +42,11 @@ said |= {f"peak{card}": torch.cuda.max_memory_allocated(card) for card in range(
 said |= {f"now{card}": torch.cuda.memory_allocated(card) for card in range(torch.cuda.device_count())}
 """
 SIZE = 16 * MIB
-WORKSPACE = 8519680  # of cuBLAS: one for the forward's thread, one for autograd's
+WORKSPACE = 8519680  # cuBLAS's: one for the forward's thread, one for autograd's
 
 
 def run(script: str, folder, change: str, card: str = "24GiB") -> tuple[dict, dict[str, str]]:
-    """What the program says, and what the trace does of the change."""
+    """Returns the program's output, and the trace's facts about the change."""
     done = on_card(script + "print(json.dumps(said))\n", folder, card=card, MEMTRACE_FIT_CHANGES=change)
     assert "memtrace: " not in done.err, done.err
     told = annotations(done.trace)
@@ -64,12 +64,12 @@ assert reference.layers[0].weight.is_cuda and reference.layers[0].weight.shape =
 assert torch.equal(reference.table.cpu(), torch.ones(8))
 """
     said, told = run(MODELS + STEPS + more, tmp_path, "offload")
-    # Beside the policy one of the three, and while its gradients are there, none.
+    # Beside the policy there is one of the three, and none while the policy's gradients exist.
     assert unchanged["peak0"] >= 5 * SIZE
     assert unchanged["now0"] - said["now0"] == 3 * SIZE
     assert 2 * SIZE <= said["peak0"] < 2 * SIZE + 2 * WORKSPACE + MIB
     assert told["changed.offload"] == "3"
-    # Away: `front` twice, `idle` once, `reference` when training began and after its calls; back: 1, 0, 2.
+    # Moves away: `front` twice, `idle` once, `reference` when training began and after its calls; moves back: 1, 0, 2.
     assert int(told["cost.offload_bytes"]) == (2 + 1 + 3 + 1 + 0 + 2) * SIZE
 
 
@@ -91,7 +91,7 @@ assert all(p.untyped_storage().nbytes() == p.nbytes for m in (idle, front, refer
     said, told = run(MODELS + STEPS + more, tmp_path, "offload")
     assert said["optimizer"] - said["now0"] == SIZE
     assert said["graph"] - said["optimizer"] == 2 * SIZE
-    assert said["copied"] - said["graph"] == 2 * SIZE + 512  # `reference` itself, too; the table
+    assert said["copied"] - said["graph"] == 2 * SIZE + 512  # also `reference` itself; the table
     assert told["changed.offload"] == "1"
 
 
@@ -132,7 +132,7 @@ step()
     assert 3 * SIZE <= said["now1"] < 3 * SIZE + WORKSPACE + MIB
     assert unchanged["now0"] - said["now0"] == 3 * SIZE + 3 * 512
     assert unchanged["peak0"] - said["peak0"] >= 3 * SIZE
-    assert told["changed.second_card"] == "2"  # without `idle`, which did not stay
+    assert told["changed.second_card"] == "2"  # without `idle`, which did not stay away
 
 
 def test_without_another_card_nothing_moves(tmp_path, unchanged):

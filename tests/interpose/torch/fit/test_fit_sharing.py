@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of parameters share memory as long as nobody writes, and are no remedy where somebody does."""
+"""Copies of parameters share memory as long as none is written to; if one is, sharing is no remedy."""
 
 import pytest
 from support.events import annotations

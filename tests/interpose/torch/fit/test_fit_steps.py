@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""When a trial of `memtrace fit` ends its process, what its trace says then, and whose exit code is kept."""
+"""When a trial of `memtrace fit` ends its process, what its trace then contains, and whose exit code is kept."""
 
 import pytest
 from support.events import annotations
 from support.programs import MIB, Finished, memtrace, on_card
 
-# Step N keeps what KEEP says of N in MiB, beside what training needs.
+# Step N keeps KEEP's value for N in MiB, beside the memory of training.
 TRAINING = """
 import torch
 model = torch.nn.Linear(1024, 1024).cuda()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small tensors that come from the host keep true values on the simulated card; unknown ones are counted."""
+"""Small tensors that come from the host keep true values on the simulated card; unknown values are counted."""
 
 import pytest
 from support.programs import on_card
@@ -278,7 +278,7 @@ def test_a_users_kernel_makes_unknown_what_it_was_given_and_keeps_counts_once_gi
     pytest.importorskip("triton", reason="Triton is not installed")
     assert on_card(KERNEL, tmp_path, options=ON).printed() == {
         "kept": 3,
-        "given": 0,  # what the policy says of an unknown number
+        "given": 0,  # the policy's answer for an unknown number
         "other mask": 200,
         "backward": [4, 100, 8],
         "given mask": 200,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""transformers reads masks and tokens back and chooses its way by them: with host values it is the GPU's way."""
+"""transformers reads masks and tokens back and branches on them: with host values it branches as on a GPU."""
 
 import pytest
 from support.programs import on_card
@@ -52,7 +52,7 @@ def test_generate_stops_at_its_length_and_reads_nothing_unknown(tmp_path):
 
 
 def test_a_forced_length_does_not_depend_on_tokens(tmp_path):
-    """The first token is taken for the largest: with 0 as its end generate stops at once, unless told how long."""
+    """The first token counts as the largest: with end token 0, generate stops at once unless the length is forced."""
     assert on_card("EOS = 0\n" + GENERATE, tmp_path, options=ON).printed() == [[2, 17], True]
     forced = on_card("EOS = 0\n" + GENERATE, tmp_path, options=(*ON, "--generate-length", "9"))
     assert forced.printed() == [[2, 25], True]

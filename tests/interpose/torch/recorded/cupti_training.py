@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Four steps of a small model; what the second one keeps is never written again. The last line says what was launched.
+"""Four steps of a small model; memory kept by the second is never written again. The last line lists the launches.
 
 `cupti_training.py profile`: torch.profiler watches the third step. `cupti_training.py kill`: the process kills itself
 in the fourth. `cupti_training.py fail`: an out-of-memory ends the fourth, and is caught.
@@ -19,7 +19,7 @@ KEPT_BYTES = 64 << 20
 
 
 def profiled(work):
-    """Which kernels, copies and fills torch.profiler saw of it, and how often."""
+    """Returns the kernels, copies and fills that torch.profiler saw of `work`, and how often."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forks trainings before CUDA is used and kills each at a random instant: killed_trainings.py HOW_MANY SEED PAIRS.
 
-Each begins with so many allocations and frees.
+Each begins with PAIRS allocations and frees.
 
 Prints a JSON list of the processes: their numbers, and the steps that each is known to have finished.
 """
@@ -20,7 +20,7 @@ import torch
 
 
 def train(steps: mmap.mmap, pairs: int) -> None:
-    """Trains until it is killed, or for a minute; the number of finished steps stands in the shared page."""
+    """Trains until it is killed, or for a minute; writes the number of finished steps to the shared page."""
     signal.alarm(60)
     model = torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(4))).cuda()
     optimizer = torch.optim.AdamW(model.parameters())

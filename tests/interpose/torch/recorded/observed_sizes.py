@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random allocations by torch's own allocator, of threads and streams, shared, from pools, with too little memory.
+"""Random allocations by torch's own allocator, on threads and streams, shared, from pools, with too little memory.
 
-Argument: the seed. Between rounds prints one JSON line: what torch's statistics say, and how many allocations, frees
-and completed frees there have been, which names the moment in a trace.
+Argument: the seed. Between rounds prints one JSON line: torch's statistics, and the numbers of allocations, frees and
+completed frees so far, which identify the moment in a trace.
 """
 
 import json
@@ -27,7 +27,7 @@ TOLD = {
 
 
 class Worker:
-    """A thread's streams, pools, tensors and dice."""
+    """A thread's streams, pools, tensors and random numbers."""
 
     def __init__(self, seed: str) -> None:
         self.random = random.Random(seed)
@@ -35,7 +35,7 @@ class Worker:
         expands = "expandable_segments:True" in torch.cuda.memory._snapshot()["allocator_settings"].get(
             "PYTORCH_CUDA_ALLOC_CONF", ""
         )
-        # docs/recording.md: with segments that expand, what such a pool keeps is not known.
+        # With segments that expand, the rest that such a pool's blocks keep is not known (docs/recording.md).
         self.pools = [torch.cuda.MemPool(), torch.cuda.MemPool(no_split=not expands)]
         self.tensors: list[torch.Tensor] = []
 
@@ -72,7 +72,7 @@ class Worker:
 
 
 def main(seed: str) -> None:
-    """All threads go on with what they have in the next round."""
+    """Runs rounds in which all threads continue with their state of the previous round."""
     workers = [Worker(f"{seed} {thread}") for thread in range(THREADS)]
     for _ in range(20):
         threads = [threading.Thread(target=worker.run, args=(60,)) for worker in workers]

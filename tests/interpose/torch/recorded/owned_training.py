@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """transformers' GPT-2, built and run forward under the tag "policy", backward under none. Usage: FILE KIND.
 
-KIND is how backward gets at activations: plain, reentrant or other (checkpointing), graph (create_graph).
+KIND is how backward gets activations: plain, reentrant or other (checkpointing), graph (create_graph).
 """
 
 import sys

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""transformers' GPT-2 trained with AdamW, whose memory torch itself records: "history.pickle" in the current folder.
+"""transformers' GPT-2 trained with AdamW; torch itself records its memory in "history.pickle" in the current folder.
 
 Usage: FILE KIND LENGTH. KIND: plain; checkpointed or reentrant (how a checkpoint runs its forward again). LENGTH: of a
 sequence, in tokens; few of them put the peak into the update, many into the backward.
@@ -21,7 +21,7 @@ if kind != "plain":
     model.train()
     model.enable_input_require_grads()
 optimizer = torch.optim.AdamW(model.parameters())
-# torch loses the exception that stops early, if it records stacks meanwhile.
+# torch loses the exception that stops early if it records stacks at that time.
 with set_checkpoint_early_stop(False):
     for _ in range(3):
         tokens = torch.zeros(4, length, dtype=torch.long, device="cuda")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Roles of what is loaded, of what is gathered, and of models that nobody calls."""
+"""Roles of loaded memory, of gathered memory, and of models that are never called."""
 
 from collections import Counter
 from pathlib import Path
@@ -30,7 +30,7 @@ PARAMETERS = 4 * (4 * 64 * 256 + 64 * 1000)  # bytes
 
 
 def living(trace: Path) -> Counter[str]:
-    """Requested bytes at the end of the run, by stated role."""
+    """Returns the requested bytes at the end of the run, by stated role."""
     sums: Counter[str] = Counter()
     for block in blocks(trace):
         if block.freed_as == float("inf"):
@@ -64,7 +64,7 @@ optimizer.load_state_dict(checkpoint["optimizer"])
     found = living(run.trace)
     assert found["parameter"] == PARAMETERS
     assert found["checkpoint"] == PARAMETERS
-    assert found["optimizer_state"] == 2 * PARAMETERS + 5 * 4  # and each parameter's number of steps
+    assert found["optimizer_state"] == 2 * PARAMETERS + 5 * 4  # plus each parameter's number of steps
     rows = run.report("--at", "end")["holdings"]
     assert sum(row["bytes"] for row in rows if row["role"] == "checkpoint") == PARAMETERS
 
@@ -106,7 +106,7 @@ del model
 
 
 def test_a_quantized_weights_scales_belong_to_it(tmp_path: Path) -> None:
-    """As bitsandbytes keeps them: in an object beside the parameter."""
+    """The scales are in an object beside the parameter, as in bitsandbytes."""
     script = (
         MODEL
         + """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile: what a generated file allocates is the region's, at the user's line."""
+"""torch.compile: allocations of a generated file belong to the compiled region, at the user's line."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace run --cupti` over real torch on the card's CUPTI: kernels, idle blocks, and whoever else wants CUPTI."""
+"""Runs `memtrace run --cupti` with real torch on the card's CUPTI: kernels, idle blocks, and other users of CUPTI."""
 
 import signal
 import subprocess
@@ -39,7 +39,7 @@ def test_the_allocations_are_those_of_a_run_without_it(run, tmp_path):
     plain = on_card(PROGRAM, tmp_path)
     assert "activities" not in plain.stats() and "idle" not in plain.report()
     peak, expected = plain.report()["peak"], run.report()["peak"]
-    assert peak["reserved"].pop("event") < expected["reserved"].pop("event")  # CUPTI's own events are counted, too
+    assert peak["reserved"].pop("event") < expected["reserved"].pop("event")  # CUPTI's own events also count
     assert peak == expected
     counts = ("allocations", "frees", "labels", "steps")
     assert [plain.stats()["events"][name] for name in counts] == [run.stats()["events"][name] for name in counts]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What reports conclude from the functions of a stack, on traces of real programs, under each Python's names.
+"""Reports' conclusions from the functions of a stack, on traces of real programs, with each Python's names.
 
 torch is installed for one Python. The other ones name the functions of the same sources, so that the trace is what they
 would have recorded.
@@ -37,7 +37,7 @@ with torch.device("cuda"):
     model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
 model.resize_token_embeddings(20008)
 """
-# Script, room beside the context, and what the report says of the request: its role, a remedy.
+# The script, the room beside the context, and the report's statements about the request: its role, a remedy.
 PROGRAMS = {
     "states": (TRAINING.format("AdamW(model.parameters(), foreach=False)"), "106MiB", "optimizer_state", None),
     "momentum": (TRAINING.format("RMSprop(model.parameters())"), "86MiB", "optimizer_state", None),
@@ -48,7 +48,7 @@ PROGRAMS = {
 
 @pytest.fixture(scope="module", params=PROGRAMS)
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    """The program's name, and its trace as text."""
+    """Returns the program's name, and its trace as text."""
     script, room, *_ = PROGRAMS[request.param]
     mebibytes = 100 + int(room.removesuffix("MiB"))
     folder = tmp_path_factory.mktemp(request.param)
@@ -59,7 +59,7 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def as_named_by(python: str, text: str) -> str:
-    """The trace's text with the functions' names of that Python."""
+    """Returns the trace's text with the function names of that Python."""
     frames = sorted({(file, int(line), function) for function, file, line in FRAME.findall(text)})
     program = [python, str(ROOT / "tests/support/function_names.py")]
     done = subprocess.run(program, input=json.dumps(frames), capture_output=True, text=True, timeout=100, check=True)

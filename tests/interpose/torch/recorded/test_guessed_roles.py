@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Roles guessed from torch's own history against those that hooks stated, or inferred, in the same run."""
+"""Compares roles guessed from torch's own history with those that hooks stated or inferred in the same run."""
 
 import collections
 import json
@@ -10,8 +10,8 @@ import pytest
 from support.programs import memtrace, on_card
 
 PROGRAM = Path(__file__).with_name("snapshot_training.py")
-# Least shares of a role's bytes: right where the hooks say so, and right where the guess says so. cuBLASLt's workspace
-# looks like any other block of a forward, where stacks are of Python alone; what goes into a model, like any of init.
+# The least shares of a role's bytes that are right: of the hooks' bytes, and of the guess's. cuBLASLt's workspace looks
+# like any other block of a forward if stacks have only Python frames; a model's input looks like any block of init.
 FLOORS = {
     "parameter": (1.0, 1.0),
     "gradient": (1.0, 0.99),
@@ -24,7 +24,7 @@ Blocks = list[tuple[int, str]]
 
 
 def blocks(file: Path) -> Blocks:
-    """Size and role of every allocation, in order."""
+    """Returns the size and role of every allocation, in order."""
     done = memtrace("export", "--to", "jsonl", "-o", "-", str(file))
     assert done.status == 0, done.err
     events = (json.loads(line) for line in done.out.splitlines())
@@ -32,14 +32,14 @@ def blocks(file: Path) -> Blocks:
 
 
 def history(folder: Path, *arguments: str, observed: bool = True) -> Blocks:
-    """What is guessed of torch's own record of the program, which runs in `folder`."""
+    """Returns the roles guessed from torch's own record of the program, which runs in `folder`."""
     options = ("--allocator", "native", *(() if observed else ("--no-trace",)))
     on_card(PROGRAM, folder, *arguments, options=options, output=observed)
     return blocks(folder / "history.pickle")
 
 
 def share(part: int, whole: int) -> float:
-    """1 of nothing: torch 2.15 takes no workspace here."""
+    """Returns the share, or 1 if the whole is 0: torch 2.15 takes no workspace here."""
     return part / whole if whole else 1.0
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which line of the user's an allocation has, wherever the line stands; and that none is the tool's own."""
+"""Checks the user's line of an allocation, wherever the line is, and that no line is the tool's own."""
 
 import subprocess
 from collections import Counter
@@ -9,7 +9,7 @@ from pathlib import Path
 from support.events import TRACE_TEXT
 from support.programs import MIB, memtrace, on_card
 
-# Each line keeps a block of its own size in MiB, and its comment says which line that is to be.
+# Each line keeps a block of its own size in MiB, and its comment tells the expected line.
 SCRIPT = """
 import torch
 kept = []
@@ -83,7 +83,7 @@ optimizer.load_state_dict(torch.load("state.pt", map_location="cuda"))
     assert "/memtrace/" not in done.stdout.replace(str(tmp_path), "")
 
 
-# Backward passes that one function calls; the last one makes a gradient of 1 GiB.
+# One function calls these backward passes; the last one makes a gradient of 1 GiB.
 BACKWARDS = """
 import torch
 layers = [torch.nn.Linear(4096, 1024, device="cuda") for _ in range(2)]

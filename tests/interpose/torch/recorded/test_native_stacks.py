@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Native frames of torch's allocations, on request, beside those of Python."""
+"""Native frames of torch's allocations, recorded on request, beside those of Python."""
 
 import pytest
 from support.events import blocks
@@ -52,7 +52,7 @@ def test_the_report_shows_them_and_still_sees_the_users_line(tmp_path):
     request = finished.report()["request"]
     assert request["site"] == "train.py:5"
     assert any(frame["function"].startswith("at::_ops::zeros::call(") for frame in request["stack"])
-    # No exported name: by the symbols of the file, whose build-id is that of the trace.
+    # The name is not exported; it comes from the symbols of the file, whose build-id is in the trace.
     assert any("c10::impl::wrap_kernel_functor_unboxed_" in frame["function"] for frame in request["stack"])
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Over torch's own allocator a trace has, at any moment, the bytes of torch's statistics: requested and allocated."""
+"""Over torch's own allocator, a trace has torch's statistics at any moment: requested and allocated bytes."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ SETTINGS = (
 
 
 def sums(trace: Path) -> dict[tuple[int, int, int], dict[str, int]]:
-    """The sums of the blocks and segments, by the number of allocations, frees and completed frees so far."""
+    """Returns the sums of blocks and segments, by the number of allocations, frees and completed frees so far."""
     text = subprocess.run([TRACE_TEXT, trace], capture_output=True, text=True, timeout=100, check=True).stdout
     live: dict[str, tuple[int, int]] = {}
     now = {"allocated": 0, "active": 0, "requested": 0, "reserved": 0}

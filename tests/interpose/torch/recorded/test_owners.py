@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of a model under a tag carries its owner, whichever thread allocates it."""
+"""Memory of a model under a tag has its owner, whichever thread allocates it."""
 
 from pathlib import Path
 

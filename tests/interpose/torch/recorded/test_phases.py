@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the program does when it allocates: phases, steps and micro-batches, found without its help."""
+"""Finds the program's phases, steps and micro-batches at each allocation without its help."""
 
 import pytest
 from support.events import blocks
@@ -18,7 +18,7 @@ def mark(mib):
 
 
 def marks(run):
-    """Where in the program each marked block was born, by its number of MiB."""
+    """Returns the step, phase and micro-batch in which each marked block was allocated, by its number of MiB."""
     marked = [block for block in blocks(run.trace) if block.bytes & (MIB - 1) == 3]
     return {block.bytes >> 20: (block.step, block.phase, block.micro_batch) for block in marked}
 
@@ -112,7 +112,7 @@ with torch.no_grad():
     born = blocks(on_card(script, tmp_path).trace)
     caches = [block for block in born if block.role == "kv_cache"]
     assert {block.phase for block in caches} == {"generate"}
-    # Keys and values of 2 layers, after the prompt of 8 tokens and each of the 3 tokens that are put in again.
+    # Keys and values of 2 layers, after the prompt of 8 tokens and after each of the 3 tokens that are fed back.
     assert sum(block.bytes for block in caches) == 2 * 2 * sum(2 * 64 * 4 * length for length in (8, 9, 10, 11))
     assert {block.phase for block in born if block.module} == {"generate", "evaluate"}
 
@@ -126,7 +126,7 @@ with torch.no_grad():
     ],
 )
 def test_caches_of_servers_are_kv_caches(tmp_path, module, function):
-    """No server is installed: classes of the same names stand in for them."""
+    """No server is installed, so classes of the same names stand in for them."""
     *folders, name = module.split(".")
     owner, method = function.split(".")
     package = tmp_path.joinpath(*folders)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace holds of secrets, and who may read it: nothing, and its owner, unless the user asks for more."""
+"""A trace holds no secrets, and only its owner may read it, unless the user asks for more."""
 
 import stat
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Owners and steps as a program states them."""
+"""Owners and steps as stated by a program."""
 
 import pytest
 from support.programs import ALLOCATOR_PROBE, on_card, on_its_own
@@ -115,7 +115,7 @@ alone = other(x)
     peak = on_card(script, tmp_path).report()["peak"]
     sites = {row["name"]: row["bytes"] for row in peak["by_site"]}
     assert sites["*.adapter"] == (8 << 20) + 8 * 4 * 4 + 8 * 4, sites  # its output and itself
-    # `other` has no name, and stands in nothing that was interrupted. In 2.15 its product has 1 MiB of workspace.
+    # `other` has no name and is in no interrupted module. In 2.15 its product has 1 MiB of workspace.
     assert sites["train.py:19"] - (16 << 20) in (0, 1 << 20), sites
 
 

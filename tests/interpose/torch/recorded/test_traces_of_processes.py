@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which processes of a program write a trace, how much of it is kept, and what is left after kill -9."""
+"""Which of a program's processes write a trace, how much of it is kept, and what is left after kill -9."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def hold(mib):
 
 
 def traces(folder: Path) -> dict[str, int]:
-    """The requested bytes at the peak of each trace in the folder, by name."""
+    """Returns the requested bytes at the peak of each trace in the folder, by name."""
     found = {}
     for path in sorted(folder.glob("*.trace*")):
         read = memtrace("report", "--json", str(path))
@@ -113,7 +113,7 @@ def test_source_is_left_out_on_request(tmp_path):
     assert run.report()["peak"]["bytes"] == 1 << 20
 
 
-# Each ends with what it holds in MiB, by process: 3 of the one that began, 5, 7 of its children.
+# Each ends with the MiB that its processes hold: 3 in the first one, 5 and 7 in its children.
 STARTS = {
     "a child by spawn": (
         "import multiprocessing\n"
@@ -245,7 +245,7 @@ print(ask("top", "--json", "-n", "1").communicate()[0].replace(chr(10), " "))
 def test_a_folder_that_cannot_be_written_loses_the_trace_and_nothing_else(tmp_path):
     folder = tmp_path / "readonly"
     folder.mkdir()
-    # A file in the place of a folder: root may write where others may not.
+    # A file takes the place of a folder, because root may write where others may not.
     (folder / "file").write_text("")
     run = on_card(
         HOLDS + "hold(1)\nprint('done')\n",

@@ -17,7 +17,7 @@ using native::TraceEntry;
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-// One line an answer: "name=value".
+// Has one line an answer: "name=value".
 class Answers {
  public:
   void Add(const char* name, const std::string& value) { text_ += name + ("=" + value) + "\n"; }
@@ -39,7 +39,7 @@ struct Told {
   std::string out_of_memory = "nothing";
   std::string rejection = "nothing";
 };
-// Trackers are called under the allocator's lock and cannot be removed.
+// Never destroyed: trackers are called under the allocator's lock and cannot be removed.
 Told& AllTold() {
   static auto* told = new Told;
   return *told;
@@ -64,7 +64,7 @@ void AskForRawMemory(native::CUDAAllocator& allocator, Answers& answers) {
     const bool is_base = allocator.getBaseAllocation(raw, &bytes) == raw;
     answers.Add("getBaseAllocation", is_base && bytes >= 3 * kMiB);
   } catch (const c10::Error&) {
-    answers.Add("getBaseAllocation", "refused");  // torch's own, of segments that expand
+    answers.Add("getBaseAllocation", "refused");  // torch's own does, with segments that expand
   }
   allocator.raw_delete(raw);
   allocator.raw_delete(on_stream);
@@ -87,7 +87,8 @@ void AskForDataPointers(native::CUDAAllocator& allocator, Answers& answers) {
   answers.Add("a recorded block freed", Allocated());
 }
 
-// Before anything is cached it answers what the card has left: cuDNN is offered workspaces of that.
+// Before anything is cached, the answer is the card's free memory: the limit for cuDNN's
+// workspaces.
 void AskForCacheInfo(native::CUDAAllocator& allocator, Answers& answers) {
   allocator.emptyCache({0, 0});
   const auto [free, total] = allocator.getMemoryInfo(0);
@@ -103,7 +104,7 @@ void AskForCacheInfo(native::CUDAAllocator& allocator, Answers& answers) {
   answers.Add("cacheInfo beyond the cached block", more);
 }
 
-// torch's own leaves out the default stream's.
+// torch's own allocator omits the default stream's segments.
 void AskForSegments(native::CUDAAllocator& allocator, Answers& answers) {
   const c10::cuda::CUDAStream side = c10::cuda::getStreamFromPool(/*isHighPriority=*/false, 0);
   allocator.raw_delete(allocator.raw_alloc_with_stream(40 * kMiB, side));
@@ -142,7 +143,8 @@ void AskForTracker(native::CUDAAllocator& allocator, Answers& answers) {
   allocator.raw_delete(raw);
   std::string told;
   for (const TraceEntry& entry : AllTold().changes) {
-    if (entry.action_ == TraceEntry::SEGMENT_MAP) continue;  // chunk by chunk, or all at once
+    // Segments are mapped chunk by chunk, or all at once.
+    if (entry.action_ == TraceEntry::SEGMENT_MAP) continue;
     told += std::to_string(entry.action_) + " " + std::to_string(entry.size_) + " '" +
             entry.compile_context_ + "' '" + entry.user_metadata_ + "' ";
     told += entry.addr_ == reinterpret_cast<size_t>(raw) ? "there;" : "elsewhere;";
@@ -186,7 +188,8 @@ size_t Give(const std::string& text, char* to, size_t size) {
 
 }  // namespace
 
-// REQUIRES: CUDA is in use, nothing is allocated. How many bytes the answers need, cut at size - 1.
+// REQUIRES: CUDA is in use, nothing is allocated. Returns the bytes of the answers, cut at size -
+// 1.
 extern "C" __attribute__((visibility("default"))) size_t probe_allocator(char* to, size_t size) {
   native::CUDAAllocator& allocator = *native::get();
   Answers answers;
@@ -201,7 +204,7 @@ extern "C" __attribute__((visibility("default"))) size_t probe_allocator(char* t
   return Give(answers.text(), to, size);
 }
 
-// What the observer of rejections has been told last.
+// Writes what the observer of rejections was told last.
 extern "C" __attribute__((visibility("default"))) size_t probe_rejection(char* to, size_t size) {
   return Give(AllTold().rejection, to, size);
 }

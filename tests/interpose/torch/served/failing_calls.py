@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trains with our allocator while its k-th driver call fails, for every k: what must hold afterwards.
+"""Trains with our allocator while its k-th driver call fails, for every k, and checks what must hold afterwards.
 
 Arguments: the error's number, and "once" or "for-ever". Prints one line of JSON: how many cases, how they ended, and
 what did not hold. With "record" it trains as often as before the first case and no call fails: a plan is made of that.
@@ -20,19 +20,19 @@ import torch
 from torch import nn
 
 MIB = 1 << 20
-# What the allocator asks of the driver (allocator/cuda/driver.h) once it has started. torch calls none of them itself.
+# Driver calls of the allocator (allocator/cuda/driver.h) once it has started. torch itself makes none of them.
 OURS = (
     "cuMemAddressReserve|cuMemAddressFree|cuMemCreate|cuMemRelease|cuMemMap|cuMemUnmap|cuMemSetAccess|cuMemGetInfo|"
     "cuEventCreate|cuEventRecord|cuEventQuery|cuEventSynchronize|cuCtxSynchronize|cuCtxSetCurrent|cuStreamIsCapturing"
 )
-# Of an allocation: if the card is full, that is what the program hears.
+# Calls of an allocation: if the card is full, the program gets that error.
 ALLOCATING = {"cuMemAddressReserve", "cuMemCreate", "cuMemMap", "cuMemSetAccess"}
 OUT_OF_MEMORY = 2
 WORDS = {
     1: "invalid argument",
     OUT_OF_MEMORY: "out of memory",
     4: "driver shutting down",
-    700: "an illegal memory access was encountered",  # by earlier work, as every call may answer
+    700: "an illegal memory access was encountered",  # due to earlier work; any call may return it
     999: "unknown error",
 }
 
@@ -50,7 +50,7 @@ class Live(ctypes.Structure):
 
 
 def live():
-    """What the process holds of the card; events are kept for reuse and so not counted."""
+    """Returns the counts of what the process holds of the card; events are kept for reuse and so not counted."""
     now = Live(ctypes.sizeof(Live))
     card.memtrace_card_get_live(ctypes.byref(now))
     return {name: getattr(now, name) for name in ("allocations", "handles", "mappings", "reservations")}
@@ -66,7 +66,7 @@ def log_calls(on):
 
 
 def our_calls():
-    """The driver calls that the allocator made since log_calls(True): "cuMemMap(2097152) = 0"."""
+    """Returns the allocator's driver calls since log_calls(True), such as "cuMemMap(2097152) = 0"."""
     calls = []
     card.memtrace_card_visit_calls(Visitor(lambda _, call, __: calls.append(call.decode())), None)
     ours = set(OURS.split("|"))
@@ -81,7 +81,7 @@ side = torch.cuda.Stream()
 
 
 def train(shared_tensors=3):
-    """From nothing to nothing, by every way by which the allocator comes to call the driver."""
+    """Begins and ends with no memory, and takes every path by which the allocator calls the driver."""
     model = nn.Sequential(nn.Linear(512, 1024, device="cuda"), nn.ReLU(), nn.Linear(1024, 16, device="cuda"))
     optimizer = torch.optim.Adam(model.parameters())
     for _ in range(2):
@@ -121,7 +121,7 @@ def graph():
 
 
 def short_of_memory():
-    """Another stream's cache is in the way, and the batch is too large, as programs find out by trying."""
+    """Another stream's cache is in the way, and the batch is too large, which the program finds out by trying."""
     total = torch.cuda.get_device_properties(0).total_memory
     with torch.cuda.stream(side):
         torch.empty(total * 3 // 8, dtype=torch.uint8, device="cuda")
@@ -146,7 +146,7 @@ def give_everything_back():
 
 
 def problems_of_state():
-    """Whatever happened: the statistics, the snapshot and the card say the same."""
+    """Yields disagreements between the statistics, the snapshot and the card, which must agree in any case."""
     stats = torch.cuda.memory_stats()
     for kind in ("allocation", "allocated_bytes", "active", "active_bytes", "requested_bytes", "reserved_bytes"):
         for pool in ("all", "small_pool", "large_pool"):
@@ -167,7 +167,7 @@ def problems_of_state():
 
 
 def problems_of_error(failed, error, how, once):
-    """Whether the program heard the right thing; `how` is None if all went well, else the exception's facts."""
+    """Yields errors of a wrong kind or text; `how` is None if all went well, else the exception's facts."""
     if how is None:
         return
     kind, code, text = how
@@ -190,7 +190,7 @@ def attempt(shared_tensors):
 
 
 def case(functions, nth, error, once, normal, shared_tensors=3):
-    """One case; None if no such call was made, else what it came to and what did not hold."""
+    """Runs one case; returns None if no such call was made, else how it ended and what did not hold."""
     log_calls(True)
     plan(f"{functions}@{nth}{'' if once else '+'}={error}")
     how = attempt(shared_tensors)
@@ -226,13 +226,13 @@ def case(functions, nth, error, once, normal, shared_tensors=3):
 
 
 def find_the_plan_again():
-    """A training that broke off leaves the allocator amid its plan: the next begins there, the one after it as ever."""
+    """Trains once: a failed training leaves the allocator amid its plan, so only the training after this is normal."""
     train()
     give_everything_back()
 
 
 def problems_of_what_is_kept(normal):
-    """Nothing but one more reservation: when blocks lay so that the first was too short, and then for use later."""
+    """Yields leaks, except for one more reservation: the first may have been too short; both are kept for later use."""
     kept, before = live(), normal["live"]
     if kept == before | {"reservations": before["reservations"] + 1}:
         normal["live"] = kept  # later cases must not have more
@@ -250,11 +250,11 @@ def difference(expected, got):
 def capture_nothing():
     """Returns a graph to be kept, so that it stays the first of the process.
 
-    With its first graph torch's random generator allocates, and the process ends if that fails: the graph's destructor
+    torch's random generator allocates with its first graph, and the process ends if that fails: the graph's destructor
     throws.
     """
     kept = torch.cuda.CUDAGraph()
-    with warnings.catch_warnings(action="ignore"), torch.cuda.graph(kept):  # that it is empty
+    with warnings.catch_warnings(action="ignore"), torch.cuda.graph(kept):  # warns that it is empty
         pass
     return kept
 
@@ -266,7 +266,7 @@ def main():
         give_everything_back()
     if sys.argv[1] == "record":
         return
-    gc.freeze()  # each case collects
+    gc.freeze()  # because each case collects
     log_calls(True)
     train()
     log_calls(False)
@@ -282,7 +282,7 @@ def main():
             break
         ends[done[0]] += 1
         problems += done[1]
-    # Events are kept, so one is made only where more are waited for at once than ever before.
+    # Events are kept, so one is made only if more are waited for at once than ever before.
     for more in range(1, 4):
         done = case("cuEventCreate", 1, error, once, normal, shared_tensors=3 + 2 * more)
         ends[done[0]] += 1

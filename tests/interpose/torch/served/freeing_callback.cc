@@ -18,7 +18,7 @@ struct Library {
   std::string happened;
 };
 
-// Never destroyed: the registry and the observer refer to it.
+// Never destroyed, because the registry and the observer refer to it.
 Library& TheLibrary() {
   static auto* library = new Library;
   return *library;
@@ -53,7 +53,7 @@ extern "C" __attribute__((visibility("default"))) void keep_memory(size_t bytes)
   TheLibrary().happened.clear();
 }
 
-// What happened since keep_memory; valid until the next call of anything here.
+// Returns the events since keep_memory; valid until the next call of a function in this file.
 extern "C" __attribute__((visibility("default"))) const char* what_happened() {
   return TheLibrary().happened.c_str();
 }

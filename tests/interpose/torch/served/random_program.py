@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random work with torch on a card that says what its work is done only when the host has waited for it.
+"""Random work with torch on a card that reports work as done only when the host has waited for it.
 
 Arguments: the seed, the number of instructions, and "careless" for a program that forgets every record_stream. All
 work names the memory that it uses. Prints one line of JSON: what was done, and the card's faults.
@@ -30,10 +30,10 @@ Visitor = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint
 
 
 def faults():
-    """Those that are certain.
+    """Returns the faults that are certain.
 
-    What a launch may use, here of a graph, the card can only guess, and with threads it guesses too much: a stream
-    that was waited for has new work a moment later.
+    The card can only guess the memory that a launch, here of a graph, may use, and with threads it guesses too much: a
+    stream that was waited for has new work a moment later.
     """
     said = []
     card.memtrace_card_visit_faults(Visitor(lambda _, fault, __: said.append(fault.decode())), None)
@@ -41,7 +41,7 @@ def faults():
 
 
 class Worker:
-    """A thread's streams, tensors and dice."""
+    """A thread's streams, tensors and random numbers."""
 
     def __init__(self, seed, careless):
         self.random = random.Random(seed)
@@ -75,7 +75,7 @@ class Worker:
         self.tensors.append(tensor)
 
     def use(self, tensor, stream):
-        """What a kernel on the stream would do."""
+        """Does what a kernel on the stream would do."""
         with torch.cuda.stream(stream):
             tensor[:1].zero_()
         card.memtrace_card_note_use(tensor.data_ptr(), tensor.nbytes, stream.cuda_stream, 0, b"a kernel")
@@ -85,7 +85,7 @@ class Worker:
             self.tensors.pop(self.random.randrange(len(self.tensors)))
 
     def share(self):
-        """Another stream works on a tensor, which is then free to go."""
+        """Uses a tensor on another stream; it may then be freed."""
         if not self.tensors:
             return
         tensor = self.random.choice(self.tensors)
@@ -107,7 +107,7 @@ class Worker:
 
 
 def capture(worker):
-    """A graph whose memory is written at each replay, also after it is free in the allocator's books."""
+    """Returns a graph whose memory is written at each replay, even after the allocator counts it as free."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=worker.streams[0]):
         written = [torch.zeros(worker.random.randint(1, 4 * MIB), dtype=torch.uint8, device="cuda") for _ in range(5)]
@@ -123,8 +123,8 @@ def capture(worker):
 
 def main(seed, instructions, careless):
     workers = [Worker(f"{seed} {thread}", careless) for thread in range(THREADS)]
-    # torch's own allocator, too: a first capture that runs out of memory ends the process ("The graph should be
-    # registered to the state", thrown by a destructor).
+    # A first capture that runs out of memory ends the process, also with torch's own allocator ("The graph should be
+    # registered to the state", thrown by a destructor), so it comes before the rest.
     workers[0].graphs.append(capture(workers[0]))
     rounds = 10
     for _ in range(rounds):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Training steps in captured graphs, two of which share a pool and one of which goes; what torch's statistics say."""
+"""Training steps in captured graphs: two share a pool and one is destroyed. Prints torch's statistics."""
 
 import json
 

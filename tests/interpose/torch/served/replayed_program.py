@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random allocations by torch's own allocator, the same ones whatever it answers.
+"""Makes random allocations with torch's own allocator, independent of its answers.
 
 Arguments: seed, number of instructions, snapshot to write, and what may occur: empty_cache, pools, fraction. Prints one
-JSON line, what torch's statistics say of each card. A request that fails leaves nothing, and the dice go on.
+JSON line with torch's statistics of each card. A request that fails leaves nothing, and the program goes on.
 """
 
 import json
@@ -22,7 +22,7 @@ TOLD = {
 
 
 class Program:
-    """The dice, and what is alive; `None` for what was refused."""
+    """The random numbers, and the living blocks; `None` for a refused one."""
 
     def __init__(self, seed: int, features: list[str]) -> None:
         self.dice = random.Random(seed)

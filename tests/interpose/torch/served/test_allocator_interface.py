@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every virtual function of torch's allocator interface is served and asked (docs/allocator-interface.md)."""
+"""Every virtual function of torch's allocator interface is implemented and tested (docs/allocator-interface.md)."""
 
 import re
 from importlib import metadata
@@ -11,7 +11,7 @@ from support.programs import ALLOCATOR_PROBE, ROOT, on_card
 
 TORCH = tuple(int(part) for part in metadata.version("torch").split(".")[:2])
 INCLUDE = Path(str(metadata.distribution("torch").locate_file("torch/include/c10")))
-# header, class: what our allocator derives from
+# header, class: the bases of our allocator
 INTERFACE = (
     ("core/Allocator.h", "Allocator"),
     ("core/CachingDeviceAllocator.h", "DeviceAllocator"),
@@ -21,7 +21,7 @@ ROW = re.compile(r"^\| `(\w+)` \| ([^|]*) \| (\S+): `([^`]+)` \|$", re.M)
 
 
 def code_of(file):
-    """Without comments and strings."""
+    """Returns the code without comments and strings."""
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(\\.|[^"\\])*"', "", file.read_text(), flags=re.S)
 
 
@@ -46,7 +46,7 @@ def virtuals():
 
 
 def overridden():
-    """By the class that is compiled for this torch."""
+    """Returns the functions that the class compiled for this torch overrides."""
     folder = ROOT / "interpose" / "torch"
     since = {
         tuple(map(int, file.parent.name.split("_")[1:])): file for file in folder.glob("minors/*/versioned_allocator.h")
@@ -98,7 +98,7 @@ print(json.dumps(answers))
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
-    """Of torch's own allocator, and of ours."""
+    """Returns the answers of torch's own allocator, and of ours."""
     torchs, ours = (
         on_card(
             PROBE,
@@ -118,7 +118,7 @@ def test_the_interface_answers_as_torchs_own(answers):
     assert (
         ours.pop("isHistoryEnabled") == "no" and torchs.pop("isHistoryEnabled") == "yes"
     )  # by memtrace, to observe it
-    # torch's own, asked with the same words, tells its observers in some runs and not in others.
+    # For the same request, torch's own allocator tells its observers in some runs and not in others.
     rejection = ours.pop("attachOomRejectionObserver", "nothing")
     assert (rejection != "nothing") == (TORCH >= (2, 14))
     assert torchs.pop("attachOomRejectionObserver", "nothing") in (rejection, "nothing")

@@ -5,7 +5,7 @@
 import pytest
 from support.programs import MIB, on_card
 
-# How many places five tensors of 32 MiB get, one after the other, and by how much the card's memory grew.
+# The number of places that five successive tensors of 32 MiB get, and the growth of the card's memory.
 PROGRAM = """
 import json, sys, torch
 size = 32 << 20
@@ -98,7 +98,7 @@ def test_a_capture_uses_memory_again_when_torch_does(switched, tmp_path):
     assert places["joined"] == places["of_the_side_stream"] == (1 if switched == "True" else 5)
     assert places["not_joined"] == places["one_of_two_joined"] == 5
     for name, (count, reserved) in ours.items():
-        assert 0 <= reserved - count * 32 * MIB <= 2 * MIB, name  # what a graph has of its own
+        assert 0 <= reserved - count * 32 * MIB <= 2 * MIB, name  # a graph's own memory
         assert reserved <= torchs[name][1], name
 
 

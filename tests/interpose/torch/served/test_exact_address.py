@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Storage at an address of the program's choice (UntypedStorage._resize_with_addr_): served as torch serves it."""
+"""Storage at an address that the program chooses (UntypedStorage._resize_with_addr_) is served as torch serves it."""
 
 from importlib import metadata
 

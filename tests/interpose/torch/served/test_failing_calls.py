@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any driver call of a training fails: the right exception, nothing lost, and the next training works."""
+"""Any driver call of a training fails: the exception is right, nothing is lost, and the next training works."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from support.programs import memtrace, on_card
 from test_planned import use_of
 
 PROGRAM = Path(__file__).with_name("failing_calls.py")
-# Full enough that memory is taken back from other streams and requests fail.
+# The card is so full that memory is taken back from other streams and requests fail.
 CARD = "192MiB,context=64MiB"
 
 MADE = {
@@ -34,10 +34,10 @@ def check_every_failing_call(error, how_often, folder, *options):
     print(done)
     assert done["problems"] == []
     assert done["more reservations"] <= 1
-    # The training makes all these calls; each is a case, and some more fail when an event is made.
+    # The training makes all these calls; each is a case, and more cases come from making events.
     assert set(done["functions"]) == MADE
     assert done["cases"] == done["calls"] + 3 > 200
-    # Far from all are answered by going on, or by failing.
+    # Some failures must be survived, and some must be reported.
     ends = done["ends"]
     assert set(ends) - {"nothing"} and ends["nothing"] >= 3
     return finished

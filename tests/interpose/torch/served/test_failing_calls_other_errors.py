@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""As test_failing_calls.py, with errors that take mostly the same ways, frees that wait as they can, and by plans."""
+"""Runs test_failing_calls.py's program with errors that mostly take the same paths, waiting frees, and plans."""
 
 import itertools
 

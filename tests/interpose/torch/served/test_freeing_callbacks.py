@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A library that registered a c10::FreeMemoryCallback is asked to give memory up before a request fails."""
+"""A library with a registered c10::FreeMemoryCallback is asked to free memory before a request fails."""
 
 import pytest
 from support.programs import ALLOCATOR_PROBE, on_card
 
-# On 2 GiB: what the library keeps and what the program asks for do not fit together.
+# A card of 2 GiB cannot hold both the library's memory and the program's request.
 PROGRAM = f"""
 import ctypes, json, torch
 library = ctypes.CDLL("{ALLOCATOR_PROBE}")

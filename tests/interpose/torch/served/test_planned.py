@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A real training recorded, planned, and run again by the plan; and plans that are for something else."""
+"""A real training is recorded, planned, and run again by the plan; also tests plans that do not fit the program."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ TRAINING = Path(__file__).with_name("planned_training.py")
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A run without a plan, with its plan beside the trace."""
+    """Returns a run without a plan, with its plan beside the trace."""
     folder = tmp_path_factory.mktemp("recorded")
     finished = on_card(TRAINING, folder)
     plan = folder / "run.plan"
@@ -23,7 +23,7 @@ def recorded(tmp_path_factory):
 
 
 def use_of(finished):
-    """(placed, elsewhere), as the trace says."""
+    """Returns (placed, elsewhere) from the trace."""
     line = next(line for line in memtrace("report", str(finished.trace)).out.splitlines() if "allocations went" in line)
     text = line[: line.index(" large allocations went")].split("·")[-1]
     placed, all_of_them = (int(word.replace(",", "")) for word in text.split(" of "))
@@ -61,7 +61,7 @@ def test_longer_run_goes_on_with_the_cycle(recorded, tmp_path):
 def test_evaluations_between_the_steps_cost_themselves(recorded, tmp_path):
     _, plan, _ = recorded
     finished = on_card(TRAINING, tmp_path, "--steps", "12", "--evaluate-every", "4", MEMTRACE_PLAN=str(plan))
-    # Three evaluations of three batches: the batch and what each of the seven layers returns.
+    # Three evaluations of three batches: the batch and the outputs of the seven layers.
     assert use_of(finished)[1] == 3 * 3 * 8
 
 
@@ -80,7 +80,7 @@ def test_plan_of_another_model_harms_nothing(recorded, tmp_path):
 
 
 def test_run_that_ran_out_of_memory_fits_by_the_plan_of_its_own_trace(tmp_path):
-    """The same program needs 570 MiB without a plan, and 548 by a plan of the whole of it; less with torch 2.15."""
+    """The program needs 570 MiB without a plan, and 548 by a plan of its whole run; less with torch 2.15."""
     training = ("--width", "384", "--layers", "12", "--random-batches", "--steps", "12")
     plan = tmp_path / "run.plan"
     for card in ("556MiB,context=0MiB", "548MiB,context=0MiB"):
@@ -98,7 +98,7 @@ def test_run_that_ran_out_of_memory_fits_by_the_plan_of_its_own_trace(tmp_path):
 
     completed = on_card(TRAINING, tmp_path, *training, card=card, options=("--plan", str(plan)))
     placed, elsewhere = use_of(completed)
-    # What the first run had asked for went to its places; it had not seen the rest.
+    # Requests of the first run were placed as planned; it had not reached the others.
     assert placed >= stream["allocations"]
     assert elsewhere > 0
     assert placed + elsewhere == completed.printed()["allocations"]

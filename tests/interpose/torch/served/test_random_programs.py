@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs on a lazy card: no memory is taken away below work that is not done."""
+"""Random programs on a lazy card: no memory is removed while work that uses it is not done."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from support.programs import on_card
 
 PROGRAM = Path(__file__).with_name("random_program.py")
-# So full that memory goes from stream to stream.
+# The card is so full that memory moves between streams.
 CARD = "512MiB,context=64MiB"
 
 
@@ -20,7 +20,7 @@ def run(folder, *arguments):
 def test_memory_is_never_taken_from_work_that_is_not_done(tmp_path, seed):
     done = run(tmp_path, seed, "6000")
     assert done["faults"] == []
-    # It was all there: sharing, shortage, memory that went elsewhere.
+    # All cases occurred: sharing, shortage, memory that moved.
     assert done["share"] > 100
     assert done["out of memory"] > 10
     assert done["retries"] > 10

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace replay` against the real thing: torch's own allocator, on the simulated card."""
+"""Compares `memtrace replay` with torch's own allocator on the simulated card."""
 
 import json
 from pathlib import Path
@@ -71,7 +71,7 @@ def test_every_block_goes_where_torch_put_it(tmp_path: Path, settings: str, seed
 def test_every_block_of_torchs_own_snapshot_goes_where_torch_put_it(tmp_path: Path, settings: str, pools: str) -> None:
     finished = play(tmp_path, 5, settings, "2GiB", "lazy", "empty_cache", pools)
     devices = replay(tmp_path / "snapshot.pickle", policy_of(settings))["devices"]
-    # A snapshot does not say the pool of a segment that is gone: 0.97 in the worst of 16 programs (docs/replay.md).
+    # A snapshot does not tell the pool of a segment that is gone: 0.97 in the worst of 16 programs (docs/replay.md).
     assert_as_recorded(devices, finished.printed(), least_share=0.95 if pools == "pools" else 1)
     assert pools == "pools" or [device["guessed_pools"] for device in devices] == [0]
 

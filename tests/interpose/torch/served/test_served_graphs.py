@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What reports advise servers that capture graphs, and tensors that no card has room for."""
+"""Reports' advice for servers that capture graphs, and for tensors that fit on no card."""
 
 from pathlib import Path
 

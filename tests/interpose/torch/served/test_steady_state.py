@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A training step with fixed shapes asks the driver for nothing once three have been made."""
+"""A training step with fixed shapes asks the driver for nothing after the first three."""
 
 import pytest
 from support.corpus import CORPUS, ROOT

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch.cuda.* with our allocator: what works with the stock one works."""
+"""torch.cuda.* with our allocator works as with the stock one."""
 
 from importlib import metadata
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch's own history of allocations, with our allocator and with its own observed: what torch.cuda.memory promises."""
+"""torch's history of allocations, with our allocator and with torch's observed, is as torch.cuda.memory promises."""
 
 import pytest
 from support.programs import on_card

@@ -134,7 +134,7 @@ assert torch._C._cuda_checkPoolLiveAllocations(0, graph.pool(), {first_address})
 }
 
 
-# Up to this size chunks are granules of 2 MiB, and what is reserved is what was asked for.
+# On such a card chunks are granules of 2 MiB, and reserved bytes are the requested bytes.
 SMALL_CARD = "4GiB"
 EXACT = ("a_graphs_memory_is_its_own", "use_count", "statistics_by_pool")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Asks torch's allocator interface for what cannot be, and prints what it answers: one line of JSON, answer by name."""
+"""Makes impossible requests of torch's allocator interface, and prints the answers by name: one line of JSON."""
 
 import json
 import sys
@@ -82,7 +82,7 @@ QUESTIONS = {
 def answer(question):
     try:
         return repr(question())
-    except Exception as error:  # whatever it is, it is the answer
+    except Exception as error:  # any exception is the answer
         return f"{type(error).__name__}: {error}".splitlines()[0]
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interrupts memtrace's own Python at its first event, its second ..., until there are no more; counts what arrives.
 
-An event is a call or a return that the interpreter tells a profiler of; there it would run a signal handler, too.
-Prints {"work": [struck, arrived]} by what the program does and by what strikes. usage: strikes.py
+An event is a call or a return that the interpreter reports to a profiler; a signal handler could also run there.
+Prints {"work": [struck, arrived]} by the program's action and by the kind of strike. usage: strikes.py
 """
 
 import ctypes
@@ -58,7 +58,7 @@ EACH = 13  # a prime: loops of the hooks are struck at different places
 
 
 class Watch:
-    """Counts events of our Python and calls `strike` at the one of that number, from 1."""
+    """Counts events of our Python and calls `strike` at the event `number`, from 1."""
 
     def __init__(self, strike: Callable[[], None], number: int) -> None:
         self.left = number
@@ -73,9 +73,9 @@ class Watch:
 
 
 def count_arrivals(work: Callable[[], object], strike: Callable[[], None]) -> tuple[int, int]:
-    """Gives how often `strike` was called, each time at another event, and how many of its exceptions arrived.
+    """Returns how often `strike` was called, each time at another event, and how many of its exceptions arrived.
 
-    Of the events it strikes at each of the first ALL, then at one of EACH: each takes the whole of `work`.
+    Strikes at each of the first ALL events, then at every EACH-th: each strike needs a whole run of `work`.
     """
     struck = arrived = 0
     number = 1
@@ -96,7 +96,7 @@ def count_arrivals(work: Callable[[], object], strike: Callable[[], None]) -> tu
 
 
 def idle() -> None:
-    """Gives the interpreter a moment to raise what waits."""
+    """Gives the interpreter a moment to raise pending exceptions."""
     for _ in range(3):
         pass
 
@@ -117,7 +117,7 @@ class Training:
 
 
 def make_and_drop() -> None:
-    """Parameters and modules end: memtrace knows them weakly."""
+    """Parameters and modules end: memtrace holds weak references to them."""
     Training().evaluate()
 
 
@@ -136,7 +136,7 @@ def recompute() -> None:
 
 
 def main() -> None:
-    # What a kept exception's frames hold would not end: torch's checkpoint leaves its hooks only when its frame ends.
+    # A kept exception would keep its frames alive: torch's checkpoint leaves its hooks only when its frame ends.
     gc.disable()
     training = Training()
     training.step()

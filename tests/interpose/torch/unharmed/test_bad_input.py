@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be is answered, and as torch's own allocator answers it (docs/allocator.md, "Bad input")."""
+"""Impossible requests get an answer, the same as from torch's own allocator (docs/allocator.md, "Bad input")."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from support.programs import on_card, on_its_own
 
 ASKS = Path(__file__).with_name("bad_input.py")
 
-# Where torch, of some version, says nothing useful: an assertion of its own, or nothing that can be read.
+# Cases in which torch, of some version, gives no useful answer: an assertion of its own, or nothing readable.
 OURS = {
     "size: 2^63": "OutOfMemoryError: CUDA out of memory. Tried to allocate 17179869184.00 GiB. ",
     "size: 2^64 - 1": "OutOfMemoryError: CUDA out of memory. Tried to allocate 17179869184.00 GiB. ",
@@ -21,7 +21,7 @@ OURS = {
 
 
 def beginning(answer):
-    """The exception's type and what programs match on."""
+    """Returns the exception's type and the part of its text that programs match on."""
     return " ".join(answer.split()[:4])
 
 
@@ -62,7 +62,7 @@ def test_another_backend_in_the_environment_is_ours_and_said_once(tmp_path):
 
 
 def test_a_stream_that_the_program_destroyed_harms_nothing(tmp_path):
-    # torch's own ends the process here: its deleter throws.
+    # With torch's own allocator the process ends here, because its deleter throws.
     script = """
 import torch
 gone = torch.cuda.ExternalStream(0xdead0)
@@ -77,7 +77,7 @@ assert torch.cuda.memory_reserved() == 0
     on_card(script, tmp_path)
 
 
-# What is left at the end is freed by whoever comes last: exit handlers, module teardown, threads, static objects.
+# Remaining memory is freed by the last code to run: exit handlers, module teardown, threads, static objects.
 AT_THE_END = {
     "exit handler": """
 atexit.register(lambda: print(torch.empty(1 << 20, device="cuda").nbytes, flush=True))
@@ -178,7 +178,7 @@ print("the parent has", torch.zeros(3, device="cuda").nbytes)
 
 def test_a_forked_child_is_answered_and_the_parent_goes_on(tmp_path):
     torchs, ours = (on_card(FORKS, tmp_path, options=("--allocator", name)).out for name in ("native", "memtrace"))
-    # torch's own records an event when such a tensor is freed, which fails in a child and ends it
+    # torch's own allocator records an event when such a tensor is freed, which fails in a child and ends it
     assert "frees the parent's tensor: ends with -6" in torchs and "ends with -6" not in ours
     as_ours = torchs.replace("tensor: ends with -6", "tensor: None\nends with 0").replace("with -6", "with 0")
     assert ours == as_ours, (torchs, ours)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong around a run costs one sentence, never the user's job; only a card that cannot be had ends it."""
+"""Problems around a run cost one sentence, never the user's job; only a card that is not available ends it."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from support.programs import MEMTRACE, memtrace, on_card
 
-# This environment's, which memtrace was built in.
+# The torch of this environment, in which memtrace was built.
 BUILT_FOR = ".".join(metadata.version("torch").split(".")[:2])
 
 ALLOCATES = """
@@ -27,7 +27,7 @@ print("done")
 
 
 def fake_torch(folder, version, cuda, hip=None):
-    """A package that is torch by name only: memtrace reads its version before it is imported."""
+    """Makes a package that is torch only by name: memtrace reads its version before it is imported."""
     package = folder / "elsewhere" / "torch"
     package.mkdir(parents=True)
     (package / "version.py").write_text(f"__version__ = '{version}'\ncuda = {cuda!r}\nhip = {hip!r}\n")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What works with stock torch works under memtrace: programs that look closely at torch, or do the unusual."""
+"""Programs that work with stock torch work under memtrace, even if they inspect torch closely or are unusual."""
 
 import os
 import subprocess
@@ -243,7 +243,7 @@ def test_observing_may_begin_in_the_middle(tmp_path):
 
 @pytest.mark.parametrize("first", ["torch.cuda.memory._record_memory_history()", "torch.cuda.init()"])
 def test_torchs_own_history_stays_the_programs(tmp_path, first):
-    """Whether the program asks for it before CUDA's start, which is when observing begins, or after."""
+    """The program may ask for it before CUDA's start, which is when observing begins, or after."""
     script = f"""
 import torch
 {first}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a signal handler of the program raises while our Python runs arrives in the program, wherever it strikes."""
+"""An exception that the program's signal handler raises in our Python arrives in the program, wherever it strikes."""
 
 from pathlib import Path
 
