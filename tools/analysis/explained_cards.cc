@@ -15,7 +15,7 @@ const trace::CardLedger* AccountOf(const FailedRequest& failed, int32_t device) 
   return nullptr;
 }
 
-// At a failure the process said where every byte is; the replay knows the pieces.
+// At a failure the process recorded where every byte is; only the replay knows the pieces.
 Ledger LedgerOf(const trace::CardLedger& account, const CapturedCard& replayed) {
   if (replayed.segments.empty()) return LedgerFromAccount(account);
   const Ledger& ledger = replayed.ledger;

@@ -13,14 +13,15 @@
 
 namespace memtrace::analysis {
 
-// Returns where the bytes of `device` are at the failure, as the process said it; `replayed`, of
-// the same moment, if it said nothing.
+// Returns where the bytes of `device` are at the failure, as the process recorded it. If it
+// recorded nothing, returns the ledger of `replayed`, which is of the same moment.
 Ledger LedgerAtFailure(const FailedRequest& failed, int32_t device, const CapturedCard& replayed);
 
-// Returns the place in `cards` of the fullest; without known sizes of the one that holds most.
+// Returns the index of the fullest card in `cards`; without known sizes, that of the card that
+// holds most.
 size_t FullestCard(const std::vector<CardExplanation>& cards);
 
-// Returns the place of `device` in `cards`, or their number.
+// Returns the index of `device` in `cards`, or their number if it is not there.
 size_t CardOf(const std::vector<CardExplanation>& cards, int32_t device);
 
 }  // namespace memtrace::analysis

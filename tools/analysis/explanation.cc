@@ -16,7 +16,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// The update after which the next step is foreseen.
+// Returns the update from which the next step is foreseen.
 Update UpdateOf(const Timeline& timeline) {
   return timeline.failed() ? timeline.failed()->update : timeline.latest_update();
 }
@@ -28,7 +28,7 @@ bool IsGrowing(const Explanation& explanation) {
   });
 }
 
-// Where the size of the latest call says how much is computed.
+// True where the size of the latest call says how much is computed.
 bool IsOfPass(const Position& position) {
   using trace::Phase;
   return position.phase == Phase::kForward || position.phase == Phase::kBackward ||
@@ -66,7 +66,7 @@ class Explainer {
   void ExplainUnreadNames();
   void ExplainRemedies();
 
-  // What is explained is why a request failed.
+  // True if the moment to explain is that of a failed request.
   bool is_failure() const {
     using Kind = MomentSpec::Kind;
     return timeline_.failed() && (spec_.kind == Kind::kFailure ||
@@ -76,12 +76,12 @@ class Explainer {
     using Kind = MomentSpec::Kind;
     return !is_failure() && (spec_.kind == Kind::kPeak || spec_.kind == Kind::kFailureOrPeak);
   }
-  // As they stood then; at the end of the trace without a failure.
+  // The annotations at the failure, or at the end of the trace if there is no failure.
   const Annotations& annotations() const {
     return is_failure() ? timeline_.failed()->annotations : result_.run.annotations;
   }
   int32_t device() const { return result_.card_of_verdict().index; }
-  // Of the card of the verdict.
+  // The capture of the card of the verdict.
   const CapturedCard& captured() { return at_moment_[device()]; }
 
   const EventSource& source_;
@@ -224,7 +224,7 @@ void Explainer::AddOtherMoments(CardExplanation& card) {
   card.waits = AnnotatedNumber(annotations(), fact::kAllocatorWaits.Of(card.index));
 }
 
-// Of the card of the verdict, at the moment.
+// Explains the card of the verdict at the moment.
 void Explainer::ExplainHolders() {
   const CapturedCard& card = captured();
   const LiveSet& live = captures_.live();
@@ -284,7 +284,7 @@ void Explainer::ExplainFailure() {
   if (result_.layout.fragmentation.segments > 0)
     evidence.releasable = result_.layout.fragmentation.releasable;
   result_.failure.verdict = JudgeFailure(failed, ledger, evidence);
-  // A card that fills up ends in pieces.
+  // A card that growth fills up also ends in pieces.
   if (result_.failure.verdict.cause == Cause::kFragmentation && result_.growth_is_reason())
     result_.failure.verdict.cause = Cause::kCapacity;
   ExplainNextStep();
@@ -292,7 +292,7 @@ void Explainer::ExplainFailure() {
 }
 
 void Explainer::ExplainNextStep() {
-  // Too much to build on phases that are guessed.
+  // Guessed phases are too weak a base for this.
   if (source_.best_evidence() < Evidence::kPhase) return;
   const Update update = UpdateOf(timeline_);
   const CardExplanation& card = result_.card_of_verdict();
@@ -359,7 +359,7 @@ void Explainer::ExplainRemedies() {
   }
   result_.cures.remedies = FindRemedies(result_.failure.verdict, ledger, result_.cures.next_step,
                                         is_failure() ? failed->at.step : 0, FindSavings(facts));
-  // Of a run that an exception ended nobody knows the rest.
+  // If an exception ended the run, its rest is not known.
   const bool is_cut = is_peak() && !ExceptionThatEnded(annotations()).empty();
   if (is_growing || is_cut || IsGrowing(result_)) WithholdFits(result_.cures.remedies, ledger);
   const bool ends =

@@ -24,7 +24,7 @@
 
 namespace memtrace::analysis {
 
-// Everything a report says, as figures: a section each. Valid without the trace.
+// All figures of a report, a member for each section. Valid without the trace.
 struct Explanation {
   std::vector<CardExplanation> cards;         // at least one
   std::map<int32_t, CardTimeline> timelines;  // of the cards that occur in the trace
@@ -38,14 +38,14 @@ struct Explanation {
   ExplainedCures cures;
 
   const CardExplanation& card_of_verdict() const { return cards[card]; }
-  // Without the growth, the request that failed would have been served; of a run without one, most
-  // of the peak is growth.
+  // True if the failed request would have been served without the growth; in a run without a failed
+  // request, true if most of the peak is growth.
   bool growth_is_reason() const {
     const uint64_t held = holders.held.bytes;
     return kept.growth.is_reason(held, failure.request ? failure.verdict.short_by : held / 2);
   }
-  // It would have gone on. A tensor that is replaced by a larger one has the size that the program
-  // needed when that completed.
+  // True if the growth would have gone on. If no request failed, a tensor that is replaced by a
+  // larger one has reached the size that the program needs.
   bool growth_goes_on() const {
     return kept.growth.is_worth_saying(holders.held.bytes) &&
            (failure.request.has_value() || !kept.growth.sites.front().is_enlarged);
@@ -54,18 +54,18 @@ struct Explanation {
 
 struct ExplainOptions {
   bool with_map = false;  // and names every block and hole of the card (ExplainedLayout::map)
-  // Fills in what others of the launch held (OtherProcess::holds of the card of the verdict), once
-  // that card, its moment and the annotations are known. May be empty.
+  // Fills in what other processes of the launch held (OtherProcess::holds of the card of the
+  // verdict), once that card, its moment and the annotations are known. May be empty.
   std::function<void(Explanation&)> add_others;
 };
 
-// Explains a moment. Reads the source twice (with CUPTI three times); time grows with events,
-// memory with living blocks. kOutOfRange: a sentence, the trace has no such moment.
+// Explains a moment. Reads the source twice (three times with CUPTI); time grows with events,
+// memory with living blocks. Returns kOutOfRange, with a sentence, if the trace has no such moment.
 absl::StatusOr<Explanation> Explain(const EventSource& source, const MomentSpec& spec = {},
                                     const ExplainOptions& options = {});
 
-// The counts, the timelines and each card's peak by role alone: what needs no names of stacks. No
-// ledgers.
+// Returns only what needs no names of stacks: the counts, the timelines and each card's peak by
+// role. There are no ledgers.
 Explanation ExplainPeaks(const EventSource& source);
 
 }  // namespace memtrace::analysis

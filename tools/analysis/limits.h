@@ -13,7 +13,7 @@
 
 namespace memtrace::analysis {
 
-// What a run may take of each card. Bytes.
+// Limits on what a run may take of each card, in bytes.
 struct Limits {
   std::optional<uint64_t> peak;             // requested
   std::optional<uint64_t> growth_per_step;  // GrowthPerStep
@@ -33,7 +33,7 @@ struct LimitCheck {
   bool holds() const { return found <= limit; }
 };
 
-// Every limit on every card, in order of card.
+// Checks every limit on every card, in order of card.
 std::vector<LimitCheck> CheckLimits(const Explanation& explanation, const Limits& limits);
 
 }  // namespace memtrace::analysis

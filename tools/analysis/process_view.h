@@ -16,15 +16,15 @@
 // The processes of a job beside each other, each by its own trace.
 namespace memtrace::analysis {
 
-// The first request of a process that failed.
+// The first failed request of a process.
 struct FirstFailure {
   uint64_t time_ns = 0;  // since the process's trace began
-  uint64_t job_ns = 0;   // since the first of the job's did: ArrangeProcesses
+  uint64_t job_ns = 0;   // since the first trace of the job began: ArrangeProcesses
   Verdict verdict;
   Position at;
 };
 
-// What one trace says of its process; of several cards, of the fullest.
+// The view that one trace gives of its process; if it has several cards, of the fullest.
 struct ProcessView {
   std::string file;
   std::string unreadable;  // a sentence; then nothing but what stands above is known
@@ -42,32 +42,34 @@ struct ProcessView {
   uint64_t context_bytes() const;  // on all cards
 };
 
-// The first failed request, or the peak if none failed. Reads the source up to three times.
+// Explains the first failed request, or the peak if none failed. Reads the source up to three
+// times.
 Explanation ExplainFirstFailure(const EventSource& source);
 
-// `explanation`: of ExplainFirstFailure.
+// Returns the view of a process. `explanation` is the result of ExplainFirstFailure().
 ProcessView ViewOf(const Explanation& explanation, const RunFacts& run);
 
-// Sorts them by rank, then by file, and sets when each failed in the time of the job. A process
-// whose start is not known is taken to have begun with the first.
+// Sorts the processes by rank, then by file, and sets when each failed in the time of the job. A
+// process whose start is not known is assumed to have begun with the first.
 void ArrangeProcesses(std::vector<ProcessView>& views);
 
-// Which process failed first by the clock; nothing if none failed. REQUIRES: they are arranged.
+// Returns the process that failed first by the clock; nothing if none failed. REQUIRES: they are
+// arranged.
 std::optional<size_t> FirstToFail(const std::vector<ProcessView>& views);
 
 // A process whose peak is far from the others'.
 struct Outlier {
   size_t process = 0;
   uint64_t median = 0;  // of all peaks
-  // Where it differs from the median of the role, largest difference first.
+  // Differences from the median of each role, largest first.
   std::vector<std::pair<std::string, int64_t>> roles;
 };
 
-// Those further from the median than 3 times the median of all distances, and than a twentieth of
-// it. None of fewer than three processes.
+// Returns the processes whose peak is further from the median than 3 times the median of all
+// distances and than 5 percent of the median. Returns none for fewer than three processes.
 std::vector<Outlier> FindOutliers(const std::vector<ProcessView>& views);
 
-// Ranks of the job of which there is no readable trace, ascending.
+// Returns the ranks of the job that have no readable trace, ascending.
 std::vector<uint64_t> MissingRanks(const std::vector<ProcessView>& views);
 
 }  // namespace memtrace::analysis

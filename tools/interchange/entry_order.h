@@ -11,7 +11,7 @@
 
 namespace memtrace::interchange {
 
-// Takes the entries of all devices by their times; those of one device come as they stand.
+// Takes the entries of all devices in order of time; those of one device keep their order.
 class EntryOrder {
  public:
   struct Place {
@@ -23,7 +23,7 @@ class EntryOrder {
   explicit EntryOrder(const SnapshotRecords& records)
       : records_(records), next_(records.devices.size()) {}
 
-  // Nothing behind the last.
+  // Returns the place of the next entry; nothing behind the last.
   std::optional<Place> Next();
 
  private:

@@ -13,14 +13,16 @@ namespace {
 
 using Mark = FrameMark;
 
-// `file` is part of the path, or all of its end where it ends in ".py"; an empty function is any.
+// `file` is a part of the path, or all of its end if it ends in ".py"; an empty function matches
+// any.
 struct Rule {
   std::string_view file;
   std::string_view function;
   Mark mark;
 };
 
-// The first that matches counts. Names that torch 2.0 to 2.15 share, and other libraries' own.
+// The first rule that matches counts. The names are those that torch 2.0 to 2.15 share, and other
+// libraries' own.
 constexpr std::array kPythonRules = {
     Rule{"torch/nn/modules/module.py", "_call_impl", Mark::kModuleCall},
     Rule{"torch/nn/modules/module.py", "zero_grad", Mark::kZeroGrad},
@@ -67,7 +69,7 @@ constexpr std::array kPythonRules = {
     Rule{"threading.py", "_bootstrap", Mark::kProgram},
 };
 
-// Of C++ the function tells, wherever it is from.
+// In C++ only the function counts, whatever its file.
 constexpr std::array kNativeRules = {
     Rule{"", "torch::autograd::Engine::", Mark::kBackward},
     Rule{"", "at::cuda::getNewWorkspace", Mark::kWorkspace},

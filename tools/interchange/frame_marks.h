@@ -8,7 +8,7 @@
 
 namespace memtrace::interchange {
 
-// What one frame gives away of what its program is doing.
+// The sign that one frame gives of what its program is doing.
 enum class FrameMark : uint8_t {
   kNative,          // of C++, and nothing more
   kPython,          // of Python, and nothing more
@@ -27,8 +27,8 @@ enum class FrameMark : uint8_t {
   kWorkspace,  // of cuBLAS
 };
 
-// As a snapshot names the frame: a path ("??" or a source file where it is of C++) and a function,
-// bare or with what it is defined in ("Module._call_impl").
+// Returns the mark of a frame as a snapshot names it: by a path ("??" or a source file for C++) and
+// a function, bare or with the scope that defines it ("Module._call_impl").
 FrameMark MarkOf(std::string_view file, std::string_view function);
 
 }  // namespace memtrace::interchange

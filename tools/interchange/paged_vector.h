@@ -12,7 +12,7 @@
 namespace memtrace::interchange {
 
 // A vector that never moves what it holds, so that it takes no more memory than it counts.
-// std::deque does as much, but with an allocation for every 512 bytes and a division for most of
+// std::deque does the same, but with an allocation for every 512 bytes and a division for most of
 // its steps. References stay valid until Clear().
 template <typename T>
 class PagedVector {

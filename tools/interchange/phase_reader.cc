@@ -17,11 +17,11 @@ void PhaseReader::Allocated(const StackClues& clues) {
 Phase PhaseReader::Next(const StackClues& clues) const {
   if (clues.phase) return *clues.phase;
   if (!clues.has_frames) {
-    // The update and the building of a model have no threads of their own.
+    // Neither the update nor the building of a model has threads of its own.
     const bool may_be_backward = phase_ != Phase::kInit && phase_ != Phase::kOptimizer;
     return empty_is_autograd_ && may_be_backward ? Phase::kBackward : phase_;
   }
-  // The program itself goes on: backward and update have returned. A hook that autograd's thread
+  // The program itself goes on, so backward and update have returned. A hook that autograd's thread
   // calls says nothing.
   const bool returned = IsBackward(phase_) || phase_ == Phase::kOptimizer;
   return returned && clues.is_of_program ? Phase::kOther : phase_;

@@ -11,18 +11,18 @@
 namespace memtrace::interchange {
 
 // The phases of a program, read off the stacks of its allocations and frees, in order
-// (docs/interchange.md). A phase goes on until a stack says otherwise: most of a loss has no frame
-// that tells.
+// (docs/interchange.md). A phase goes on until a stack shows another, because most of a loss has no
+// frame that tells.
 class PhaseReader {
  public:
-  // `from_start`: what comes before the first forward is init. `empty_is_autograd`: stacks are of
-  // Python alone, so that autograd's threads have none.
+  // `from_start`: what comes before the first forward is init. `empty_is_autograd`: stacks only
+  // have frames of Python, so that autograd's threads have none.
   PhaseReader(bool from_start, bool empty_is_autograd)
       : phase_(from_start ? trace::Phase::kInit : trace::Phase::kOther),
         empty_is_autograd_(empty_is_autograd) {}
 
   void Allocated(const StackClues& clues);
-  // A free without a stack says nothing: many snapshots have none of frees.
+  // A free without a stack says nothing, because many snapshots have no stacks of frees.
   void Freed(const StackClues& clues) {
     if (clues.has_frames) Allocated(clues);
   }
@@ -32,8 +32,8 @@ class PhaseReader {
   // backward.
   uint32_t pass() const { return pass_; }
   bool in_backward() const { return IsBackward(phase_); }
-  // As memtrace's own hooks count them: 0 before the first forward; one ends with the first update
-  // after a backward.
+  // The number of the step, counted as memtrace's own hooks do: 0 before the first forward; a step
+  // ends with the first update after a backward.
   uint32_t step() const { return step_; }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace memtrace::interchange {
 
-// The pickle's bytes, read from left to right. What goes past their end is remembered: ok() is
-// false for good, and what was read is 0 or empty.
+// The pickle's bytes, read from left to right. A read past their end is remembered: ok() is false
+// for good, and what was read is 0 or empty.
 class PickleBytes {
  public:
   explicit PickleBytes(std::string_view bytes) : bytes_(bytes) {}
@@ -29,7 +29,7 @@ class PickleBytes {
     at_ += count;
     return taken;
   }
-  // Little endian, as all numbers of a pickle but its floats.
+  // Reads a little-endian number, as all numbers of a pickle are but its floats.
   template <typename T>
   T Number() {
     T number = 0;

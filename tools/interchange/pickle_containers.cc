@@ -18,7 +18,7 @@ void PickleContainers::Append(PickleValue container, const PickleValue* items, s
   bytes_ += count * sizeof(PickleValue);
   const auto begin = static_cast<uint32_t>(items_.size());
   items_.Append(items, count);
-  // One by one, they are still one run as long as nothing else comes between.
+  // Values that come one by one are still one run as long as nothing else comes between.
   if (to.last != 0 && runs_[to.last - 1].begin + runs_[to.last - 1].count == begin) {
     runs_[to.last - 1].count += more;
     return;

@@ -11,8 +11,8 @@
 
 namespace memtrace::interchange {
 
-// The sequences and dicts of a pickle, and what is in them: of a dict each key with its value
-// behind it. They grow while the pickle is read, in turns; what one of them was given at once lies
+// The sequences and dicts of a pickle with their contents; in a dict, each key is followed by its
+// value. They grow in turns while the pickle is read: values that one of them was given at once lie
 // side by side, and its runs are chained in their order.
 //
 // Every function that takes a container REQUIRES one that New() made here. Thread rule: one thread
@@ -44,7 +44,7 @@ class PickleContainers {
   }
 
  private:
-  // Items that came at once lie side by side.
+  // Items that were appended at once, which lie side by side.
   struct Run {
     uint32_t begin = 0;
     uint32_t count = 0;
@@ -66,7 +66,7 @@ class PickleContainers {
     }
   }
 
-  // What grows is never copied, so that memory is what is counted.
+  // Data that grows is never copied, so that the memory taken is what is counted.
   PagedVector<PickleValue> items_;
   PagedVector<Run> runs_;
   PagedVector<Chain> chains_;

@@ -7,7 +7,8 @@
 
 namespace memtrace::interchange {
 
-// The instructions of a pickle that make plain data. Names and numbers: CPython, Lib/pickle.py.
+// The instructions of a pickle that make plain data. Names and numbers are from CPython,
+// Lib/pickle.py.
 enum class PickleOpcode : uint8_t {
   kMark = '(',
   kStop = '.',
@@ -53,7 +54,8 @@ enum class PickleOpcode : uint8_t {
   kFrame = 0x95,
 };
 
-// "REDUCE" for one that imports, calls, builds or asks someone else; null for any other.
+// Returns the name ("REDUCE") of an instruction that imports, calls, builds or asks someone else;
+// null for any other.
 const char* NameOfUnsafeOpcode(uint8_t opcode);
 
 }  // namespace memtrace::interchange

@@ -12,7 +12,8 @@ using Values = std::vector<PickleValue>;
 
 bool IsContainer(PickleValue value) { return value.is_sequence() || value.is_dict(); }
 
-// Lists and dicts, and all else: what is not like the first item of a list is not its item.
+// Tells lists and dicts from all else: a value that is not like the first item of a list is not its
+// item.
 Kind Likeness(PickleValue value) { return IsContainer(value) ? value.kind() : Kind::kNone; }
 
 class Closing {
@@ -38,7 +39,7 @@ class Closing {
   size_t End(size_t level) const {
     return level == stack_.marks.size() ? stack_.values.size() : stack_.marks[level];
   }
-  // Without a dict that levels above were to fill.
+  // Returns the values of a level, without a dict that levels above were to fill.
   Values Contents(size_t level) const {
     if (Begin(level) >= End(level)) return {};
     const auto values = stack_.values.subspan(Begin(level), End(level) - Begin(level));
@@ -49,7 +50,7 @@ class Closing {
     return contents;
   }
 
-  // Into the container that lies below the level's mark, if it is one to keep.
+  // Puts the level into the container below its mark, if that is one to keep.
   void CloseLevel(size_t level) {
     const size_t mark = Begin(level);
     const bool is_root = mark == 1;
@@ -72,7 +73,7 @@ class Closing {
                               container.is_dict() ? whole & ~1U : whole);
   }
 
-  // Values up to the last of the pairs with a text for a key.
+  // Returns the number of values up to the last of the pairs with a text for a key.
   size_t PairsIn(const Values& contents) const {
     size_t count = 0;
     while (count + 1 < contents.size() && tree_.Text(contents[count])) count += 2;
@@ -84,15 +85,15 @@ class Closing {
     return count;
   }
 
-  // A container without a mark holds the one value behind it, which may be such a container again.
-  // False if what lies at `at` is not whole: then nothing behind it is.
+  // Fills containers that have no mark: each holds the one value behind it, which may be such a
+  // container again. Returns false if what lies at `at` is not whole; then nothing behind it is.
   bool PutBehind(const Values& contents, size_t at, bool is_top) {
     size_t end = at;
     while (end + 1 < contents.size() && contents[end].is_sequence()) ++end;
     const PickleValue last = contents[end];
     const bool is_last = end + 1 == contents.size();
     if (last.is_sequence() && is_top) cut_.unfinished.push_back(last);
-    // A dict is filled at once, so that an empty one was about to be.
+    // A dict is filled at once, so an empty one was about to be filled.
     const bool drops = last.is_dict() && (!is_last || (is_top && tree_.Size(last) == 0));
     if (end == at) return !drops;
     for (size_t i = drops ? end - 1 : end; i > at; --i)

@@ -23,7 +23,7 @@ constexpr uint64_t kNewestProtocol = 5;
 constexpr uint64_t kSmallFile = uint64_t{192} << 20;
 constexpr uint64_t kStepsPerCheck = 64;  // of memory
 
-// The stack machine that a pickle is a program of.
+// The stack machine whose program is a pickle.
 class Machine {
  public:
   explicit Machine(std::string_view pickle)
@@ -33,7 +33,7 @@ class Machine {
   absl::StatusOr<PickleTree> Run(PickleCut* cut);
 
  private:
-  // Carries out one instruction; what is wrong is in wrong_.
+  // Carries out one instruction; an error is noted in wrong_.
   void Step(uint8_t code);
   bool StepNumber(PickleOpcode code);
   bool StepText(PickleOpcode code);
@@ -45,7 +45,7 @@ class Machine {
   PickleValue Top();
   PickleValue Pop();
   size_t PopMark();
-  // Of what stands above the mark; the mark is gone.
+  // Both take the values from `first` on; a mark below them is already gone.
   void PushContainer(Kind kind, size_t first);
   void AppendFrom(Kind kind, size_t first);
   void PushLong(uint64_t bytes);
@@ -55,8 +55,8 @@ class Machine {
     Push(memo_[place]);
   }
 
-  // What a stack takes until the next check: where that may make it grow, its old and its new
-  // values are there for a moment.
+  // Returns the bytes that a stack may take until the next check. If it may grow until then, its
+  // old and its new values exist side by side for a moment.
   template <typename T>
   static uint64_t BytesSoon(const std::vector<T>& stack) {
     const bool may_grow = stack.capacity() - stack.size() < kStepsPerCheck;
@@ -99,7 +99,7 @@ absl::StatusOr<PickleTree> Machine::Run(PickleCut* cut) {
     }
     if (!in_.ok()) Fail("it ends in the middle of an instruction");
     if (!wrong_.ok()) return wrong_;
-    // What a few instructions add is little.
+    // Memory is not checked after each instruction, because a few add little.
     if (++steps % kStepsPerCheck == 0 && !IsWithinMemory())
       return absl::ResourceExhaustedError(
           absl::StrCat("it asks for more than ", most_bytes_ >> 20, " MiB of memory", Place()));
@@ -323,7 +323,8 @@ void Machine::PushLong(uint64_t bytes) {
   Push(tree_.NewInt(static_cast<int64_t>(number)));
 }
 
-// Picklers count places up; one that is far ahead would make room for nothing.
+// Picklers count places up, so a place that is far ahead is an error: it would make room for
+// nothing.
 void Machine::Remember(uint64_t place) {
   const PickleValue top = Top();
   if (place > memo_.size()) return Fail("it remembers past the end of its memo");

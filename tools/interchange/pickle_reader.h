@@ -11,13 +11,13 @@
 
 namespace memtrace::interchange {
 
-// Reads a pickle of plain data (docs/interchange.md); nothing is executed, imported or called, and
-// memory stays below 4 times the pickle plus 192 MiB. `pickle` outlives the tree. What follows the
-// pickle's end is left alone.
+// Reads a pickle of plain data (docs/interchange.md). Nothing is executed, imported or called, and
+// memory stays below 4 times the pickle plus 192 MiB. `pickle` outlives the tree. Bytes after the
+// pickle's end are ignored.
 //
-// Errors: one clause that ends with the place, "REDUCE at byte 4,711 would call a function: ...";
-// kInvalidArgument for what is no pickle or is broken, kPermissionDenied for what is more than
-// data, kResourceExhausted for what would take too much memory.
+// Errors are one clause that names the place, "it holds more than data: REDUCE at byte 4711 would
+// ...": kInvalidArgument if it is no pickle or is broken, kPermissionDenied if it is more than
+// data, kResourceExhausted if it would take too much memory.
 //
 // With `cut`, a pickle that ends before its end is no error: the tree holds what is whole of it,
 // and `cut` says what is missing.

@@ -5,7 +5,7 @@
 namespace memtrace::interchange {
 namespace {
 
-// Numbers that fit are in the value itself, the lowest bit their sign.
+// Numbers that fit are kept in the value itself, with their sign in the lowest bit.
 constexpr int64_t kLargest = int64_t{1} << 59;
 
 uint64_t Folded(int64_t value) {

@@ -14,31 +14,31 @@
 
 namespace memtrace::interchange {
 
-// What a pickle of plain data holds: None, booleans, numbers, texts, and sequences (lists, tuples)
-// and dicts of them, which may hold themselves. Numbers and texts are here, what holds them is in
-// containers(). Texts are views of the pickle's bytes. Thread rule: one thread writes, then any
-// number read.
+// The contents of a pickle of plain data: None, booleans, numbers, texts, and sequences (lists,
+// tuples) and dicts of them, which may hold themselves. Numbers and texts are here, containers()
+// has what holds them. Texts are views of the pickle's bytes. Thread rule: one thread writes, then
+// any number read.
 class PickleTree {
  public:
   using Kind = PickleValue::Kind;
 
   PickleValue root() const { return root_; }
 
-  // Nothing if it is of another kind. Booleans are 0 and 1; of unsigned numbers from 2^63 on the
-  // bits are given.
+  // Return nothing if the value is of another kind. Booleans are 0 and 1; an unsigned number from
+  // 2^63 on gives its bits.
   std::optional<int64_t> Int(PickleValue value) const;
-  std::optional<double> Float(PickleValue value) const;  // of whole numbers, too
+  std::optional<double> Float(PickleValue value) const;  // also of whole numbers
   std::optional<std::string_view> Text(PickleValue value) const;
 
-  // Of a sequence its items, of a dict its pairs; 0 of anything else.
+  // Returns the number of a sequence's items or of a dict's pairs; 0 for anything else.
   size_t Size(PickleValue value) const;
 
-  // `visit(PickleValue)` with each item of a sequence; none of anything else.
+  // Calls `visit(PickleValue)` with each item of a sequence; not for anything else.
   template <typename Visit>
   void ForEach(PickleValue sequence, Visit visit) const {
     if (sequence.is_sequence()) containers_.ForEach(sequence, visit);
   }
-  // `visit(std::string_view key, PickleValue)` with each pair of a dict whose key is a text.
+  // Calls `visit(std::string_view key, PickleValue)` with each pair of a dict whose key is a text.
   template <typename Visit>
   void ForEachPair(PickleValue dict, Visit visit) const {
     if (!dict.is_dict()) return;
@@ -46,13 +46,13 @@ class PickleTree {
       if (const auto key = Text(name)) visit(*key, value);
     });
   }
-  // The latest value of the key; None if there is none or it is no dict.
+  // Returns the latest value of the key; None if there is none or `dict` is no dict.
   PickleValue Find(PickleValue dict, std::string_view key) const;
 
   const PickleContainers& containers() const { return containers_; }
 
-  // For whoever reads a pickle. Bytes taken so far, about; at most kMostBytes, since places have 32
-  // bits.
+  // For readers of a pickle. Returns about how many bytes were taken so far: at most kMostBytes,
+  // because places have 32 bits.
   static constexpr uint64_t kMostBytes = uint64_t{32} << 30;
   uint64_t bytes() const { return bytes_ + containers_.bytes(); }
   PickleContainers& containers() { return containers_; }
@@ -64,7 +64,7 @@ class PickleTree {
  private:
   PickleValue root_;
   PickleContainers containers_;
-  // What grows is never copied, so that memory is what is counted.
+  // Data that grows is never copied, so that the memory taken is what is counted.
   PagedVector<std::string_view> texts_;
   PagedVector<int64_t> wide_;
   PagedVector<double> floats_;

@@ -7,8 +7,8 @@
 
 namespace memtrace::interchange {
 
-// A value in a PickleTree, which alone can say more of it. Equal values of one list, dict or tuple
-// are the same object of the pickle: what shared a frame list there shares it here.
+// A value in a PickleTree; only the tree can say more of it. Two equal values of a list, dict or
+// tuple are the same object of the pickle: blocks that shared a frame list there share it here.
 class PickleValue {
  public:
   enum class Kind : uint8_t { kNone, kBool, kInt, kWideInt, kFloat, kText, kSequence, kDict };

@@ -17,7 +17,7 @@ namespace {
 using trace::Phase;
 using trace::Role;
 
-// A workspace of cuBLAS where stacks are of Python alone, by its size: torch's default,
+// The size of a workspace of cuBLAS, for stacks of Python alone: torch's default,
 // CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8 (in KiB).
 constexpr uint64_t kDefaultWorkspace = uint64_t{4096 * 2 + 16 * 8} * 1024;
 
@@ -29,7 +29,7 @@ struct Birth {
   Phase phase = Phase::kOther;
   uint32_t phase_run = 0;
   uint32_t pass = 0;
-  uint32_t failures = 0;  // so many requests were refused before
+  uint32_t failures = 0;  // number of requests that were refused before
   bool in_module_call = false;
 };
 
@@ -48,7 +48,7 @@ class RoleGuesses::Reading {
   // Torch's entries are followed as the events that they become.
   using Lives = analysis::BlockLives<Birth>;
 
-  // Where a block's life ended, or where the trace does.
+  // The end of a block's life, or of the trace.
   struct Death {
     bool gone = false;
     StackClues clues;  // of the free
@@ -87,7 +87,7 @@ class RoleGuesses::Reading {
   Lives lives_;
   size_t index_ = 0;  // of the entry that is read, on its device
   StackClues clues_;  // likewise
-  // Blocks of this stay in forward that calls of modules made and the program let go of.
+  // Blocks that calls of modules made in this stay in forward, and that the program freed.
   std::vector<EntryOrder::Place> left_behind_;
   // The address of the latest block that an update made, by device and size.
   absl::flat_hash_map<std::pair<int32_t, uint64_t>, uint64_t> latest_update_;
@@ -110,7 +110,7 @@ void RoleGuesses::Reading::Run() {
   ReadStarts();
 }
 
-// What the whole file tells: whether stacks name phases, which files have modules.
+// Collects what the whole file tells: whether stacks name phases, which files have modules.
 void RoleGuesses::Reading::Survey() {
   const auto note = [this](PickleValue frames) {
     const StackClues& clues = stacks_.Read(frames);
@@ -201,7 +201,7 @@ void RoleGuesses::Reading::Apply(const Lives::Born& born) {
     latest_update_[{allocation.device, allocation.requested}] = allocation.address;
 }
 
-// If the free was lost, nobody knows its stack.
+// If the free was lost, its stack is not known.
 void RoleGuesses::Reading::Apply(const Lives::LetGo& let_go) {
   const StackClues clues = let_go.by == analysis::FreeBy::kReuse ? StackClues() : clues_;
   const auto device = static_cast<size_t>(let_go.device);
@@ -214,7 +214,8 @@ void RoleGuesses::Reading::Apply(const Lives::LetGo& let_go) {
     NoteReplacement(let_go.device, freed);
 }
 
-// `p.data = p.data - update`: the new block is a parameter from the moment when the old one goes.
+// After `p.data = p.data - update`, the new block is a parameter from the moment when the old one
+// goes.
 void RoleGuesses::Reading::NoteReplacement(int32_t device, const Birth& freed) {
   const auto latest = latest_update_.find({device, freed.size});
   if (latest == latest_update_.end()) return;
@@ -238,19 +239,19 @@ Role RoleGuesses::Reading::Judge(const Birth& birth, const Death& death) const {
   }
   if (has_python_ && !death.gone && !birth.has_native && birth.size == kDefaultWorkspace)
     return Role::kWorkspace;
-  // A refused request leaves the call, and with it all that was kept for a backward.
+  // A refused request leaves the call, and with it goes all that was kept for a backward.
   if (birth.phase == Phase::kForward && death.gone && stayed && birth.failures != failures_)
     return Role::kActivation;
   if (birth.phase == Phase::kBackward) return JudgeGradient(birth, death);
-  // Nothing follows the update, so that what it left behind cannot be told from what it needs for a
-  // moment by a change of phase; but it has ended.
+  // Nothing follows the update, so no change of phase can tell what it left behind from what it
+  // needs for a moment; but it has ended.
   if (birth.phase == Phase::kOptimizer && !death.gone && stayed && !ends_failing_)
     return Role::kOptimizerState;
   return Role::kUnknown;
 }
 
-// What a call leaves behind is kept for a backward, even if none comes; if one does, what was let
-// go of before it was not.
+// A call's remains are kept for a backward, even if none comes. If one does, the blocks that were
+// freed before it were not kept for it.
 void RoleGuesses::Reading::EndForward(bool backward_follows) {
   for (const EntryOrder::Place& place : left_behind_) {
     Role& role = guesses_.entries_[place.device][place.index].role;
@@ -259,13 +260,14 @@ void RoleGuesses::Reading::EndForward(bool backward_follows) {
   left_behind_.clear();
 }
 
-// What a backward leaves behind. If the trace ends within it, sizes of parameters must do.
+// Judges what a backward leaves behind. If the trace ends within it, only sizes of parameters can
+// tell.
 Role RoleGuesses::Reading::JudgeGradient(const Birth& birth, const Death& death) const {
   if (death.clues.clears_gradients || birth.pass != phases_.pass()) return Role::kGradient;
   return !death.gone && parameter_sizes_.contains(birth.size) ? Role::kGradient : Role::kUnknown;
 }
 
-// It lived through the whole trace: only blocks of the end have a stack.
+// The block lived through the whole trace; only blocks that exist at the end have a stack.
 Role RoleGuesses::Reading::JudgeStart(Phase phase, Role clue) const {
   if (clue != Role::kUnknown || phase != Phase::kBackward) return clue;
   const bool is_over = phases_.pass() > 0 || !phases_.in_backward();

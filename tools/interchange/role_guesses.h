@@ -15,9 +15,9 @@
 
 namespace memtrace::interchange {
 
-// What a program was doing and what its blocks were for, guessed from the stacks in its snapshot
-// and from how long blocks lived (docs/interchange.md). A role is guessed only where the phases
-// alone, by trace::InferRole, would not give it.
+// Guesses what a program was doing and what its blocks were for, from the stacks in its snapshot
+// and from how long blocks lived (docs/interchange.md). A role is guessed only if the phases alone,
+// by trace::InferRole, would not give it.
 class RoleGuesses {
  public:
   struct Entry {
@@ -25,17 +25,17 @@ class RoleGuesses {
     trace::Role role = trace::Role::kUnknown;  // of the block that an allocation makes
     bool begins_step = false;
   };
-  // Of a block that was there before the trace begins.
+  // The guess for a block that existed before the trace begins.
   struct Start {
     trace::Phase phase = trace::Phase::kOther;  // of its birth
     trace::Role role = trace::Role::kUnknown;
   };
 
-  // `starts`: of each device. Keeps none of them.
+  // `starts`: those of each device. Keeps no reference to the arguments.
   RoleGuesses(const PickleTree& tree, const SnapshotRecords& records,
               const std::vector<SnapshotStart>& starts);
 
-  // Whether a stack told a phase; if not, all of them are kOther.
+  // True if any stack shows a phase; if not, all phases are kOther.
   bool has_phases() const { return has_phases_; }
   const Entry& entry(size_t device, size_t index) const { return entries_[device][index]; }
   Start start(size_t device, uint64_t address) const;

@@ -10,13 +10,14 @@
 
 namespace memtrace::interchange {
 
-// Snapshots mix frames of Python with those of C++, whose file is "??" or a source of C++.
+// True for a file of Python. Snapshots also have frames of C++, whose file is "??" or a source of
+// C++.
 bool IsPythonFile(std::string_view file);
 
-// True if the file is one of memtrace's own hooks, which torch's history has where both recorded.
+// True if the file is one of memtrace's own hooks, which torch's history contains if both recorded.
 bool IsOwnFile(std::string_view file);
 
-// A frame as a snapshot has it; views of the pickle.
+// A frame of a snapshot; its texts are views of the pickle.
 struct SnapshotFrame {
   std::string_view file;
   std::string_view function;

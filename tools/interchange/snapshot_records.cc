@@ -18,8 +18,8 @@ namespace {
 // Devices are counted from 0; a file that names the millionth is not believed.
 constexpr size_t kMostDevices = 1024;
 
-// Cards have addresses of up to 57 bits. Those of some makers begin high, so that only the size of
-// what lies there is bounded.
+// Cards have addresses of up to 57 bits. Those of some makers begin high, so only the size of what
+// lies there is bounded.
 constexpr uint64_t kLargestRange = uint64_t{1} << 57;
 
 using PoolId = std::pair<int64_t, int64_t>;
@@ -59,7 +59,7 @@ class RecordReader {
   uint64_t Bytes(PickleValue value) const {
     return static_cast<uint64_t>(std::max<int64_t>(tree_.Int(value).value_or(0), 0));
   }
-  // Of addresses and handles, which may have all 64 bits.
+  // Reads an address or a handle, which may have all 64 bits.
   uint64_t Handle(PickleValue value) const {
     return static_cast<uint64_t>(tree_.Int(value).value_or(0));
   }
@@ -124,7 +124,8 @@ SnapshotDevice& RecordReader::Device(size_t index) {
   return records_.devices[index];
 }
 
-// torch 2.0 wrote no address of a block, since they lie side by side, and its frames in a history.
+// torch 2.0 wrote no addresses of blocks, because they lie side by side, and their frames in a
+// history.
 void RecordReader::ReadBlock(PickleValue value, SnapshotSegment& segment, uint64_t& next_address) {
   SnapshotBlock block;
   std::string_view state;
@@ -185,7 +186,8 @@ void RecordReader::CheckRange(std::string_view what, size_t device, uint64_t add
                    absl::Hex(address), ", which no card can have");
 }
 
-// Nothing for what says nothing about memory: "snapshot", "annotate" and what comes later.
+// Returns nothing for an entry that says nothing about memory: "snapshot", "annotate" and later
+// ones.
 std::optional<SnapshotEntry> RecordReader::ReadEntry(PickleValue value) const {
   SnapshotEntry entry;
   std::optional<uint64_t> free;

@@ -22,7 +22,8 @@ enum class SnapshotAction : uint8_t {
   kOutOfMemory,
 };
 
-// An entry of device_traces. Bytes; `address` of an out-of-memory is what the driver had free.
+// An entry of device_traces. Bytes; the `address` of an out-of-memory entry is what the driver had
+// free.
 struct SnapshotEntry {
   SnapshotAction action = SnapshotAction::kAllocate;
   bool is_expandable = false;  // kMap, kUnmap: a part of an expandable segment
@@ -54,7 +55,7 @@ struct SnapshotSegment {
   std::vector<SnapshotBlock> blocks;
 };
 
-// What a snapshot holds of one card.
+// The contents of a snapshot for one card.
 struct SnapshotDevice {
   std::vector<SnapshotSegment> segments;
   std::vector<SnapshotEntry> trace;  // the entries that tell of memory
@@ -63,13 +64,14 @@ struct SnapshotDevice {
 };
 
 // A memory snapshot of torch 2.0 to 2.15, or the bare list of segments that
-// torch.cuda.memory_snapshot() gives, in one shape.
+// torch.cuda.memory_snapshot() gives, in one form.
 struct SnapshotRecords {
   std::vector<SnapshotDevice> devices;  // by their index
   std::string settings;                 // PYTORCH_CUDA_ALLOC_CONF
 };
 
-// `cut`: where the pickle of the tree ended. kInvalidArgument: a clause that says what is missing.
+// `cut`: where the pickle of the tree ended. Returns kInvalidArgument, with a clause that says what
+// is missing.
 absl::StatusOr<SnapshotRecords> ReadSnapshotRecords(const PickleTree& tree, const PickleCut& cut);
 
 }  // namespace memtrace::interchange

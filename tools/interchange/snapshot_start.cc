@@ -50,14 +50,15 @@ void SnapshotStart::Undo(const SnapshotEntry& entry, size_t index, bool requests
     case SnapshotAction::kAllocate: {
       const auto block = blocks_.find(entry.address);
       if (block == blocks_.end()) return;
-      // Only what the snapshot itself shows has a size; what a free tells of has none.
+      // Only a block that the snapshot itself shows has a size; one that only a free mentions has
+      // none.
       if (block->second.size != 0) final_blocks_.emplace(index, block->second);
       blocks_.erase(block);
       return;
     }
     case SnapshotAction::kFreeCompleted:
       blocks_[entry.address] = {.address = entry.address,
-                                .size = 0,  // not told
+                                .size = 0,  // not stated
                                 .requested = entry.size,
                                 .stream = entry.stream,
                                 .pool = 0,

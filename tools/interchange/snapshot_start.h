@@ -13,10 +13,10 @@
 
 namespace memtrace::interchange {
 
-// What a card held before the first entry of its trace: what it holds at the end, with every entry
-// undone, from the last to the first. Where the last entries are missing, the end tells nothing of
-// the beginning: then it is what the entries free and unmap that they did not make. As it goes
-// backwards, its rules are the reverse of those of analysis::BlockLives.
+// The contents of a card before the first entry of its trace: what it holds at the end, with every
+// entry undone, from the last to the first. If the last entries are missing, the end tells nothing
+// of the beginning; then the contents are what the entries free and unmap but did not make. Since
+// it goes backwards, its rules are the reverse of those of analysis::BlockLives.
 class SnapshotStart {
  public:
   struct Mapping {
@@ -34,11 +34,12 @@ class SnapshotStart {
   bool is_empty() const { return blocks_.empty() && mapped_.empty(); }
   const absl::btree_map<uint64_t, SnapshotBlock>& blocks() const { return blocks_; }
   const absl::btree_map<uint64_t, Mapping>& mapped() const { return mapped_; }
-  // In order: where expandable segments have memory at any moment. Their reserved addresses, of
-  // which no snapshot tells, are at least these.
+  // The ranges, in order, where expandable segments have memory at any moment. Their reserved
+  // addresses, which no snapshot states, are at least these.
   const std::vector<Range>& expandable() const { return expandable_; }
 
-  // The block that the allocation with this index in the trace made, if it is there at the end.
+  // Returns the block that the allocation with this index in the trace made; null unless it exists
+  // at the end.
   const SnapshotBlock* FinalBlock(size_t entry) const;
 
  private:

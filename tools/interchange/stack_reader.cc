@@ -14,8 +14,8 @@ using trace::Role;
 constexpr uint8_t kModuleFile = 1;
 constexpr uint8_t kOptimizerFile = 2;
 
-// Takes a stack's frames from the innermost on. What is innermost says what is being done; what is
-// around it, why: a module that is called within a backward is a checkpoint's.
+// Takes a stack's frames from the innermost on. The innermost frames say what is being done, and
+// those around them say why: a module that is called within a backward is a checkpoint's.
 class ClueCollector {
  public:
   void Add(FrameMark mark) {
@@ -83,7 +83,7 @@ class ClueCollector {
 
   void AddRole(FrameMark mark) {
     if (clues_.role != Role::kUnknown) return;
-    // What is inside a call of a module, not around it, says what its memory is.
+    // Frames inside a call of a module say what its memory is, frames around it do not.
     if (clues_.phase && mark != FrameMark::kOptimizerState) return;
     switch (mark) {
       case FrameMark::kModelBuilding:

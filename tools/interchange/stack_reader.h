@@ -19,10 +19,10 @@
 
 namespace memtrace::interchange {
 
-// What a stack gives away of the moment it was taken at.
+// The clues that a stack gives to the moment at which it was taken.
 struct StackClues {
   std::optional<trace::Phase> phase;
-  trace::Role role = trace::Role::kUnknown;  // of what lives on, if it is allocated here
+  trace::Role role = trace::Role::kUnknown;  // of a long-lived block that is allocated here
   bool has_frames = false;
   bool has_python = false;
   bool has_native = false;
@@ -35,18 +35,18 @@ struct StackClues {
 // Reads the frame lists of a snapshot, each once (if it has no more than kMostKept).
 class StackReader {
  public:
-  // At most so many lists and frames are kept: some 20 MiB each, beside 9 bytes for each list or
-  // dict of the pickle.
+  // The most lists and frames that are kept: some 20 MiB each, beside 9 bytes for each list or dict
+  // of the pickle.
   static constexpr size_t kMostKept = size_t{1} << 18U;
 
-  // `tree` outlives this, and is whole.
+  // `tree` outlives this, and is complete.
   explicit StackReader(const PickleTree& tree)
       : tree_(tree),
         frames_(tree.containers().count()),
         clues_(tree.containers().count()),
         noted_(tree.containers().count()) {}
 
-  // Valid until the next call.
+  // Returns the clues of a stack, which are valid until the next call.
   const StackClues& Read(PickleValue frames);
 
   // Returns the role of a long-lived block allocated at this stack: by the stack itself, else by
@@ -68,17 +68,17 @@ class StackReader {
   using Files = absl::flat_hash_set<std::string_view>;
 
   StackClues ReadFrames(PickleValue frames);
-  // What is called from torch's modules or optimizers is a file of theirs.
+  // Notes that a file which is called from torch's modules or optimizers is one of theirs.
   void NoteFile(const InnerFrame& inner, FrameMark caller);
   Frame ReadFrame(PickleValue frame) const;
 
   const PickleTree& tree_;
-  // What is known of a list or dict of the pickle, by its payload.
+  // The known facts of lists or dicts of the pickle, by their payload.
   template <typename T>
   class Known {
    public:
     explicit Known(size_t payloads) : places_(payloads) {}
-    // Made with `read` if it is new. Valid until kMostKept more were.
+    // Returns the fact, made with `read` if it is new. It is valid until kMostKept more were made.
     template <typename Read>
     const T& At(uint64_t payload, const Read& read) {
       if (places_[payload] == 0) {
@@ -105,7 +105,7 @@ class StackReader {
   StackClues none_;
   Files module_files_;
   Files optimizer_files_;
-  std::vector<uint8_t> noted_;  // of what its file is known to be, by the frame's payload
+  std::vector<uint8_t> noted_;  // what its file is known to be, by the frame's payload
 };
 
 }  // namespace memtrace::interchange

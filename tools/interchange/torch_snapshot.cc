@@ -16,7 +16,7 @@
 namespace memtrace::interchange {
 namespace {
 
-// torch rounds every request up to this, unless it is told to round further; only the blocks of the
+// torch rounds every request up to this, unless it is told to round further. Only the blocks at the
 // end say what they really got.
 constexpr uint64_t kRounding = 512;
 
@@ -94,7 +94,7 @@ void TorchSnapshot::Visit::Run() {
 void TorchSnapshot::Visit::VisitStart(int32_t device) {
   const auto place = static_cast<size_t>(device);
   const SnapshotStart& start = snapshot_.starts_[place];
-  // A card that torch wrote something of is one of the snapshot's, however empty.
+  // A card of which torch wrote anything belongs to the snapshot, even if it is empty.
   if (snapshot_.records_.devices[place].has_entries) Tell(trace::Map{.device = device});
   for (const SnapshotStart::Range& range : start.expandable())
     Tell(trace::Reserve{.device = device, .address = range.begin, .size = range.end - range.begin});
@@ -114,8 +114,8 @@ void TorchSnapshot::Visit::VisitStart(int32_t device) {
   }
 }
 
-// From where the entries end to where the snapshot was taken: what is between them is missing, what
-// the segments say is exact.
+// Bridges the gap from where the entries end to where the snapshot was taken: the events between
+// are missing, but what the segments say is exact.
 void TorchSnapshot::Visit::VisitEnd(int32_t device) {
   const std::vector<SnapshotSegment>& segments =
       snapshot_.records_.devices[static_cast<size_t>(device)].segments;
@@ -190,8 +190,8 @@ void TorchSnapshot::Visit::TellPhase(const RoleGuesses::Entry& guess) {
   Tell(trace::PhaseChange{.phase = phase_});
 }
 
-// Of the card the snapshot knows only what the driver had left. Its size is not known (total 0):
-// context and other processes are not in the file.
+// The snapshot only knows what the driver had left of the card. The card's size is not known (total
+// 0), because context and other processes are not in the file.
 void TorchSnapshot::Visit::VisitFailure(int32_t device, const SnapshotEntry& entry) {
   const uint64_t mapped = mapped_[static_cast<size_t>(device)];
   Tell(trace::CardSample{{.device = device, .free = entry.address, .reserved = mapped}});
@@ -236,8 +236,8 @@ TorchSnapshot::TorchSnapshot(PickleTree tree, PickleCut cut, SnapshotRecords rec
   if (!records_.settings.empty()) info_["environment.PYTORCH_CUDA_ALLOC_CONF"] = records_.settings;
 }
 
-// Where a snapshot's own sum is not that of its blocks (one waits for a stream, or the file was
-// changed by another tool), both are told.
+// If a snapshot's own sum differs from that of its blocks (one waits for a stream, or another tool
+// changed the file), both are stated.
 void TorchSnapshot::NoteOwnTotals() {
   for (size_t device = 0; device < devices(); ++device) {
     uint64_t own = 0;
@@ -275,8 +275,8 @@ void TorchSnapshot::ForEach(const std::function<void(const trace::Event&)>& visi
   Visit(*this, visit).Run();
 }
 
-// Frames of C++ stand in front of those of Python, and are many: they are left out where there is
-// a line of Python.
+// Frames of C++ stand in front of those of Python, and are many, so they are left out if there is a
+// line of Python.
 std::vector<trace::Frame> TorchSnapshot::Stack(trace::StackId id) const {
   std::vector<trace::Frame> frames;
   if (id == 0) return frames;

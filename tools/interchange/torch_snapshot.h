@@ -19,14 +19,14 @@
 
 namespace memtrace::interchange {
 
-// A memory snapshot of torch as the events of a trace (docs/interchange.md). What was there before
-// the snapshot's own trace begins comes first, as alive; the traces of several devices are merged
-// by their times. Phases, steps and roles are guessed (RoleGuesses). A snapshot without a trace is
-// a moment: all its blocks are alive.
+// A memory snapshot of torch as the events of a trace (docs/interchange.md). Blocks and segments
+// from before the snapshot's own trace come first, as alive; the traces of several devices are
+// merged by time. Phases, steps and roles are guessed (RoleGuesses). A snapshot without a trace is
+// a single moment: all its blocks are alive.
 class TorchSnapshot : public analysis::EventSource {
  public:
   // `pickle` outlives this. One that is cut short gives what is whole of it (docs/interchange.md).
-  // Errors: a clause that ends with the place, as ReadPickle's; nothing of the file is executed.
+  // Errors are a clause that names the place, as ReadPickle's are; nothing of the file is executed.
   static absl::StatusOr<TorchSnapshot> Read(std::string_view pickle);
 
   void ForEach(const std::function<void(const trace::Event&)>& visit) const override;
@@ -36,7 +36,7 @@ class TorchSnapshot : public analysis::EventSource {
   std::vector<trace::Frame> Stack(trace::StackId id) const override;
   analysis::Evidence best_evidence() const override { return analysis::Evidence::kFrames; }
 
-  // Facts of the process in the keys of trace::TraceReader::info; and "snapshot",
+  // Facts of the process with the keys of trace::TraceReader::info; and "snapshot", of
   // analysis::RunFacts.
   const std::map<std::string, std::string>& info() const { return info_; }
 
@@ -48,7 +48,7 @@ class TorchSnapshot : public analysis::EventSource {
   TorchSnapshot(PickleTree tree, PickleCut cut, SnapshotRecords records);
   void NoteOwnTotals();
   size_t devices() const { return records_.devices.size(); }
-  // Of a private pool by its segment at the end, 0 of one that is gone by then.
+  // Returns the private pool at an address, by its segment at the end; 0 if that is gone by then.
   uint32_t PoolAt(size_t device, uint64_t address) const;
 
   PickleTree tree_;
@@ -56,7 +56,7 @@ class TorchSnapshot : public analysis::EventSource {
   SnapshotRecords records_;
   std::vector<SnapshotStart> starts_;  // by device
   RoleGuesses guesses_;
-  // Of private pools: end and number by begin, by device.
+  // The segments of private pools, by device: end and pool number by begin.
   std::vector<std::map<uint64_t, std::pair<uint64_t, uint32_t>>> pools_;
   std::map<std::string, std::string> info_;
   std::vector<std::string> strings_ = {""};  // keys and values of annotations, in turn

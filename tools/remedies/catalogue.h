@@ -9,7 +9,7 @@
 
 namespace memtrace::remedies {
 
-// How much a change asks of whoever makes it; the cheapest first.
+// The effort that a change takes, the cheapest first.
 enum class Effort : uint8_t {
   kSetting,  // an environment variable, another program
   kOption,   // a word in a call

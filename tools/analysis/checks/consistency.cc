@@ -28,7 +28,7 @@ std::string Consistency::Apply(const trace::Event& event) {
   return wrong.empty() ? what : wrong;
 }
 
-// What a checkpoint restates has the moment of the checkpoint.
+// An event that a checkpoint restates has the moment of the checkpoint.
 std::string Consistency::CheckOrder(const trace::Event& event) {
   const bool goes_back = event.sequence < sequence_ || event.time_ns < time_ns_;
   sequence_ = std::max(sequence_, event.sequence);

@@ -14,21 +14,21 @@
 
 namespace memtrace::analysis {
 
-// Whether each event can be true after those before it: no block lies in another or outside of
-// mapped memory, none is freed that does not live, order and time do not go back, and what a sample
-// says is reserved is what is mapped. Where events are known to be missing (Lost, a beginning
-// without its live set) what only they could explain is let pass.
+// Checks that each event can be true after those before it: no block overlaps another or lies
+// outside of mapped memory, no block is freed that is not alive, order and time do not go back, and
+// a sample reports as reserved what is mapped. Where events are known to be missing (Lost, or a
+// beginning without its live set), a contradiction that they could explain is ignored.
 //
-// It has a map of blocks of its own and does not use BlockLives, whose rules mend what is judged
-// here. It also needs the order of addresses and the end of each block at every event, to see a
-// block that lies in another, which no other reader does.
+// The class keeps its own map of blocks instead of BlockLives, whose rules repair the faults that
+// are sought here. It also needs the order of addresses and the end of each block at every event,
+// which no other reader does, to find a block that overlaps another.
 class Consistency {
  public:
-  // `begins_blind`: what lived at the beginning is not known.
+  // `begins_blind`: the blocks that were alive at the beginning are not known.
   explicit Consistency(bool begins_blind) : is_blind_(begins_blind) {}
 
-  // A clause that says what is wrong with the event, "frees 0x7f00 of card 0, where no block
-  // lives"; empty if nothing is.
+  // Returns a clause that says what is wrong with the event, such as "frees 0x7f00 of card 0, where
+  // no block lives"; empty if nothing is.
   std::string Apply(const trace::Event& event);
 
  private:
@@ -55,7 +55,7 @@ class Consistency {
   std::string Apply(const trace::OutsideAllocate& taken);
   std::string Apply(const trace::OutsideFree& back);
   std::string Apply(const trace::Lost& lost);
-  // Of kinds that cannot contradict what was before.
+  // Accepts events of kinds that cannot contradict earlier ones.
   template <trace::OneOf<trace::Reserve, trace::Relabel, trace::Step, trace::PhaseChange,
                          trace::TagChange, trace::Annotate, trace::Resume, trace::Activity>
                 Ignored>

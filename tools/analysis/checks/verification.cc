@@ -12,8 +12,8 @@
 namespace memtrace::analysis {
 namespace {
 
-// Names that the file does not define; each is told once. A file of the last part (--keep) may lack
-// some as it was asked to, a damaged one lacks what was in its damaged blocks.
+// Reports names that the file does not define, each once. A file that keeps only its last part
+// (--keep) may lack some on purpose; a damaged one lacks the names in its damaged blocks.
 class MissingNames {
  public:
   explicit MissingNames(const trace::TraceReader& reader) : reader_(reader) {}
@@ -39,7 +39,7 @@ class MissingNames {
   absl::flat_hash_set<trace::StackId> stacks_;
 };
 
-// The events of one file, as they come.
+// Verifies the events of one file as they come.
 class Verifying {
  public:
   // `has_all`: no event is known to be missing.
@@ -71,7 +71,7 @@ void VerifyEvents(const EventSource& source, Verification& verification) {
   source.ForEach([&verifying](const trace::Event& event) { verifying.Apply(event, 0); });
 }
 
-// A repaired trace lacks what was in the blocks that were left out.
+// A repaired trace lacks the contents of the blocks that were left out.
 void VerifyEvents(const trace::TraceReader& reader, Verification& verification) {
   const trace::Completeness& completeness = verification.completeness;
   const bool has_all = completeness.whole() && !reader.info().contains("repaired");

@@ -12,14 +12,14 @@
 
 namespace memtrace::analysis {
 
-// An event that cannot be true after those before it, or names what the file does not define.
+// An event that contradicts earlier ones, or that refers to a name the file does not define.
 struct EventFault {
   uint64_t event = 0;   // its place among the file's events, from 1
   uint64_t offset = 0;  // in the file, in bytes; 0: not known
   std::string what;     // a clause: "frees 0x7f00 of card 0, where no block lives"
 };
 
-// What reading all of a file came to.
+// The result of reading a whole file.
 struct Verification {
   std::string file;
   std::string kind;        // "trace" or "snapshot"; empty if neither
@@ -34,8 +34,9 @@ struct Verification {
   bool whole() const { return unreadable.empty() && completeness.whole() && fault_count == 0; }
 };
 
-// Reads all events and adds what is wrong with them. Of a trace it is also said where in the file
-// they are, and which definitions are missing. REQUIRES: verification.completeness is the file's.
+// Reads all events and adds their faults to `verification`. For a trace, it also adds where in the
+// file they are and which definitions are missing. REQUIRES: verification.completeness is the
+// file's.
 void VerifyEvents(const EventSource& source, Verification& verification);
 void VerifyEvents(const trace::TraceReader& reader, Verification& verification);
 

@@ -19,13 +19,13 @@ using remedies::Id;
 using trace::Phase;
 using trace::Role;
 
-// Where what is computed has a part for each example.
+// True in phases whose results have a part for each example.
 bool IsPass(Phase phase) {
   return phase == Phase::kForward || phase == Phase::kRecompute || phase == Phase::kEvaluate ||
          phase == Phase::kGenerate;
 }
 
-// The user's function that called for the memory: its file and its name; empty if there is none.
+// The file and the name of the user's function that requested the memory; empty if there is none.
 using Caller = std::pair<std::string, std::string>;
 Caller CallerOf(const std::vector<trace::Frame>& stack) {
   const trace::Frame* user = InnermostUserFrame(stack);
@@ -40,14 +40,15 @@ class BatchSavingFinder {
         sequence_(AnnotatedNumber(facts.annotations, fact::kForwardSequence).value_or(0)) {}
 
   std::vector<Saving> Run() {
-    // What failed attempts left is in the way of a batch of any size.
+    // Memory left by failed attempts is in the way of a batch of any size.
     if (facts_.attempts && facts_.attempts->bytes >= facts_.held.bytes / 100) return {};
     if (facts_.kept && facts_.kept->is_in_vain()) return {};
-    // What is computed of the results of all batches is not of one of them.
+    // A request after the loop is computed from the results of all batches, not of one.
     if (facts_.is_after_loop && !facts_.request_stack.empty()) return {};
-    // A model on its way to the card has no batch.
+    // A model that is being moved to the card has no batch.
     if (facts_.verdict.rest.source == NeedSource::kPlacement) return {};
-    // What a VAE decodes has rows of its own, and what joins the results of all batches, too.
+    // A VAE decodes rows of its own, and the join of all batches' results does not depend on one
+    // batch.
     if (IsVaeDecoding(facts_.request_stack) || IsEvaluationResult(facts_.request_stack)) return {};
     AddSmallerBatch();
     if (batch_ == 1) {
@@ -55,7 +56,7 @@ class BatchSavingFinder {
     } else if (IsOnePromptInSeveralSequences()) {
       Add(Id::kFewerSequences, batch_);
     } else {
-      // A validation within a training has passes of its own.
+      // A validation within a training has its own passes.
       const bool is_training =
           facts_.moment.phase != Phase::kEvaluate && facts_.moment.phase != Phase::kGenerate &&
           facts_.Held(Role::kGradient) + facts_.Held(Role::kOptimizerState) > 0;
@@ -70,21 +71,22 @@ class BatchSavingFinder {
            AnnotatedNumber(facts_.annotations, fact::kGenerateBatch) == 1;
   }
 
-  // Half of what has an equal part for each of `count` examples. With a count that is not known
-  // that is all of it.
+  // Adds a saving of half the memory that has an equal part for each of `count` examples. If the
+  // count is not known, all memory of the pass is taken to have such parts.
   void Add(Id id, uint64_t count) {
     const uint64_t half = BytesOfPass(std::max<uint64_t>(count, 1)) / 2;
     const uint64_t freed = Less(half, id == Id::kHalfMicroBatch ? GradientsOfAccumulation() : 0);
     list_.Add(SavingOf(id, freed, half));
   }
 
-  // In the second pass of an accumulation all gradients are there, which the first one made.
+  // Bytes of gradients that do not exist yet. In the second pass of an accumulation all exist,
+  // because the first one made them.
   uint64_t GradientsOfAccumulation() const {
     return Less(facts_.TrainedBytes(),
                 facts_.Held(Role::kGradient) + facts_.verdict.rest.optimizer.gradients);
   }
 
-  // Passes of training have run with such batches on this card: the need is what those needed.
+  // Adds the batch size of earlier passes of training on this card; the need is what those needed.
   void AddSmallerBatch() {
     if (!facts_.largest_call || facts_.moment.phase == Phase::kEvaluate) return;
     const CallSize& now = facts_.largest_call->now;
@@ -104,8 +106,8 @@ class BatchSavingFinder {
                             : examples + " x " + std::to_string(size.length);
   }
 
-  // What the step that runs has computed: what earlier ones left behind does not depend on the
-  // batch.
+  // Returns the bytes that the running step has computed. What earlier steps left behind does not
+  // depend on the batch.
   uint64_t BytesOfPass(uint64_t count) const {
     uint64_t bytes = 0;
     std::set<Caller> callers;
@@ -114,7 +116,7 @@ class BatchSavingFinder {
       bytes += part.bytes;
       callers.insert(CallerOf(facts_.source.Stack(block.allocation.stack)));
     });
-    // At a limit the card has room for the request: what helps is the limit.
+    // At a limit the card has room for the request, so the limit is what has to change.
     const bool is_asked =
         IsPass(facts_.moment.phase) ? callers.contains(CallerOfRequest()) : IsRequestOfBackward();
     const bool is_of_pass = is_asked && facts_.verdict.cause != Cause::kLimit;
@@ -122,8 +124,8 @@ class BatchSavingFinder {
     return bytes + facts_.verdict.rest.OfPass();
   }
 
-  // True if a backward requested more than the gradient of any parameter takes, so that it is of
-  // the examples; what it gathers of other ranks is not.
+  // True if a backward requested more than the gradient of any parameter takes, so that the request
+  // depends on the examples; what the backward gathers from other ranks does not.
   bool IsRequestOfBackward() const {
     if (facts_.moment.phase != Phase::kBackward || IsGathering(facts_.request_stack)) return false;
     uint64_t largest = 0;
@@ -138,8 +140,8 @@ class BatchSavingFinder {
     return facts_.request_stack.empty() ? kNobody : CallerOf(facts_.request_stack);
   }
 
-  // A cache of generate() or of a model's call has a part for each of its sequences; one of a
-  // server is there from the start.
+  // True if the block's size depends on the batch. A cache of generate() or of a model's call has a
+  // part for each of its sequences; a server's cache exists from the start.
   bool IsOfPass(const Block& block, Role role) const {
     if (block.birth.step < facts_.moment.step) return false;
     if (role == Role::kActivation) return true;

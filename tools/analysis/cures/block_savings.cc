@@ -21,12 +21,12 @@ using remedies::Id;
 using trace::Phase;
 using trace::Role;
 
-// Logits are computed in so many pieces, of which one is there at a time.
+// The number of pieces in which logits are computed; one piece exists at a time.
 constexpr uint64_t kPiecesOfLogits = 8;
 constexpr size_t kFewestCasts = 4;
 constexpr uint64_t kSmallPart = 10;
 
-// Saving::percent_that_fits of a pass that leaves nothing but what is not needed.
+// Saving::percent_that_fits if the pass leaves nothing but what is not needed.
 constexpr uint64_t kPercentOfAlike = 95;
 
 class BlockSavingFinder {
@@ -92,7 +92,8 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // Without a graph, too, a pass holds what it computes with at the moment: how much is not known.
+  // Without a graph a pass still holds its current temporaries. Their size is not known, so the
+  // need is a lower bound.
   void FindGraphsInVain() {
     if (!facts_.kept || !facts_.kept->is_in_vain()) return;
     const uint64_t kept = facts_.kept->bytes;
@@ -103,7 +104,7 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // Likewise.
+  // Like FindGraphsInVain(), this finds a lower bound of the need.
   void FindUntrainedGraphs() {
     if (!facts_.untrained) return;
     const uint64_t kept = facts_.untrained->bytes;
@@ -116,13 +117,14 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // Softmax's output is kept twice: as it is, and as dropout or the average over heads takes it.
+  // The output of softmax is kept twice: as it is, and as the input of dropout or of the average
+  // over heads.
   uint64_t AttentionWeights(const StackRule& is_within, const StackRule& is_softmax) {
     std::set<uint64_t> sizes;
     if (is_softmax(facts_.request_stack)) sizes.insert(facts_.request_bytes);
     for (const Block* block : facts_.BlocksWhere(is_softmax))
       sizes.insert(block->allocation.requested);
-    // In fp32, and in the 16 bits that the scores have.
+    // They are in fp32, and in the 16 bits that the scores have.
     const auto are_weights = [&sizes](uint64_t bytes) {
       return sizes.contains(bytes) || sizes.contains(2 * bytes);
     };
@@ -143,8 +145,8 @@ class BlockSavingFinder {
     list_.Add(SavingOf(Id::kFusedAttention, eager, eager));
   }
 
-  // What DataParallel gathered, and what was made of all of it in its size: of two cards or more
-  // each would have its part.
+  // Finds what DataParallel gathered and the results of the same size computed from it. With the
+  // loss on each card, each of two or more cards would hold only its part.
   void FindGatheredOutputs() {
     std::set<uint64_t> sizes;
     for (const Block* block : facts_.BlocksWhere(IsParallelGather))
@@ -157,8 +159,8 @@ class BlockSavingFinder {
     list_.Add(SavingOf(Id::kLossOnEachCard, bytes / 2, bytes / 2));
   }
 
-  // Copies of whole modules that peft trains beside the adapters; these take a tenth as much or
-  // less.
+  // Finds copies of whole modules that peft trains beside the adapters. Adapters in their place
+  // take a tenth as much or less.
   void FindTrainedCopies() {
     constexpr uint64_t kOfAdapters = 10;
     uint64_t bytes = 0;
@@ -177,7 +179,8 @@ class BlockSavingFinder {
                        bytes + to_come - (bytes + to_come) / kOfAdapters));
   }
 
-  // What of the states, gradients and copies to come is of so many bytes of the trained parameters.
+  // Returns the bytes of the states, gradients and copies to come that belong to `weights` bytes of
+  // the trained parameters.
   uint64_t ToComeOf(uint64_t weights) const {
     const RestOfStep& rest = facts_.verdict.rest;
     const bool is_counted =
@@ -195,7 +198,7 @@ class BlockSavingFinder {
     return Less(rest.RiseWith(rest.optimizer), rest.RiseWith(then));
   }
 
-  // What the head gave in this step, if that is still in use; 0 if it is not.
+  // Returns the size of the head's largest output of this step that is still in use, or 0.
   uint64_t OutputOfHead() const {
     uint64_t size = 0;
     facts_.ForEachBlock([&](BlockId, const Block& block) {
@@ -206,8 +209,9 @@ class BlockSavingFinder {
     return size;
   }
 
-  // The gradient of the head's weight, which each piece adds to, and the one that it adds; 0 if the
-  // program does not train so much. Of a head that shares the embedding's weight: that one's.
+  // Returns the bytes of two gradients of the head's weight: the one that each piece adds to, and
+  // the one that it adds. 0 if the program does not train so much. A head that shares the
+  // embedding's weight has that one's gradients.
   uint64_t GradientsOfHead() const {
     const uint64_t words =
         AnnotatedNumber(facts_.annotations, fact::kForwardVocabulary).value_or(0);
@@ -220,7 +224,7 @@ class BlockSavingFinder {
     return weight <= facts_.TrainedBytes() ? 2 * weight : 0;
   }
 
-  // The head's output, and what is of its size or twice that (fp32 of half).
+  // Finds the head's output and everything of its size or twice that (fp32 of half).
   void FindLogits() {
     const uint64_t of_head = OutputOfHead();
     const uint64_t size =
@@ -244,7 +248,8 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // A block for each module, half the size of its weight, that outlives a pass without gradients.
+  // Finds a block for each module, half the size of its weight, that outlives a pass without
+  // gradients.
   void FindCasts() {
     if (AnnotatedText(facts_.annotations, fact::kForwardAutocastCache) != "1") return;
     std::map<std::string, uint64_t, std::less<>> weights;
@@ -265,7 +270,7 @@ class BlockSavingFinder {
     uint64_t bytes = 0;
     for (const auto& [module, cast] : casts) bytes += cast;
     Saving saving = SavingOf(Id::kNoCastCache, bytes, bytes);
-    // The pass leaves nothing but casts, so that the modules to come leave nothing without them.
+    // The pass leaves nothing but casts, so without them the modules to come leave nothing.
     if (others - bytes <= bytes / kSmallPart) saving.percent_that_fits = kPercentOfAlike;
     list_.Add(std::move(saving));
   }
@@ -278,9 +283,9 @@ class BlockSavingFinder {
                        });
   }
 
-  // They are in the way until the next backward, which makes its own: what it needs comes on top.
-  // While a backward or an update runs, only those that become more with each step are known to be
-  // of no use to it.
+  // Old gradients are in the way until the next backward, which makes its own; its need comes on
+  // top. While a backward or an update runs, only gradients that increase with each step are known
+  // to be useless to it.
   void FindOldGradients() {
     const Position& now = facts_.moment;
     if (now.step == 0) return;
@@ -298,8 +303,8 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // Gradients that are copied into buckets and back lie in both. Those that are views of their
-  // bucket have no blocks of their own.
+  // Gradients that are copied into buckets and back exist in both. Gradients that are views of
+  // their bucket have no blocks of their own.
   void FindBuckets() {
     uint64_t buckets = 0;
     facts_.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
@@ -311,8 +316,8 @@ class BlockSavingFinder {
     list_.Add(SavingOf(Id::kBucketView, twice, twice));
   }
 
-  // What lies free in pools of graphs is for their own replays alone. How it is spread over them is
-  // not known.
+  // Free memory in the pools of graphs is only for their own replays. How it is spread over the
+  // pools is not known.
   void FindPools() {
     std::set<uint32_t> pools;
     facts_.ForEachBlock([&](BlockId, const Block& block) { pools.insert(block.allocation.pool); });

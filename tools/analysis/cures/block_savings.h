@@ -9,8 +9,8 @@
 
 namespace memtrace::analysis {
 
-// Returns savings of blocks that nobody has to keep, told by where they were made and by their
-// roles: loaded checkpoints, graphs without a backward, attention weights, logits, casts of
+// Returns savings of blocks that nothing has to keep, recognized by where they were made and by
+// their roles: loaded checkpoints, graphs without a backward, attention weights, logits, casts of
 // autocast, gradients of an earlier step. docs/report.md has the rule of each.
 std::vector<Saving> FindBlockSavings(const SavingFacts& facts);
 

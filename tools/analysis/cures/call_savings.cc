@@ -38,7 +38,7 @@ class CallSavingFinder {
   }
 
  private:
-  // Lines of the user's files that the hooks wrote under `key`.
+  // Returns the lines of the user's files that the hooks wrote under `key`.
   Places PlacesOf(std::string_view key) const {
     Places places;
     const std::string text = AnnotatedText(facts_.annotations, key);
@@ -47,13 +47,15 @@ class CallSavingFinder {
     return places;
   }
 
-  // True if the innermost frame of Python is one of these lines: it called for the memory itself.
+  // True if the innermost frame of Python is one of these lines, so that the line itself requested
+  // the memory.
   static bool IsAtLine(const std::vector<trace::Frame>& stack, const Places& places) {
     const trace::Frame* innermost = InnermostOfPython(stack);
     return innermost != nullptr && places.contains(ShortFrame(*innermost));
   }
 
-  // The largest part that another block in use is of this many bytes, without a rest: "a twelfth".
+  // Returns the largest number of times (at most kMostHeads) that the size of another block in use
+  // fits into `bytes` without a remainder; 0 if none does.
   uint64_t TimesOfAnother(uint64_t bytes) const {
     constexpr uint64_t kMostHeads = 256;
     uint64_t times = 0;
@@ -65,8 +67,8 @@ class CallSavingFinder {
     return times;
   }
 
-  // The mask itself is in use, so that a view of it costs nothing. What attention makes of the
-  // repeated one, a padded copy, is as many times smaller.
+  // The mask itself is in use, so a view of it costs nothing. The padded copy that attention makes
+  // of the repeated mask shrinks by the same factor.
   void FindRepeatedMasks() {
     const Places places = PlacesOf(fact::kSourceRepeatsMask);
     if (places.empty()) return;
@@ -107,7 +109,7 @@ class CallSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // How large the tiles are is not known, and of an image that is one tile nothing is gained.
+  // The size of the tiles is not known, and nothing is gained for an image that is a single tile.
   void AddTiling(uint64_t bytes) {
     Saving saving = SavingOf(Id::kVaeTiling, bytes, bytes);
     saving.at_least = true;
@@ -129,8 +131,8 @@ class CallSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // Each length is a size that torch's cache has not yet: what is cached is of use for none. The
-  // old and the new stand beside each other while they are joined.
+  // Each length has a size that torch's cache does not hold yet, so nothing cached serves it. The
+  // old and the new block exist side by side while they are joined.
   void FindGrowingCaches() {
     const Places places = PlacesOf(fact::kSourceConcatenates);
     const auto is_joined = [&places](const std::vector<trace::Frame>& stack) {
@@ -160,7 +162,7 @@ class CallSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // Not of what is trained: that is the row of bf16 parameters.
+  // Trained weights are left to the row of bf16 parameters.
   void FindWideWeights() {
     const std::string key = fact::kLoadWider.Of(facts_.device);
     const uint64_t wider = AnnotatedNumber(facts_.annotations, key).value_or(0);
@@ -174,7 +176,7 @@ class CallSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // A model of fp32 weights that is moved to the card, by a program that does not train.
+  // Finds a model of fp32 weights that is moved to the card by a program that does not train.
   void FindWideMoves() {
     const std::string card = std::to_string(facts_.device);
     const uint64_t wide =
@@ -196,10 +198,10 @@ class CallSavingFinder {
            phase != trace::Phase::kRecompute && phase != trace::Phase::kOptimizer;
   }
 
-  // A function of the user's: its file and its name.
+  // The file and the name of a function of the user's.
   using Function = std::pair<std::string, std::string>;
 
-  // The user's functions that called for the failed request.
+  // Returns the user's functions on the stack of the failed request.
   std::set<Function> FunctionsOfRequest() const {
     std::set<Function> functions;
     for (const trace::Frame& frame : facts_.request_stack)
@@ -208,7 +210,8 @@ class CallSavingFinder {
     return functions;
   }
 
-  // True if a block in use has the size of the request and was made by a line of one of these.
+  // True if a block in use has about the size of the request and was made by one of these
+  // functions.
   bool IsComputedOfAlike(const std::set<Function>& functions) const {
     constexpr uint64_t kPart = 100;
     bool found = false;
@@ -223,8 +226,8 @@ class CallSavingFinder {
     return found;
   }
 
-  // The user's line that called for the memory by an operation of torch, which may have functions
-  // of Python in between; empty if another library or a module called for it.
+  // Returns the user's line that requested the memory through an operation of torch, possibly with
+  // torch's Python functions in between; empty if another library or a module requested it.
   static std::string LineOfOperation(const std::vector<trace::Frame>& stack) {
     for (const trace::Frame& frame : stack) {
       if (IsNative(frame) || (IsOfTorch(frame) && !IsModuleCall(frame))) continue;
@@ -233,8 +236,8 @@ class CallSavingFinder {
     return "";
   }
 
-  // A large result of arithmetic at a line of the user's, beside an input as large. In place the
-  // result needs no memory; in two pieces half of both is needed.
+  // Finds a large result of arithmetic at a line of the user's, beside an input as large. In place
+  // the result needs no memory; in two pieces half of both is needed.
   void FindComputedCopies() {
     constexpr uint64_t kTenth = 10;
     const bool is_large =
@@ -254,8 +257,8 @@ class CallSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // One tensor that no state of this card has room for, and that a line of the user's asks for by
-  // itself. What a part of it takes is not known.
+  // Finds a single tensor that no state of this card has room for, requested by a line of the
+  // user's itself. The need of a part of it is not known.
   void FindTooLargeForCard() {
     const std::string line = LineOfOperation(facts_.request_stack);
     if (!facts_.verdict.is_larger_than_card || line.empty() || !IsWithoutGraph()) return;

@@ -8,7 +8,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// How a variable takes values without their graphs.
+// Returns how a variable can take values without their graphs.
 std::string WithoutGraph(const Keeper& keeper) {
   const std::string before = " before " + TakerOf(keeper) + " takes it";
   if (keeper.is_in_larger)
@@ -64,7 +64,7 @@ std::string WithoutKeeping(const GrowthCourse& growth, bool needs_graphs,
   if (growth.sites.front().is_enlarged)
     return made + " is made again each time, larger: allocate it once, or keep it on the host";
   const std::string where = keeper ? " in '" + keeper->name + "'" : "";
-  // Of a run that completed nobody has looked for cycles.
+  // Cycles are not searched for in a run that completed.
   const bool may_be_cycles = !keeper && growth.is_past && growth.kind == IterationKind::kLoop;
   return "do not keep " + made + where + ": " + usual +
          (may_be_cycles ? "; if no variable keeps it, reference cycles do until gc.collect()" : "");

@@ -9,17 +9,18 @@
 
 namespace memtrace::analysis {
 
-// Words for the change of a program that keeps what grows. REQUIRES, of all: the growth has sites.
+// These functions word the change to a program that keeps what grows. All of them REQUIRE that the
+// growth has sites.
 
-// "train.py:9, train.py:12 and 3 more make": the lines of what grows, fastest first, each once; the
-// site of what has none.
+// Returns the lines of what grows, fastest first and each once, as in "train.py:9, train.py:12 and
+// 3 more make"; a site without a line is named itself.
 std::string LinesThatMake(const GrowthCourse& growth);
 
-// The variable that takes a tensor with its graph, and the line that made that.
+// Returns the variable that takes a tensor with its graph, and the line that made it.
 std::string TakerOf(const Keeper& keeper);
 
-// `needs_graphs`: each iteration has a backward. `usual`: the change that is to be made where it is
-// not known what keeps it.
+// Returns the change that keeps the growth from being kept. `needs_graphs`: each iteration has a
+// backward. `usual`: the change to make if it is not known what keeps it.
 std::string WithoutKeeping(const GrowthCourse& growth, bool needs_graphs, const std::string& usual);
 
 }  // namespace memtrace::analysis

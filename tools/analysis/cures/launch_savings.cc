@@ -18,14 +18,15 @@ uint64_t OfOthers(const SavingFacts& facts) {
   return facts.ledger.positive(LedgerPart::kOtherProcesses);
 }
 
-// Those of the launch that hold most; null if programs that are not of the launch hold more.
+// Returns the process of the launch's group that holds most; null if programs outside of the launch
+// hold more.
 const OtherProcess* MostOfLaunch(const SavingFacts& facts) {
   const uint64_t others = OfOthers(facts);
   if (BytesOfLaunch(facts.others, others) <= others / 2) return nullptr;
   return GroupOthers(facts.others).front().processes.front();
 }
 
-// Bytes that this process loaded from files and has nothing else in.
+// Bytes that this process loaded from files and that hold nothing else.
 uint64_t LoadedHere(const SavingFacts& facts) {
   if (IsLoading(facts.request_stack)) return facts.BytesWhere(IsLoading);
   uint64_t bytes = 0;
@@ -37,7 +38,8 @@ uint64_t LoadedHere(const SavingFacts& facts) {
   return bytes;
 }
 
-// The others' traces tell what they hold. Without one, ranks are taken to load what this one loads.
+// True if the rank holds what it loaded from a file, according to its own trace. Without a trace,
+// ranks are assumed to load what this one loads.
 bool IsOfFile(const OtherProcess& rank, const SavingFacts& facts) {
   if (rank.holds) return rank.holds->is_of_file;
   const uint64_t live = facts.ledger.positive(LedgerPart::kLive);

@@ -9,11 +9,12 @@
 
 namespace memtrace::analysis {
 
-// What other processes have of the card, and how those of the same launch would keep off it.
+// Returns savings of the memory that other processes hold on the card, with the change that would
+// keep those of the same launch off it.
 std::vector<Saving> FindLaunchSavings(const SavingFacts& facts);
 
-// True if ranks of the launch hold here what each of them loaded from files: of a tensor that was
-// saved from this card, torch.load makes one on this card in every rank.
+// True if ranks of the launch hold on this card what each of them loaded from files: torch.load
+// makes a tensor that was saved from this card on this card again, in every rank.
 bool RanksLoadHere(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis

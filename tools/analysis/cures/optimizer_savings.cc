@@ -18,13 +18,13 @@ using trace::Phase;
 using trace::Role;
 
 // torch/optim/adam.py, _single_tensor_adam: the root of the second state, its quotient and the sum
-// with eps are there at once, each the size of the parameter that is stepped.
+// with eps exist at once, each of the size of the parameter that is stepped.
 constexpr uint64_t kTemporariesOfLoop = 3;
 
-// A LoRA of rank 16 trains 0.3 to 2 percent of what the model has.
+// A LoRA of rank 16 trains 0.3 to 2 percent of the model's parameters.
 constexpr uint64_t kPercentOfAdapters = 2;
 
-// Kernels that read the states in place: no copy of them.
+// True if torch has a fused update, whose kernels read the states in place, without a copy.
 bool HasFusedUpdate(std::string_view optimizer) {
   return optimizer == "Adam" || optimizer == "AdamW" || optimizer == "SGD" ||
          optimizer == "Adagrad";
@@ -49,7 +49,7 @@ class OptimizerSavingFinder {
   }
 
  private:
-  // Until an optimizer steps only its class is known, if all are of one.
+  // Until an optimizer steps, its class is known only if all optimizers are of one class.
   std::string Class() const {
     const std::string stepped = AnnotatedText(facts_.annotations, fact::kOptimizerClass);
     return stepped.empty() ? AnnotatedText(facts_.annotations, fact::kOptimizerClassOfAll)
@@ -65,7 +65,7 @@ class OptimizerSavingFinder {
     return stepped ? *stepped : OfCard(fact::kOptimizerTrainedElements).value_or(0);
   }
 
-  // Bytes of all states, those to come included; 0 if it is not known.
+  // Bytes of all states, including those to come; 0 if not known.
   uint64_t States() const {
     const auto stepped = AnnotatedNumber(facts_.annotations, fact::kOptimizerStateBytes);
     return stepped ? *stepped : OfCard(fact::kOptimizerStatesToMake).value_or(0);
@@ -73,7 +73,7 @@ class OptimizerSavingFinder {
 
   bool is_adam() const { return optimizer_ == "Adam" || optimizer_ == "AdamW"; }
 
-  // Bytes that would not come if what is to come were less.
+  // Bytes that would not be needed if only `then` were to come.
   uint64_t LessToCome(const OptimizerNeed& then) const {
     if (to_come_.bytes() == 0) return 0;
     return Less(rest_.RiseWith(to_come_), rest_.RiseWith(then));
@@ -98,7 +98,7 @@ class OptimizerSavingFinder {
     });
   }
 
-  // Bytes of the copy, in use and to come, that are gone without it.
+  // Bytes of the copy, in use or to come, that are saved without it.
   uint64_t Copy() const {
     OptimizerNeed without = to_come_;
     without.copy = 0;
@@ -152,7 +152,7 @@ class OptimizerSavingFinder {
               "model.to(torch.bfloat16) before the optimizer is made");
   }
 
-  // Activations follow the type of the parameters, but for what autocast casts.
+  // Activations follow the type of the parameters, except those that autocast casts.
   uint64_t HalfOfPass() const {
     const Phase phase = facts_.moment.phase;
     if (phase == Phase::kEvaluate || phase == Phase::kGenerate)
@@ -163,14 +163,14 @@ class OptimizerSavingFinder {
     return (computed + rest_.OfPass()) / 2;
   }
 
-  // Of a model of transformers, most of which is trained.
+  // Finds a model of transformers, most of which is trained.
   void FindLora() {
     const uint64_t trained = facts_.TrainedBytes();
     if (trained == 0 || trained < parameters_ / 4 || has_adapters_) return;
     if (facts_.BytesWhere(IsWithinTransformers) == 0 && !IsWithinTransformers(facts_.request_stack))
       return;
     uint64_t now = facts_.Held(Role::kOptimizerState);
-    // The rest of a step like the one before makes its gradients.
+    // A rest that is foreseen from the previous step includes making the gradients.
     now += rest_.source == NeedSource::kPreviousStep ? trained : facts_.Held(Role::kGradient);
     // Frozen layers keep less of what a pass computes; how much less is not known.
     const uint64_t all = now + CopyInUse() + LessToCome({}) + rest_.OfPass();

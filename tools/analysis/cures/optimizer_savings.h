@@ -9,8 +9,8 @@
 
 namespace memtrace::analysis {
 
-// Returns savings of gradients, states and the copies of updates, of those that exist and of those
-// that the verdict counts as still to come. docs/report.md has the rule of each.
+// Returns savings of gradients, states and the copies of updates, both of those that exist and of
+// those that the verdict counts as still to come. docs/report.md has the rule of each.
 std::vector<Saving> FindOptimizerSavings(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis

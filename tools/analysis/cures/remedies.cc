@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// They give the program more of the card.
+// Remedies that give the program more of the card.
 constexpr std::array kOfTheCard = {memtrace::remedies::Id::kNoOtherProcess,
                                    memtrace::remedies::Id::kHigherLimit,
                                    memtrace::remedies::Id::kLargerCard};
@@ -25,15 +25,15 @@ constexpr std::string_view kGrowsOn = "it only postpones it: what grows fills th
 
 uint64_t WholeMiB(uint64_t bytes) { return RoundUp(bytes, kMiB); }
 
-// True if the rest of what failed is not known, but so much of the card is left for it that the
-// change is enough.
+// True if the rest of the failed step is not known, but enough of the card is left for it that the
+// change suffices.
 bool LeavesRoom(const Saving& saving, uint64_t need, const Ledger& ledger) {
   constexpr uint64_t kPercent = 100;
   return ledger.total_known && need <= ledger.total / kPercent * saving.percent_that_fits;
 }
 
-// True if what a later step needs is so close to the card that holes may come on top, which it does
-// not count: torch's own allocator left up to 4 percent of them in docs/cases.
+// True if the need of a later step, which does not count holes, is so close to the card that holes
+// may exceed it: torch's own allocator left up to 4 percent of them in docs/cases.
 bool LeavesNoRoomForHoles(const Remedy& remedy, const Ledger& ledger) {
   constexpr uint64_t kPercent = 100;
   constexpr uint64_t kFits = 95;
@@ -42,15 +42,16 @@ bool LeavesNoRoomForHoles(const Remedy& remedy, const Ledger& ledger) {
          remedy.need() > ledger.total / kPercent * kFits;
 }
 
-// The pass of the next step comes to the layers that this one did not come to, and to states.
+// Bytes of the layers that this pass did not reach, and of the states: the next step's pass needs
+// both.
 uint64_t OfNextPass(const Verdict& verdict) {
   const auto& layers = verdict.rest.layers;
   return layers ? layers->to_come + verdict.rest.optimizer.states : 0;
 }
 
-// Of those that may fit, a word that leaves much of the card free comes first, and what changes
-// results last; between, the less is needed, the likelier it fits. Of those that surely do not fit,
-// the need alone counts.
+// Returns the effort by which a remedy is ranked. Among those that may fit, an option that leaves
+// much of the card free comes first and a change of the results comes last; between them, the less
+// is needed, the likelier it fits. For remedies that surely do not fit, only the need counts.
 Effort EffortThatCounts(const Remedy& remedy, const Ledger& ledger, bool fits) {
   constexpr uint64_t kPercent = 100;
   constexpr uint64_t kMuch = 80;
@@ -63,8 +64,8 @@ Effort EffortThatCounts(const Remedy& remedy, const Ledger& ledger, bool fits) {
 
 uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
 
-// Whether the pieces would do after a change is not known: only that the sum must fit, of which the
-// request is a part.
+// True if it is only known that the sum, of which the request is a part, must fit, and not whether
+// the free pieces suffice after the change.
 bool IsOfPieces(const Verdict& verdict, const Saving& saving) {
   return verdict.cause == Cause::kFragmentation && !saving.need;
 }
@@ -73,11 +74,11 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
             uint64_t failed_in) {
   const uint64_t used = Less(ledger.total, ledger.positive(LedgerPart::kFree) + ledger.granules);
   if (verdict.cause == Cause::kNone) return {used, false};
-  // The card is not full: what counts is what the process would take of it.
+  // The card is not full, so the need is what the process would take of it.
   if (verdict.cause == Cause::kLimit) return {WholeMiB(used + verdict.requested), true};
   if (verdict.cause == Cause::kTooLarge || verdict.cause == Cause::kCached)
     return {WholeMiB(used + verdict.requested), true};
-  // Holes beside blocks are too small for most of what is to come: on a larger card they stay.
+  // Holes beside blocks are too small for most of what is to come, so they remain on a larger card.
   const uint64_t least =
       std::max({used + verdict.rest.rise.value_or(0), used + OfNextPass(verdict),
                 ledger.total + verdict.step_short_by.value_or(verdict.short_by)});
@@ -89,10 +90,10 @@ Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<Ne
 
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
   const auto rank = [&ledger](const Remedy& remedy) {
-    // It fits, or it may: what is known of its need is less than the card.
+    // It fits or may fit: its known need is at most the card.
     const bool may_fit = ledger.total_known && remedy.need() <= ledger.total;
     const bool fits = may_fit && !remedy.at_least;
-    // The row is there only if the limit is the cause.
+    // The row exists only if the limit is the cause.
     const bool is_of_limit =
         remedy.name == memtrace::remedies::RowOf(memtrace::remedies::Id::kHigherLimit).name;
     const bool is_replayed = remedy.how_known == "replayed";  // it served the request
@@ -157,7 +158,7 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
     if (LeavesNoRoomForHoles(remedy, ledger)) remedy.at_least = true;
     remedies.push_back(std::move(remedy));
   }
-  // More memory for the program as it is.
+  // Adds a row that gives more memory to the program as it is.
   const auto add_whole_need = [&](memtrace::remedies::Id id, std::string_view how_known,
                                   bool at_least) {
     const memtrace::remedies::Row& row = memtrace::remedies::RowOf(id);

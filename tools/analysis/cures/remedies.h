@@ -16,8 +16,8 @@
 
 namespace memtrace::analysis {
 
-// A change that follows from facts in the trace, with what the card then has to hold: bytes,
-// context and all.
+// A change that follows from facts in the trace, with the bytes that the card then has to hold,
+// context included.
 struct Remedy {
   std::string name;
   uint64_t this_step = 0;             // to finish the step that failed; without one, at the peak
@@ -30,37 +30,37 @@ struct Remedy {
   bool at_least = false;     // what the rest of the step needs is not known, and comes on top
   bool ends_growth = false;  // of Saving
 
-  // The larger of the two: what decides whether the program runs.
+  // Returns the larger of the two, which decides whether the program runs.
   uint64_t need() const;
 };
 
-// What the card has to hold as it is.
+// The bytes that the card has to hold without a change.
 struct Need {
   uint64_t bytes = 0;
   bool at_least = false;  // as of Remedy
 };
 
-// `failed_in` is the number of the step that failed, 0 if none did: the `next` of the step before
-// it speaks of that one.
+// `failed_in` is the number of the failed step, 0 if none failed; it is compared with the number of
+// `next`, which is about that step if it was foreseen from the step before.
 Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
             uint64_t failed_in);
 
-// Those that end the growth first, then those that fit, then the least effort, then the least need;
-// of those that may fit, the ones that leave the results as they are come first. A larger card
-// comes after all others that fit.
+// Returns the remedies in order: those that end the growth, then those that fit, then by least
+// effort, then by least need. Of those that may fit, the ones that leave the results as they are
+// come first. A larger card comes after all others that fit.
 std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                                  const std::optional<NextStep>& next, uint64_t failed_in,
                                  const std::vector<Saving>& savings);
 
-// Says of none that does not end the growth that it fits: what grows with every step fills the card
-// in a later one. Puts them into that order again.
+// Marks each remedy that does not end the growth as not known to fit, because what grows with every
+// step fills the card in a later one. Sorts the remedies again.
 void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger);
 
-// Drops those that free memory of the program and do not end the growth: they only postpone what
-// the growth is the reason of.
+// Drops remedies that only free memory of the program and do not end the growth: they postpone the
+// failure that the growth causes.
 void DropWhatPostpones(std::vector<Remedy>& remedies);
 
-// Puts them into that order.
+// Sorts the remedies as FindRemedies() returns them.
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger);
 
 }  // namespace memtrace::analysis

@@ -39,7 +39,7 @@ using remedies::Effort;
 struct Saving {
   std::string name;
   uint64_t bytes = 0;
-  // What it frees in the steps after the moment's, too.
+  // Bytes that it also frees in the steps after that of the moment.
   uint64_t bytes_later = 0;
   std::string_view how_known;  // "exact", "estimated"
   Effort effort = Effort::kLines;
@@ -48,27 +48,27 @@ struct Saving {
   std::string_view hook = "";  // as of remedies::Row
   bool at_least = false;       // more than is known may come on top of the need
   bool ends_growth = false;    // what grows with every step is what it frees
-  // Where the rest of what failed is not known, the change is still said to fit if the need is at
-  // most this much of the card, because it avoids what would have come, too. 0: it is not said.
+  // If the rest of the failed step is not known, the change is still said to fit if the need is at
+  // most this percentage of the card, because it also avoids what would have come. 0: never said.
   uint64_t percent_that_fits = 0;
-  // Bytes that the card needs in this step with the change, if known by itself.
+  // Bytes that the card needs in this step with the change, if they are known directly.
   std::optional<uint64_t> need = std::nullopt;
   bool is_whole = false;  // nothing comes on top of the need, although the step's is not known
-  bool is_small_and_matters = false;  // even if it frees less than a hundredth of what is held
+  bool is_small_and_matters = false;  // even if it frees less than 1 percent of what is held
 };
 
-// Room that is left where the rest of what failed is not known (Saving::percent_that_fits): a whole
-// model is loaded; a pass may have much before it.
+// Values of Saving::percent_that_fits. Loading ends with the whole model, but a pass may have much
+// of its need ahead.
 inline constexpr uint64_t kPercentOfLoaded = 80;
 inline constexpr uint64_t kPercentOfPass = 25;
 
-// A saving, estimated, with the words of a row of the catalogue.
+// Returns an estimated saving with the words of the catalogue's row.
 Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later);
 
-// True if what called for the memory is such.
+// A condition on the stack that requested memory.
 using StackRule = std::function<bool(const std::vector<trace::Frame>&)>;
 
-// What savings are found in.
+// The facts in which savings are found.
 struct SavingFacts {
   const std::vector<CapturedBlock>& captured;  // of the moment
   const LiveSet& live;
@@ -102,32 +102,32 @@ struct SavingFacts {
   // Bytes of the card's parameters that living optimizers step; 0 if that is not known.
   uint64_t TrainedBytes() const;
 
-  // Calls with each block in use, and with each part of each, as far as labels of `best` or less
-  // evidence tell.
+  // Calls `visit` with each block in use, or with each part of each block, as told by labels whose
+  // evidence is at most `best`.
   void ForEachBlock(const std::function<void(BlockId, const Block&)>& visit) const;
   void ForEachPart(Evidence best,
                    const std::function<void(const Block&, const Part&)>& visit) const;
 
-  // Returns blocks in use whose stack is such a one, and their bytes.
+  // Returns the blocks in use whose stack fulfils `is_such`, or their bytes.
   std::vector<const Block*> BlocksWhere(const StackRule& is_such) const;
   uint64_t BytesWhere(const StackRule& is_such) const;
 
-  // True if the site that grows fastest has a stack that is such a one.
+  // True if the site that grows fastest has a stack that fulfils `is_such`.
   bool GrowsBy(const StackRule& is_such) const;
-  // True if most of what grows are parameters of modules.
+  // True if most of what grows is parameters of modules.
   bool GrowsByParameters() const;
-  // True if what grows are graphs that are captured: blocks of two or more private pools. What a
-  // graph reads and writes has to stay where it is for as long as it is replayed.
+  // True if captured graphs are what grows: blocks of two or more private pools. What a graph reads
+  // and writes has to stay in place for as long as the graph is replayed.
   bool GrowsByCaptures() const;
 };
 
-// Savings as they are found; one that frees nothing is none.
+// Collects savings; drops those that free nothing.
 class SavingList {
  public:
   void Add(Saving saving) {
     if (saving.bytes > 0) found_.push_back(std::move(saving));
   }
-  // With words of its own in the place of the catalogue's.
+  // Adds a saving with its own words instead of the catalogue's.
   void Add(Saving saving, std::string change) {
     saving.change = std::move(change);
     Add(std::move(saving));

@@ -76,7 +76,7 @@ class SavingFinder {
     list_.Add(SavingOf(Id::kMeanResizing, bytes, 0));
   }
 
-  // Recomputation is for a backward: where none runs, nothing has to be kept or computed again.
+  // Recomputation is for a backward. Where none runs, nothing has to be kept or computed again.
   void FindCheckpointing() {
     if (facts_.kept && facts_.kept->is_in_vain()) return;
     for (const RepeatedLayers& layers :
@@ -92,15 +92,15 @@ class SavingFinder {
     }
   }
 
-  // What of these layers a pass had not come to, and would not keep.
+  // Bytes of these layers that the pass had not reached and that checkpointing would not keep.
   uint64_t OfLayersToCome(const RepeatedLayers& layers) const {
     const RestOfStep& rest = facts_.verdict.rest;
     if (rest.OfPass() == 0 || !rest.layers || rest.layers->name != layers.name) return 0;
     return rest.layers->WithoutBoundaries(layers.boundary);
   }
 
-  // Only after an update: until then nobody has states. What torch.autograd.grad hands to the
-  // program is used without an optimizer.
+  // Unstepped gradients are known only after an update, because no parameter has states before it.
+  // The program uses what torch.autograd.grad returns to it without an optimizer.
   void FindUnsteppedGradients() {
     if (AnnotatedText(facts_.annotations, fact::kBackwardReturnsGradients) == "1") return;
     if (facts_.update.first_phase_run == 0 || !facts_.update.over) return;
@@ -110,7 +110,8 @@ class SavingFinder {
               "requires_grad_(False) of " + unstepped.name + ", whose gradients nobody uses");
   }
 
-  // What graphs hold of deleted models; of the activations in them it is not known which they are.
+  // Graphs hold parameters of deleted models; which activations belong to these graphs is not
+  // known.
   void FindDeletedModels() {
     if (!facts_.deleted) return;
     const Keeper& keeper = facts_.deleted->keeper;
@@ -121,7 +122,7 @@ class SavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // A model that was deleted is nobody's copy. If as much is trained, the two are to differ.
+  // A deleted model is not a copy. A copy as large as what is trained is meant to differ.
   void FindCopies() {
     if (facts_.deleted) return;
     for (const ModelCopy& copy : FindModelCopies(facts_.captured, facts_.live, facts_.source)) {
@@ -131,19 +132,20 @@ class SavingFinder {
     }
   }
 
-  // Optimizers have as many parameters: the original changes, and the copy is to stay as it was, or
-  // the other way round. Of a model that adapters train both stay.
+  // True if optimizers step as many parameters: the original changes and the copy is to stay as it
+  // was, or the other way round. In a model that adapters train, both stay as they are.
   bool IsCopyOfTrained(const ModelCopy& copy) const { return facts_.TrainedBytes() >= copy.bytes; }
 
-  // A name holds most of it that nothing reads again: it is the last one, and the next will be
-  // made.
+  // True if a name that nothing reads again holds most of the copy: it is the latest, and another
+  // will be made.
   bool IsUnread(const ModelCopy& copy) const {
     return std::any_of(facts_.unread.begin(), facts_.unread.end(), [&copy](const auto& value) {
       return value.made_at == copy.site && value.bytes >= copy.bytes / 2;
     });
   }
 
-  // Most of what the site has gained are gradients that an update left: they have their own row.
+  // True if most of what the site gained is gradients that an update left, which have their own
+  // row.
   bool IsOfOldGradients(const GrowingSite& site) const {
     return std::any_of(list_.found().begin(), list_.found().end(), [&site](const Saving& saving) {
       return saving.name == remedies::RowOf(Id::kNoOldGradients).name &&
@@ -151,12 +153,12 @@ class SavingFinder {
     });
   }
 
-  // What grows is dead, and nothing of the program's keeps it.
+  // True if what grows is dead and no variable of the program keeps it.
   bool IsOfDeadCycles() const {
     return facts_.dead && facts_.dead->bytes >= facts_.growth.gained() / 10 * 9;
   }
 
-  // Each pass lets its graph go; what grows within a step is their graphs.
+  // With a backward in each pass its graph is freed; these graphs are what grows within a step.
   void FindSummedPasses() {
     if (!facts_.summed || facts_.summed->hands_on()) return;
     Saving saving = SavingOf(Id::kBackwardInEachPass, facts_.summed->bytes, facts_.summed->bytes);
@@ -169,8 +171,8 @@ class SavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // The iterations that grow have a backward, as far as is known: some calls without one follow the
-  // last where a program validates.
+  // True if the iterations that grow have a backward, as far as is known. Where a program
+  // validates, some calls without one follow the last.
   bool NeedsGraphs() const {
     constexpr uint64_t kFewCalls = 2;
     return !AnnotatedText(facts_.annotations, fact::kBackwardPlace).empty() &&
@@ -178,7 +180,7 @@ class SavingFinder {
                kFewCalls;
   }
 
-  // Modules are made again and again, and all of them stay.
+  // Returns the change for modules that are made again and again and all stay.
   std::string WithoutOldParameters() const {
     const std::string how = facts_.GrowsBy(IsOfAdapters)
                                 ? "model.delete_adapter(NAME) of those that are no longer used"
@@ -191,7 +193,7 @@ class SavingFinder {
     return !facts_.growth.sites.empty() && facts_.growth.kind != IterationKind::kStep;
   }
 
-  // All that grows: with less of it the card is full later, not never.
+  // Finds all that grows. With only a part of it freed, the card would still fill up, only later.
   void FindKept() {
     if (facts_.growth.sites.empty() || IsOfDeadCycles()) return;
     if (facts_.summed && IsGrowthWithinStep()) return;

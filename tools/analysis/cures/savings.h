@@ -9,7 +9,8 @@
 
 namespace memtrace::analysis {
 
-// Those of at least a hundredth of what is held. docs/report.md has the rule of each.
+// Returns the savings of at least 1 percent of what is held, and smaller ones that matter.
+// docs/report.md has the rule of each.
 std::vector<Saving> FindSavings(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis

@@ -25,7 +25,7 @@ void FindDeadCycles(const SavingFacts& facts, SavingList& list) {
   list.Add(std::move(saving));
 }
 
-// Another attempt, of a smaller batch, may need less than what is known of the one that failed.
+// Another attempt, with a smaller batch, may need less than the known need of the failed one.
 void FindFailedAttempts(const SavingFacts& facts, SavingList& list) {
   using Keeper = FailedAttempts::Keeper;
   if (!facts.attempts || facts.attempts->keeper == Keeper::kUnknown) return;
@@ -37,8 +37,8 @@ void FindFailedAttempts(const SavingFacts& facts, SavingList& list) {
   list.Add(std::move(saving));
 }
 
-// Going by the step that made the value, which had none from before it. Nothing if the request was
-// not made there or if the rest of the step is known better.
+// Returns the need according to the step that made the value, which had none from before it.
+// Nothing if the request was not made there or if the rest of the step is known better.
 std::optional<uint64_t> NeedWithoutEarlier(const UnreadValue& value, const SavingFacts& facts) {
   const bool is_next = value.step + 1 == facts.moment.step;
   const RestOfStep& rest = facts.verdict.rest;
@@ -49,7 +49,7 @@ std::optional<uint64_t> NeedWithoutEarlier(const UnreadValue& value, const Savin
 
 constexpr std::string_view kCostOfCache = "what is cached is made again when it is asked for";
 
-// A statement that reads a name itself needs it so far: it has to be taken apart.
+// A statement that reads the name itself needs the value until then, so it has to be split.
 std::string WhereToDelete(const UnreadValue& value) {
   if (value.is_cached)
     return value.name + ".cache_clear() before the request, a smaller maxsize, or no lru_cache (" +
@@ -63,12 +63,12 @@ std::string WhereToDelete(const UnreadValue& value) {
   return name + " before " + value.place + ": nothing reads it again";
 }
 
-// A name from before the first step stays in all steps unless it is deleted; one that a step makes
-// is replaced by the next.
+// True if later steps also hold it. A name from before the first step stays in all steps unless it
+// is deleted; one that a step makes is replaced by the next.
 bool IsInLaterSteps(const UnreadValue& value) { return value.is_earlier || value.step == 0; }
 
-// What an earlier value leaves for the rest of the step is known only if the step before, by which
-// the rest is foreseen, had no earlier one.
+// The memory that an earlier value leaves for the rest of the step is known only if the previous
+// step, from which the rest is foreseen, had no earlier value.
 void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
   for (const UnreadValue& value : facts.unread) {
     Saving saving = SavingOf(Id::kDeleteName, value.bytes, IsInLaterSteps(value) ? value.bytes : 0);

@@ -15,7 +15,7 @@
 
 namespace memtrace::analysis {
 
-// Another moment of a card than that of its report.
+// A moment of a card other than that of its report.
 struct CardMoment {
   Moment when;
   Ledger ledger;
@@ -23,21 +23,22 @@ struct CardMoment {
 
 struct CardExplanation {
   int32_t index = 0;
-  Moment when;     // when the request failed, on every card; the moment that was asked about; else
+  Moment when;     // when the request failed, on every card; the moment that was requested; else
                    // this card's peak
   Ledger ledger;   // then
   Breakdown peak;  // requested bytes in use
   Position peak_at;
   SecondModels second_models;  // of `peak`
-  // When most was reserved, and when most was in use or waited for a stream: both need not be the
-  // peak of requested bytes. Nothing without segments, or without blocks.
+  // The moments when most was reserved, and when most was in use or waited for a stream; neither
+  // need be the peak of requested bytes. Nothing without segments, or without blocks.
   std::optional<CardMoment> most_reserved;
   std::optional<CardMoment> fullest;
-  // How often torch gave back its cache for a request, and waited for all streams; nothing if the
-  // trace does not say.
+  // The number of times that torch emptied its cache for a request, and that it waited for all
+  // streams; nothing if the trace does not say.
   std::optional<uint64_t> retries;
   std::optional<uint64_t> waits;
-  // Of the same launch, with memory of this card then; most first. Their own traces are not read.
+  // Processes of the same launch that then had memory of this card, largest first. Their own traces
+  // are not read.
   std::vector<OtherProcess> others;
 };
 

@@ -11,7 +11,7 @@
 
 namespace memtrace::analysis {
 
-// What would help, and what the next step would need.
+// Changes that would help, and the need of the next step.
 struct ExplainedCures {
   std::optional<NextStep> next_step;
   std::vector<Remedy> remedies;

@@ -15,13 +15,13 @@
 
 namespace memtrace::analysis {
 
-// Why a request failed. Of a moment without a failure only the verdict's defaults.
+// The reason why a request failed. Without a failure it holds only the verdict's defaults.
 struct ExplainedFailure {
   Verdict verdict;
   std::optional<ExplainedRequest> request;
-  // The last that failed, if the program completed all the same.
+  // The last failed request, if the program completed nevertheless.
   std::optional<ExplainedRequest> got_over;
-  // Traces beside this one whose processes ran out of memory, where this one's did not.
+  // Traces beside this one whose processes ran out of memory, if this one's did not.
   std::vector<std::string> ran_out_beside;
   std::optional<ForeachCopy> foreach_copy;
   std::optional<LargestCall> largest_call;

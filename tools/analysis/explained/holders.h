@@ -15,7 +15,7 @@
 
 namespace memtrace::analysis {
 
-// Who holds the card of the verdict at the moment that is explained.
+// The holders of the card of the verdict at the moment that is explained.
 struct ExplainedHolders {
   Breakdown held;                           // requested bytes in use
   std::vector<AttributedBytes> attributed;  // the same, by all that is known
@@ -24,8 +24,8 @@ struct ExplainedHolders {
                                             // without blocks
   std::optional<IdleBlocks> idle;           // of `held`; nothing without CUPTI
 
-  // Returns true if `bytes` are at least a `part`th of what is held, and anything at all: small
-  // things always come and go.
+  // True if `bytes` is more than 0 and at least 1/`part` of what is held: small things always come
+  // and go.
   bool is_of_weight(uint64_t bytes, uint64_t part) const {
     return bytes > 0 && bytes >= held.bytes / part;
   }

@@ -17,8 +17,8 @@
 
 namespace memtrace::analysis {
 
-// What stays on the card of the verdict although nobody, or only a mistake, needs it: each a part
-// of what is held at the moment that is explained.
+// Memory that stays on the card of the verdict although nothing, or only a mistake, needs it. Each
+// member is a part of what is held at the moment that is explained.
 struct ExplainedKept {
   GrowthCourse growth;  // up to then
   std::optional<KeptForBackward> kept_for_backward;

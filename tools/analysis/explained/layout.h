@@ -12,10 +12,10 @@
 
 namespace memtrace::analysis {
 
-// How memory lies on the card of the verdict at the moment that is explained.
+// The layout of memory on the card of the verdict at the moment that is explained.
 struct ExplainedLayout {
   Fragmentation fragmentation;
-  std::optional<std::vector<MapSegment>> map;  // if it was asked for
+  std::optional<std::vector<MapSegment>> map;  // if it was requested
   std::vector<Scratch> scratch;                // empty at a failure
 };
 

@@ -8,11 +8,11 @@
 
 namespace memtrace::analysis {
 
-// What the trace says of the run as a whole.
+// Facts about the run as a whole that the trace states.
 struct ExplainedRun {
   Annotations annotations;
   EventCounts counts;
-  ActivityWatch activities;      // what CUPTI told
+  ActivityWatch activities;      // as recorded by CUPTI
   bool is_one_of_ranks = false;  // EventSource::is_one_of_ranks
 };
 

@@ -30,7 +30,7 @@ struct MapSegment {
   std::vector<MapPiece> pieces;
 };
 
-// `maps` with names: valid without the trace. In order of address.
+// Returns `maps` with names, in order of address. The result is valid without the trace.
 std::vector<MapSegment> NameMaps(const std::vector<SegmentMap>& maps, const LiveSet& live,
                                  const EventSource& source, SiteNames& sites);
 

@@ -40,7 +40,7 @@ class Attributor {
     const trace::Allocate& allocation = block.allocation;
     const std::vector<Part> parts =
         PartsOf(block, live_.Labels(id), live_.position(), source_.best_evidence());
-    // The line alone: no module, no path.
+    // Only the line counts, neither the module nor the path.
     const SiteId line =
         lines_.Site(trace::Role::kUnknown, 0, 0, allocation.stack, block.birth.phase);
     const auto sum_of = [&](const Part& part) -> Sum& {
@@ -82,7 +82,7 @@ class Attributor {
     return NameOf(a) < NameOf(b);
   }
 
-  // Paths that differ in their layer alone are one by now.
+  // Joins rows whose paths differed only in the number of their layer.
   static std::vector<AttributedBytes> Joined(std::vector<AttributedBytes> rows) {
     std::vector<AttributedBytes> joined;
     for (AttributedBytes& row : rows) {

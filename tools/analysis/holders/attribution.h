@@ -15,7 +15,7 @@
 
 namespace memtrace::analysis {
 
-// Requested bytes in use at a moment that agree in everything that is known of them.
+// Requested bytes in use at a moment for which all that is known is the same.
 struct AttributedBytes {
   trace::Role role = trace::Role::kUnknown;
   Evidence evidence = Evidence::kNone;  // for the role
@@ -27,7 +27,8 @@ struct AttributedBytes {
   uint64_t blocks = 0;  // a block whose parts differ counts once, in its largest
 };
 
-// Of the blocks that do not wait for a stream. They sum to what is in use; largest first.
+// Attributes the blocks that do not wait for a stream. The rows sum to what is in use; largest
+// first.
 std::vector<AttributedBytes> Attribute(const std::vector<CapturedBlock>& captured,
                                        const LiveSet& live, const EventSource& source);
 

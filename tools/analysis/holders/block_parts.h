@@ -14,7 +14,7 @@
 
 namespace memtrace::analysis {
 
-// What bytes are, as a report says it.
+// The facts by which a report describes bytes.
 struct Identity {
   trace::Role role = trace::Role::kUnknown;
   Evidence evidence = Evidence::kNone;  // for the role; kNone if that is unknown
@@ -36,21 +36,22 @@ struct Part {
   Identity identity;
 };
 
-// `label`: that is stated, if any; `end`: where the trace ends; `best`: EventSource::best_evidence.
+// Returns the identity of bytes of `block`. `label`: what is stated about them, if anything; `end`:
+// where the trace ends; `best`: EventSource::best_evidence.
 Identity IdentityOf(const Block& block, const Label& label, const Position& end, Evidence best);
 
-// The bytes requested, by address: a part for each of its labels (LiveSet::Labels) and each range
-// between them. None of a block of 0 bytes.
+// Splits the requested bytes by address: a part for each of the block's labels (LiveSet::Labels)
+// and each range between them. A block of 0 bytes has no parts.
 std::vector<Part> PartsOf(const Block& block, const std::vector<LabelledRange>& labels,
                           const Position& end, Evidence best);
 
-// The largest, the first of equals. `parts`: not empty.
+// Returns the largest part, the first of equal ones. `parts`: not empty.
 const Part& LargestPart(const std::vector<Part>& parts);
 
-// What most of a living block is.
+// Returns the identity of the largest part of a living block.
 Identity MainIdentity(BlockId id, const LiveSet& live, Evidence best);
 
-// Where bytes of that identity come from, in this block.
+// Returns the site where bytes of that identity come from, in this block.
 SiteId SiteOf(const Block& block, const Identity& identity, SiteNames& sites);
 
 }  // namespace memtrace::analysis

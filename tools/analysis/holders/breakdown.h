@@ -18,11 +18,11 @@ namespace memtrace::analysis {
 struct Share {
   std::string name;
   uint64_t bytes = 0;
-  KnownBytes known;  // of which the role is
+  KnownBytes known;  // bytes whose role is known
 };
 
-// The bytes of one role at one site, of one owner (a tag of the program's) and of one of several
-// models that have it. A block whose parts differ counts in each of their rows.
+// The bytes of one role at one site, of one owner (a tag of the program's) and of one model if
+// several have that site. A block whose parts differ counts in each of their rows.
 struct Holding {
   trace::Role role = trace::Role::kUnknown;
   std::string site;
@@ -30,7 +30,7 @@ struct Holding {
   std::string owner;   // empty without a tag
   uint64_t bytes = 0;
   uint64_t blocks = 0;
-  KnownBytes known;          // of which the role is
+  KnownBytes known;          // bytes whose role is known
   Position since;            // birth of the oldest block
   trace::StackId stack = 0;  // of the largest part
   uint64_t largest = 0;
@@ -46,17 +46,17 @@ struct Breakdown {
   std::vector<Holding> holdings;  // role x site x model x owner
 };
 
-// Of the workspaces in it whose sizes the simulated card assumes.
+// Returns the bytes of the workspaces whose sizes the simulated card assumes.
 uint64_t AssumedBytes(const Breakdown& breakdown);
 
-// Of everything in it, stated or inferred.
+// Returns all bytes of the role, stated or inferred.
 uint64_t BytesOfRole(const Breakdown& breakdown, trace::Role role);
 
-// Of the blocks that do not wait for a stream; with `waiting` of these, too.
+// Breaks down the blocks that do not wait for a stream; with `waiting`, also those that do.
 Breakdown BreakDown(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                     const EventSource& source, SiteNames& sites, bool waiting = false);
 
-// The same without owners, sites and holdings, which need the stacks' names.
+// Returns the same without owners, sites and holdings, which need the stacks' names.
 Breakdown BreakDownByRole(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                           const EventSource& source);
 

@@ -13,18 +13,18 @@
 
 namespace memtrace::analysis {
 
-// What the outermost module was called with: `forward.batch` and `forward.sequence`.
+// The size of a call of the outermost module: `forward.batch` and `forward.sequence`.
 struct CallSize {
   uint64_t examples = 0;  // 0: not known
   uint64_t length = 0;    // of each, padded; 0 if the examples are no sequences
   uint64_t elements() const { return examples * std::max<uint64_t>(length, 1); }
 };
 
-// A number of `element_bytes` for each word of the vocabulary and each token of the call that runs,
-// as the hooks state them at a failure; 0 if they do not.
+// Returns the bytes of a number of `element_bytes` for each word of the vocabulary and each token
+// of the running call, as the hooks state them at a failure; 0 if they do not.
 uint64_t LogitsOfCall(const Annotations& annotations, uint64_t element_bytes);
 
-// The call of a moment is larger than any before it.
+// A call at a moment that is larger than any before it.
 struct LargestCall {
   CallSize now;
   CallSize before;  // the largest of the others
@@ -37,8 +37,8 @@ class CallSizes {
 
   // Takes the events of the first reading, with their ordinals.
   void See(const trace::Event& event, uint64_t ordinal);
-  // Returns the call that ran at the failure of this ordinal; nothing unless it is larger by a
-  // tenth or more than each of those before it, of which there is one.
+  // Returns the call that ran at the failure with this ordinal, if it is larger by 10 percent or
+  // more than each earlier call and there is an earlier one.
   std::optional<LargestCall> LargestAt(uint64_t failure) const;
 
  private:
@@ -46,7 +46,7 @@ class CallSizes {
 
   const EventSource& source_;
   CallSize stated_;
-  bool has_changed_ = false;  // one of its numbers, and the other one may be about to
+  bool has_changed_ = false;  // one of its numbers, and the other may be about to change
   CallSize now_;
   CallSize before_;
   std::map<uint64_t, LargestCall> at_failures_;  // by ordinal

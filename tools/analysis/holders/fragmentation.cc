@@ -16,13 +16,13 @@ namespace {
 constexpr std::array<uint64_t, 6> kSizes = {0,        64 << 10, 512 << 10,
                                             kGranule, 20 << 20, uint64_t{256} << 20};
 
-// What the driver takes back as one: a segment as it gave it, or a page of an expandable one.
+// The unit that the driver takes back: a segment as it was given, or a page of an expandable one.
 struct Unit {
   uint64_t begin = 0;
   uint64_t end = 0;
 };
 
-// Who keeps the free bytes of each unit: the blocks in it, in equal shares.
+// Assigns the free bytes of each unit to the blocks in it, in equal shares.
 class Pins {
  public:
   explicit Pins(const LiveSet& live, SiteNames& sites) : live_(live), sites_(sites) {}
@@ -75,7 +75,7 @@ class SegmentWalk {
     const MappedSegment& segment = map_.segment;
     const uint64_t end = segment.address + segment.size;
     if (!segment.expandable) return Add({segment.address, end});
-    // A block inside whole pages of its own strands nothing: only its ends are looked at.
+    // A block strands nothing in pages that it fills, so only the pages at the ends of holes count.
     for (const SegmentPiece& piece : map_.pieces) {
       if (!piece.is_hole()) continue;
       const uint64_t hole_end = piece.address + piece.bytes;

@@ -34,11 +34,11 @@ struct Fragmentation {
   uint64_t holes = 0;  // of all free ranges
   uint64_t hole_count = 0;
   uint64_t largest_hole = 0;   // outside private pools, as the next
-  uint64_t below_granule = 0;  // of `holes`: what is left beside whole granules
-  // Of `holes`: what the driver gets back when the cache is emptied (FreeMemory::cached). The rest
-  // is stranded, or a private pool's.
+  uint64_t below_granule = 0;  // bytes of `holes` outside of whole granules
+  // Bytes of `holes` that the driver gets back when the cache is emptied (FreeMemory::cached). The
+  // rest is stranded or belongs to a private pool.
   uint64_t releasable = 0;
-  uint64_t private_pools = 0;  // of `holes`: free for such a pool alone
+  uint64_t private_pools = 0;  // bytes of `holes` that are free for such a pool only
   uint64_t segments = 0;
   std::array<HolesOfSize, 6> by_size;
   std::vector<Pin> pins;  // most stranded first; they sum to stranded()

@@ -10,7 +10,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// Autograd's threads have no frames.
+// Autograd's threads have no frames, so the phase is named for them.
 std::string LineOf(const Holding& holding, const std::vector<trace::Frame>& stack) {
   const trace::Frame* user = InnermostUserFrame(stack);
   if (user != nullptr && ShortFrame(*user) != holding.site) return ShortFrame(*user);

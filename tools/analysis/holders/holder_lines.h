@@ -11,17 +11,17 @@
 
 namespace memtrace::analysis {
 
-// Where a holding's largest part was made.
+// The line where a holding's largest part was made.
 struct HolderLine {
-  // The line a person would look at: the user's own, or, where that already names the site, the
+  // The line that helps a person most: the user's own or, if that already names the site, the
   // innermost. Without a line, the phase ("in backward"), or empty.
   std::string line;
-  // Where the user's line calls a library that is not torch: the innermost line of that library
-  // ("peft/utils/other.py:156"). Else empty.
+  // The innermost line of the library, other than torch, that the user's line calls
+  // ("peft/utils/other.py:156"); empty if it calls none.
   std::string library;
 };
 
-// Returns one for each of `held.holdings`.
+// Returns a HolderLine for each of `held.holdings`.
 std::vector<HolderLine> HolderLines(const Breakdown& held, const EventSource& source);
 
 }  // namespace memtrace::analysis

@@ -14,7 +14,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// When each block was written last, up to the moment, by the number of its allocation.
+// The time of each block's last write up to the moment, by the number of its allocation.
 using LastWrites = absl::flat_hash_map<uint64_t, uint64_t>;
 
 LastWrites BirthsOf(const std::vector<CapturedBlock>& captured, const LiveSet& live) {
@@ -45,7 +45,7 @@ uint64_t UnstatedBytes(BlockId id, const LiveSet& live) {
   return bytes;
 }
 
-// Sums blocks up by role and site.
+// Sums up blocks by role and site.
 class Tally {
  public:
   Tally(uint64_t moment_ns, const LiveSet& live, SiteNames& sites)

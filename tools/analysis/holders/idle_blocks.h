@@ -25,19 +25,19 @@ struct IdleSite {
   uint64_t idle_ns = 0;    // since then
 };
 
-// What lay at a moment as it was left in an earlier step. Inferred: a block is written when it is
-// allocated and by whatever its thread launches from then to its next allocation. What reads a
-// block is not seen, so bytes whose role a hook stated (parameters, gradients, states: they are
-// there to be read) do not count here.
+// Bytes that, at a moment, had not been written since an earlier step. Inferred: a block is taken
+// to be written when it is allocated and by whatever its thread launches from then to its next
+// allocation. Reads of a block are not seen, so bytes whose role a hook stated (parameters,
+// gradients and states exist to be read) do not count here.
 struct IdleBlocks {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   uint64_t idle_ns = 0;         // of all of them, at least
-  uint64_t unknown_bytes = 0;   // CUPTI was not listened to since they were written
+  uint64_t unknown_bytes = 0;   // CUPTI did not record all the time since they were written
   std::vector<IdleSite> sites;  // largest first
 };
 
-// Nothing if CUPTI was never listened to. Reads the source once more.
+// Returns nothing if CUPTI never recorded. Reads the source once more.
 std::optional<IdleBlocks> FindIdleBlocks(const std::vector<CapturedBlock>& captured,
                                          uint64_t moment_ns, const LiveSet& live,
                                          const ActivityWatch& watch, const EventSource& source,

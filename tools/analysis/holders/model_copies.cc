@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostModels = 4;  // of the same class, one of which is the original
 
-// Parts of the blocks in use whose path a hook stated.
+// Calls `visit` with each part of the blocks in use whose path a hook stated.
 template <typename Visit>
 void ForEachStated(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                    const Visit& visit) {
@@ -56,7 +56,7 @@ std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& capture
     if (trained.contains(key.first)) continue;
     std::sort(blocks.begin(), blocks.end(),
               [](const Block* a, const Block* b) { return a->sequence < b->sequence; });
-    // Layers that are not yet part of a model have the same paths, too.
+    // Layers that are not yet part of a model also have the same paths.
     if (blocks.size() > kMostModels) continue;
     const std::string original = line_of(blocks.front());
     for (size_t i = 1; i < blocks.size(); ++i) {

@@ -10,24 +10,26 @@
 #include "tools/analysis/replayed/live_set.h"
 #include "tools/analysis/source/event_source.h"
 
-// What the paths of parameters tell of a model: is it there twice, and are its gradients of use.
+// Tells from the paths of parameters whether a model exists twice and whether its gradients are
+// used.
 namespace memtrace::analysis {
 
-// Parameters that are there already under the same path and of the same size: clones of a model
-// that is not trained. The two could share their memory until one is written.
+// Parameters that already exist under the same path and with the same size: clones of a model that
+// is not trained. The two could share their memory until one is written.
 struct ModelCopy {
   std::string site;  // the line that made them
   uint64_t bytes = 0;
   uint64_t parameters = 0;
 };
 
-// By line, largest first; the oldest of each path is the original. Parameters with a gradient or
-// optimizer states count for nothing: an update writes one of the two, which share no memory then.
-// A line that made less than half of the model made new weights (p - lr * g), not a copy of it.
+// Returns the copies by line, largest first; the oldest of each path is the original. Parameters
+// with a gradient or optimizer states do not count, because an update writes one of the two, which
+// then share no memory. A line that made less than half of the model made new weights (p - lr * g),
+// not a copy.
 std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& captured,
                                        const LiveSet& live, const EventSource& source);
 
-// Gradients of parameters of which no optimizer has states, where it has of others.
+// Gradients of parameters for which no optimizer has states, although one has states of others.
 struct UnsteppedGradients {
   std::string name;  // of most of them: "model.layers.*.mlp"
   uint64_t bytes = 0;

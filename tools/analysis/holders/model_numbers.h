@@ -12,10 +12,9 @@
 
 namespace memtrace::analysis {
 
-// Tells models apart whose parameters have the same owner and the same paths: of the blocks in use
-// with a parameter or buffer of one owner, path and size, the oldest is of model 0, the next of
-// model 1. Where there are more than a few such blocks, they are parts that are called by
-// themselves, not models.
+// Tells apart models whose parameters have the same owner and the same paths: of the blocks in use
+// with a parameter or buffer of one owner, path and size, the oldest belongs to model 0, the next
+// to model 1. More than a few such blocks are not models but parts that are called by themselves.
 class ModelNumbers {
  public:
   ModelNumbers(const std::vector<CapturedBlock>& captured, const LiveSet& live);
@@ -39,7 +38,7 @@ class ModelNumbers {
       return owner == other.owner && path == other.path && bytes == other.bytes;
     }
   };
-  // Takes the parts of one path and size, oldest first.
+  // Numbers the parts of one owner, path and size, given oldest first.
   void Number(std::vector<Stated> same);
 
   absl::flat_hash_map<BlockId, uint32_t> later_;  // those above 0

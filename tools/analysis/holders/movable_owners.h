@@ -13,14 +13,14 @@
 namespace memtrace::analysis {
 
 // A model of which nothing is trained: its owner has parameters, but neither gradients nor
-// optimizer states, and another one has parameters, too. It can live elsewhere.
+// optimizer states, and another owner also has parameters. The model can be moved elsewhere.
 struct MovableOwner {
   std::string name;
   uint64_t bytes = 0;      // requested, of every role
   bool is_in_use = false;  // it has activations, a KV cache or workspaces at the moment
 };
 
-// Of the blocks that do not wait for a stream; largest first.
+// Considers the blocks that do not wait for a stream; returns the largest owner first.
 std::vector<MovableOwner> FindMovableOwners(const std::vector<CapturedBlock>& captured,
                                             const LiveSet& live, const EventSource& source);
 

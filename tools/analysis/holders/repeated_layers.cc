@@ -65,7 +65,7 @@ std::vector<RepeatedLayers> FindRepeatedLayers(const std::vector<CapturedBlock>&
     Group& group = groups[place->second->name];
     group.stack = allocation.stack;
     group.layers[place->second->layer] += bytes;
-    // Masks and norms' figures are small and many.
+    // Masks and the norms' figures are small and many, so they do not count.
     if (bytes >= 64 << 10) ++group.sizes[bytes];
   }
   std::vector<RepeatedLayers> found;

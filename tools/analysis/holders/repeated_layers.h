@@ -12,22 +12,22 @@
 
 namespace memtrace::analysis {
 
-// The activations of modules that differ in their number alone, "model.layers.*". Bytes.
+// The activations of modules that differ only in their number, "model.layers.*". Bytes.
 struct RepeatedLayers {
   std::string name;
   uint64_t count = 0;    // of layers with activations
   uint64_t bytes = 0;    // of all of them
   uint64_t largest = 0;  // of one layer
-  // What checkpointing keeps of a layer, its input: the size that most of the layers' blocks have,
-  // for they are of the shape that goes from layer to layer.
+  // Bytes that checkpointing keeps of a layer, its input: the size that most of the layers' blocks
+  // have, because they have the shape that goes from layer to layer.
   uint64_t boundary = 0;
-  // By the stacks of their activations.
+  // Derived from the stack of one of the activations.
   bool is_of_transformers = false;  // the model has gradient_checkpointing_enable()
   bool is_checkpointed = false;     // torch.utils.checkpoint runs them
   bool is_transformed = false;      // torch.func runs them, within which it cannot
 };
 
-// Of four layers or more, largest first.
+// Returns groups of four layers or more, largest first.
 std::vector<RepeatedLayers> FindRepeatedLayers(const std::vector<CapturedBlock>& captured,
                                                const LiveSet& live, const EventSource& source);
 

@@ -12,20 +12,20 @@
 
 namespace memtrace::analysis {
 
-// Blocks of one site that were there at a moment and gone when the phase was over: what an
+// Blocks of one site that existed at a moment and were gone when the phase was over: memory that an
 // operation needs only while it runs.
 struct Scratch {
   std::string site;
   uint64_t bytes = 0;  // requested, at the moment
   uint64_t blocks = 0;
   uint64_t lifetime_ns = 0;  // from the first birth to the last death
-  // What was in use on the card when the last of them was gone, less what was before the first of
-  // them: what the operation, and whatever else ran meanwhile, left behind. 0 if more was freed
-  // meanwhile than stayed.
+  // Bytes in use on the card when the last of them was gone, minus those before the first of them:
+  // what the operation, and whatever else ran meanwhile, left behind. 0 if more was freed meanwhile
+  // than stayed.
   uint64_t stays = 0;
 };
 
-// Largest first. `captured`: of one card.
+// Returns rows, largest first. `captured`: the blocks of one card.
 std::vector<Scratch> FindScratch(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                                  SiteNames& sites);
 

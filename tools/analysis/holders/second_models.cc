@@ -15,14 +15,14 @@ namespace {
 
 using trace::Role;
 
-// What one owner has of models.
+// Bytes of the models of one owner.
 struct Models {
   uint64_t parameters = 0;
   uint64_t buffers = 0;
   uint64_t copies = 0;  // of `parameters`
   bool is_trained = false;
 
-  // Training may be another's than the parameters, where a tag ended after the model was made.
+  // Another owner than that of the parameters may train, if a tag ended after the model was made.
   auto Rank() const { return std::pair(is_trained && parameters > 0, parameters); }
 };
 

@@ -11,9 +11,9 @@
 
 namespace memtrace::analysis {
 
-// Bytes of parameters and buffers of models beside the one that is trained, or, if none is, beside
-// the largest: those of other owners of which nothing is trained, and of an owner's own model those
-// parameters that are there already under the same path (a clone; the oldest is the original).
+// Bytes of parameters and buffers of models beside the one that is trained or, if none is, beside
+// the largest: those of other owners of which nothing is trained, and, of an owner's own model,
+// parameters that already exist under the same path (a clone; the oldest is the original).
 struct SecondModels {
   uint64_t parameters = 0;
   uint64_t buffers = 0;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kServedBefore = 3;
 
-// Returns them in the order in which they were made.
+// Returns the dead blocks in the order in which they were made.
 std::vector<const Block*> DeadBlocks(const FailedRequest& failed,
                                      const std::vector<CapturedBlock>& captured,
                                      const LiveSet& live) {
@@ -45,7 +45,8 @@ std::string LineOfMost(const std::vector<const Block*>& dead, const EventSource&
       ->first;
 }
 
-// The request was served beside at most so much that is not dead now; see DeadCycles.
+// True if the request was served often enough, once beside `alive_now` bytes or more that are not
+// dead now; see DeadCycles.
 bool IsAllThatGrows(const FailedRequest& failed, const std::vector<const Block*>& dead,
                     uint64_t alive_now) {
   size_t served = 0;

@@ -14,19 +14,20 @@
 
 namespace memtrace::analysis {
 
-// Blocks in use that no reference of the program reaches: objects of Python's that refer to each
-// other hold them, and only the garbage collector would free them.
+// Blocks in use that no reference of the program reaches: Python objects that refer to each other
+// hold them, and only the garbage collector would free them.
 struct DeadCycles {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   std::string made_at;  // the user's line that made most of it; may be empty
-  // True if the request that failed was served three times before, beside as much that is alive: it
-  // would be served for ever if the dead were collected.
+  // True if the failed request was served three times before, beside as much live memory: it would
+  // always be served if the dead blocks were collected.
   bool is_all_that_grows = false;
 };
 
-// Returns them as the hooks found them when the request failed (the annotation cycles.dead);
-// nothing if there are none. `captured`: the blocks of its card then.
+// Returns the dead blocks that the hooks found when the request failed (the annotation
+// cycles.dead); nothing if there are none. `captured`: the blocks of the request's card at that
+// time.
 std::optional<DeadCycles> FindDeadCycles(const FailedRequest& failed,
                                          const std::vector<CapturedBlock>& captured,
                                          const LiveSet& live, const EventSource& source);

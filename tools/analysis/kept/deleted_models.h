@@ -10,14 +10,14 @@
 
 namespace memtrace::analysis {
 
-// Parameters whose models the program deleted, and what of its variables holds them by graphs.
+// Parameters whose models the program deleted, and the variable that holds them by graphs.
 struct DeletedModels {
   uint64_t bytes = 0;
   Keeper keeper;
 };
 
-// Nothing if there are no such parameters, or if no variable has tensors with graphs: what holds
-// them is then not known.
+// Returns nothing if there are no such parameters, or if no variable has tensors with graphs,
+// because what holds them is then not known.
 std::optional<DeletedModels> FindDeletedModels(const GrowthMoment& moment, const LiveSet& live,
                                                const EventSource& source);
 

@@ -24,14 +24,15 @@ bool IsPass(Phase phase) {
 
 bool IsBackward(Phase phase) { return phase == Phase::kBackward || phase == Phase::kRecompute; }
 
-// What a pass makes for itself; the rest is meant to stay, whatever becomes of the pass.
+// True if a pass makes such memory for itself; the rest is meant to stay, whatever becomes of the
+// pass.
 bool IsMadeForPass(Role role) {
   return role == Role::kActivation || role == Role::kTemporary || role == Role::kInput ||
          role == Role::kUnknown;
 }
 
-// Where an exception is kept, as the hooks say it: "handled" or "name", the name, the place and the
-// storages that its ended frames alone hold, with tabs between them.
+// Parses where an exception is kept, as the hooks write it: "handled" or "name", the name, the
+// place and the storages that only its ended frames hold, separated by tabs.
 class KeptFailure {
  public:
   KeptFailure(const std::string& text, int32_t device) : parts_(absl::StrSplit(text, '\t')) {
@@ -72,8 +73,8 @@ void AttemptWatch::BeginPass(Phase phase, uint64_t sequence) {
   phase_ = phase;
 }
 
-// Phases stay until the next begins. After a forward with gradients on the loss is computed; after
-// another pass it may be over.
+// A phase lasts until the next begins. After a forward with gradients on, the loss is computed;
+// after another pass, the pass may be over.
 bool AttemptWatch::IsOfPass(const trace::OutOfMemory& failure) const {
   if (pass_begin_ == 0) return false;
   return IsBackward(phase_) || phase_ == Phase::kForward || (IsPass(phase_) && failure.module != 0);
@@ -86,13 +87,15 @@ void AttemptWatch::NoteFailure(uint64_t sequence, uint64_t ordinal) {
   attempts_.back().last_failure = ordinal;
 }
 
-// What comes out of a pass that failed has left all modules and the backward.
+// True if the last failed pass goes on. After a real failure, an allocation is outside of all
+// modules and of the backward.
 bool AttemptWatch::GoesOn(const trace::Allocate& allocation) const {
   return !attempts_.empty() && attempts_.back().begin == pass_begin_ &&
          (allocation.module != 0 || IsBackward(phase_));
 }
 
-// Returns the attempt that made the block and was over before that failure; null if none was.
+// Returns the attempt that made the block and was over before the failure with that ordinal; null
+// if there is none.
 const AttemptWatch::Attempt* AttemptWatch::MakerOf(const Block& block, uint64_t failure) const {
   const auto maker = std::find_if(attempts_.begin(), attempts_.end(), [&](const Attempt& attempt) {
     return attempt.begin <= block.sequence && block.sequence <= attempt.end &&

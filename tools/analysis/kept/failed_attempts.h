@@ -14,27 +14,27 @@
 
 namespace memtrace::analysis {
 
-// Blocks in use that were made by passes which an earlier out-of-memory ended, or that the frames
-// hold which its exception keeps.
+// Blocks in use that were made by passes which an earlier out-of-memory error ended, or that are
+// held by frames which its exception keeps.
 struct FailedAttempts {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   uint64_t attempts = 0;  // that made them
-  // Where the exception of one is kept, as the hooks found it.
+  // The holder of an attempt's exception, as the hooks found it.
   enum class Keeper : uint8_t { kUnknown, kHandler, kName } keeper = Keeper::kUnknown;
   std::string name;   // of kName
   std::string place;  // "train.py:12" of kHandler; of kName the function and the file, may be empty
 };
 
-// Takes note of the passes that failed: each from the beginning of its forward to its
-// out-of-memory. A pass that goes on after one, as where torch takes another engine of cuDNN, is
-// none.
+// Records the passes that failed, each from the beginning of its forward to its out-of-memory
+// error. A pass that goes on after the error, as when torch takes another engine of cuDNN, does not
+// count.
 class AttemptWatch {
  public:
   // Takes the events of the first reading, with their ordinals.
   void See(const trace::Event& event, uint64_t ordinal);
-  // Returns what passes left that were over before the one of `failed` began; nothing if there was
-  // none. `captured`: the blocks of its card then.
+  // Returns the memory left by passes that were over before the pass of `failed` began; nothing if
+  // there is none. `captured`: the blocks of its card then.
   std::optional<FailedAttempts> LeftBehind(const FailedRequest& failed,
                                            const std::vector<CapturedBlock>& captured,
                                            const LiveSet& live, const EventSource& source) const;

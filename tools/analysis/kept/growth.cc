@@ -14,9 +14,9 @@ namespace {
 
 constexpr size_t kLastSteps = 8;     // looked at one by one
 constexpr size_t kSpreadSteps = 24;  // of those before them
-constexpr size_t kRises = 3;         // that are growth: what the first step makes is one
+constexpr size_t kRises = 3;         // the fewest that are growth; what the first step makes is one
 
-// One for each of `steps`; 0 where the site had nothing.
+// Returns a level for each of `steps`; 0 where the site had nothing.
 std::vector<uint64_t> AllLevels(const std::vector<uint64_t>& steps,
                                 const std::vector<GrowthLevel>& levels,
                                 uint64_t GrowthLevel::*figure) {
@@ -28,7 +28,7 @@ std::vector<uint64_t> AllLevels(const std::vector<uint64_t>& steps,
   return all;
 }
 
-// Where the latest rises of a stack began and ended, as places in its levels.
+// The first and the last index of a stack's latest rises, in its levels.
 struct Rise {
   size_t first = 0;
   size_t last = 0;
@@ -56,8 +56,8 @@ bool IsCache(const std::vector<LabelledRange>& labels) {
   });
 }
 
-// True if it fell before this rise from half as high or more: what is let go from time to time (the
-// outputs of an epoch, say) stays no longer for being looked at in between.
+// True if it fell from half as high or more before this rise. Memory that is freed from time to
+// time, such as the outputs of an epoch, is not growth, even if it rises between two frees.
 bool ComesAndGoes(const std::vector<uint64_t>& bytes, const Rise& rise) {
   const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(rise.first);
   return std::any_of(bytes.begin(), end,
@@ -73,7 +73,7 @@ struct StackGrowth {
   bool is_enlarged = false;
 };
 
-// The stacks of a site that grow, added up.
+// Adds up the stacks of a site that grow.
 class SiteGrowth {
  public:
   // Autograd's own threads have no line; the module's forward, whose backward they run, has one.
@@ -130,8 +130,8 @@ uint64_t GrowthCourse::gained() const {
 }
 
 bool GrowthCourse::is_worth_saying(uint64_t held) const {
-  // Small things always come and go, and a loop that is over, or a program that completed, has
-  // taken what it takes.
+  // Small things always come and go. A loop that is over, or a program that completed, has taken
+  // all that it takes.
   const uint64_t part = kind == IterationKind::kLoop && is_past ? 10 : 1000;
   if (bytes_per_iteration <= 0 || sites.empty()) return false;
   return sites.front().gained > 0 && sites.front().gained >= held / part;
@@ -187,8 +187,8 @@ int64_t GrowthWatch::PerIteration(int32_t device) const {
   return gained / static_cast<int64_t>(steps.back() - steps[first]);
 }
 
-// One line has stacks that grow and others that jump once (a whole step in one line makes outputs,
-// gradients and optimizer states), so each is judged by itself.
+// A line may have stacks that grow and others that jump once (a whole step in one line makes
+// outputs, gradients and optimizer states), so each stack is judged by itself.
 std::vector<GrowingSite> GrowthWatch::Growing(int32_t device, const SiteNames& sites,
                                               const EventSource& source) const {
   std::vector<GrowingSite> growing;

@@ -11,27 +11,29 @@
 namespace memtrace::analysis {
 namespace {
 
-// The first iterations make states and caches once and for all; after that the bytes in use as
-// iterations begin rise, or nothing grows.
+// True if the bytes in use as iterations begin rise after the first ones, which make states and
+// caches once and for all. Otherwise nothing grows.
 bool Rises(const std::vector<Visit>& visits) {
   constexpr size_t kFirst = 2;
   return visits.size() > kFirst && visits.back().in_use > visits[kFirst].in_use;
 }
 
-// A graph that reaches over all iterations may be waiting for the first backward, as that of a
-// recurrent network does.
+// True if layers cannot have been taken for iterations. A graph that reaches over all iterations
+// may be waiting for the first backward, as that of a recurrent network does.
 bool IsSure(const GrowthCourse& course, bool backward_seen) {
   if (course.kind == IterationKind::kStep) return true;
   if (course.iterations >= GrowthCourse::kMoreThanLayers) return true;
   return course.keeper && (course.keeper->kind != Keeper::Kind::kGraph || backward_seen);
 }
 
-// A list has what each iteration appends; the keys of a dict may be names that it has to have.
+// True if the keeper holds something of each iteration. A list has what each iteration appends, but
+// the keys of a dict may be names that it has to have.
 bool IsOfIterations(const std::optional<Keeper>& keeper) {
   return keeper.has_value() && keeper->container != "dict";
 }
 
-// What recurs below one line more often than a module was called is a loop of the model.
+// True if the loop is one of the model: it recurs below one line more often than a module was
+// called.
 bool IsWithinCall(const ProgramLoop& loop, uint64_t calls) {
   return loop.is_of_one_line && loop.calls_modules && loop.count() > calls;
 }
@@ -85,7 +87,7 @@ void GrowthSearch::WatchSteps(uint64_t moment, Captures& captures, SiteNames& si
   }
 }
 
-// Looks before the first allocation of an iteration.
+// Looks at memory before the first allocation of each iteration.
 void GrowthSearch::WatchVisits(Candidate candidate, const std::vector<Visit>& visits,
                                Captures& captures, SiteNames& sites) {
   if (!Rises(visits)) return;

@@ -17,38 +17,39 @@
 
 namespace memtrace::analysis {
 
-// Finds growth up to a moment, over whatever the program does again and again: steps, the loops of
-// its own lines, micro-batches, loops of libraries. The first of these in which memory grows is
-// told. Used in this order: Apply in the first reading, Watch before the second, Found after it.
+// Finds growth up to a moment, over whatever the program repeats: steps, the loops of its own
+// lines, micro-batches, loops of libraries. Reports the first of these in which memory grows. Call
+// Apply in the first reading, Watch before the second, and Found after it.
 class GrowthSearch {
  public:
   GrowthSearch(const EventSource& source, const Timeline& timeline)
       : source_(source), timeline_(timeline), loops_(source) {}
 
-  // The event that `timeline` will take next.
+  // Takes the event that `timeline` will take next.
   void Apply(const trace::Event& event);
 
-  // Has the second reading look at iterations that begin up to the event `moment`. `stack`: of a
-  // request that failed then, or 0. `annotations`: as they stood then, or at the end. `with_loops`:
-  // looks at more than steps.
+  // Makes the second reading look at iterations that begin up to the event `moment`. `stack`: that
+  // of a request that failed then, or 0. `annotations`: those of that time, or of the end.
+  // `with_loops`: also looks at iterations other than steps.
   void Watch(uint64_t moment, trace::StackId stack, const Annotations& annotations, bool with_loops,
              Captures& captures, SiteNames& sites);
 
-  // If nothing grows by a part of what is held that is worth a word, the course of the steps.
+  // Returns the course of what grows; that of the steps if nothing grows by a significant part of
+  // what is held.
   GrowthCourse Found(const GrowthMoment& moment, const LiveSet& live, const SiteNames& sites) const;
 
-  // True if the request is made after a loop that called modules, at a line that calls none: what
-  // is computed there is not of one of its iterations.
+  // True if the request is made after a loop that called modules, at a line that calls none, so
+  // that it is not part of one of the loop's iterations.
   bool is_after_loop() const { return is_after_loop_; }
 
  private:
-  // Iterations of one kind, and what they were seen to do.
+  // Iterations of one kind, with what was seen of them.
   struct Candidate {
     IterationKind kind = IterationKind::kStep;
     std::string line;
     uint64_t iterations = 0;
-    // A loop without a call of a module may fill a list that has to be there, such as the tensors
-    // of a file: it counts only if a variable is known to keep what grows.
+    // A loop that calls no module may fill a list that has to exist, such as the tensors of a file.
+    // It counts only if a variable is known to keep what grows.
     bool needs_keeper = false;
     bool is_over = false;
     GrowthWatch watch;
@@ -64,7 +65,7 @@ class GrowthSearch {
   const Timeline& timeline_;
   ProgramLoops loops_;
   bool is_after_loop_ = false;
-  std::deque<Candidate> candidates_;  // in the order in which they are told; looks refer to them
+  std::deque<Candidate> candidates_;  // in order of preference; looks refer to them
 };
 
 }  // namespace memtrace::analysis

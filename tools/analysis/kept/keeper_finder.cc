@@ -20,11 +20,11 @@ using nlohmann::json;
 
 constexpr uint64_t kFewestElements = 4;  // of a container that keeps something of each iteration
 
-// What the hooks state of one variable; profiler/trace/format.md has the keys.
+// The statement of the hooks about one variable; profiler/trace/format.md has the keys.
 struct Statement {
   bool is_graph = false;  // of a tensor; else of a container
   Keeper keeper;
-  bool has_graphs = false;          // most elements of the container
+  bool has_graphs = false;          // true if most elements of the container have graphs
   uint64_t span = 0;                // of the graph, in percent of all operations of the program
   bool is_carried = true;           // the variable has a value from one iteration to the next
   std::vector<uint64_t> addresses;  // of blocks of the card; of a container those of some elements
@@ -70,7 +70,8 @@ std::vector<Statement> StatementsOf(const Annotations& annotations, int32_t devi
   return statements;
 }
 
-// The block in use then that has the address; without a failure, if it still has it at the end.
+// Returns the block in use at the moment that contains the address; without a failure, only if it
+// is still in use at the end. Null if there is none.
 const Block* BlockAt(uint64_t address, const GrowthMoment& moment, const LiveSet& live) {
   const auto after = std::upper_bound(moment.captured.begin(), moment.captured.end(), address,
                                       [&live](uint64_t wanted, const CapturedBlock& entry) {
@@ -84,7 +85,7 @@ const Block* BlockAt(uint64_t address, const GrowthMoment& moment, const LiveSet
   return is_inside && is_there ? &block : nullptr;
 }
 
-// The user's line from which the outermost module was called, else the user's innermost.
+// Returns the user's line from which the outermost module was called, else the user's innermost.
 std::string CallingLine(const std::vector<trace::Frame>& stack) {
   const auto called = std::find_if(stack.rbegin(), stack.rend(), IsModuleCall);
   const std::vector<trace::Frame> outer(called.base(), stack.end());
@@ -112,7 +113,7 @@ class KeeperFinder {
     }
   }
 
-  // A container of what grows fastest says most. Graphs keep what no variable names.
+  // Prefers a container of what grows fastest, which says most. Graphs keep what no variable names.
   std::optional<Keeper> Run() const {
     if (const Statement* found = Container(fastest_, false)) return found->keeper;
     if (IsMadeByForward()) {
@@ -136,9 +137,9 @@ class KeeperFinder {
     return found == statements_.end() ? nullptr : &*found;
   }
 
-  // Of those that iterations hand on the one that reaches farthest back, if that is about as far as
-  // memory grew: the graph of the latest iteration alone does not. What is made of one and not
-  // handed on reaches as far, and keeps nothing.
+  // Returns, of the graphs that iterations hand on, the one that reaches farthest back, if that is
+  // about as far as memory grew; the graph of the latest iteration alone does not reach so far. A
+  // graph that is made from one and not handed on reaches as far but keeps nothing.
   const Statement* Graph() const {
     const GrowingSite& site = growth_.sites.front();
     const uint64_t grew = 100 * (site.last - site.since) / std::max<uint64_t>(site.last, 1);
@@ -166,8 +167,8 @@ class KeeperFinder {
     return held >= kFewest && 2 * held >= statement.addresses.size() && Spans(statement);
   }
 
-  // True if its elements were made over half of the time or more in which memory grew. All of one
-  // iteration's, such as the outputs of its layers, are not what grows.
+  // True if its elements were made over half of the time or more in which memory grew. Elements
+  // that are all of one iteration, such as the outputs of its layers, are not what grows.
   bool Spans(const Statement& statement) const {
     uint64_t first = UINT64_MAX;
     uint64_t last = 0;
@@ -216,7 +217,7 @@ class KeeperFinder {
   std::vector<Statement> statements_;
   Stacks all_;      // that grow
   Stacks fastest_;  // of the site that grows fastest
-  // When the first and the last of what grows was made.
+  // The sequence numbers of the first and the last block that grows.
   uint64_t earliest_ = UINT64_MAX;
   uint64_t latest_ = 0;
 };

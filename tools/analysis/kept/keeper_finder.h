@@ -25,13 +25,13 @@ struct GrowthMoment {
   bool is_failure = false;
 };
 
-// Returns what keeps the growing blocks, known by their addresses; nothing if the hooks stated
-// nothing that holds them. REQUIRES: a site grows.
+// Returns what keeps the growing blocks, which are matched by their addresses; nothing if the hooks
+// stated nothing that holds them. REQUIRES: a site grows.
 std::optional<Keeper> FindKeeper(const GrowthCourse& growth, const GrowthMoment& moment,
                                  const LiveSet& live, const EventSource& source);
 
-// The container with most tensors that have graphs, whatever grows; its line is the user's own that
-// called the model, as far as that is known.
+// Returns the container with the most tensors that have graphs, no matter what grows. Its line is
+// the user's own that called the model, as far as that is known.
 std::optional<Keeper> FindKeeperOfGraphs(const GrowthMoment& moment, const LiveSet& live,
                                          const EventSource& source);
 

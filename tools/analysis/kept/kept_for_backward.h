@@ -14,23 +14,23 @@
 namespace memtrace::analysis {
 
 // Activations of forward passes with gradients on for which no backward pass ran: in a run without
-// any, or of a model in eval mode that is trained in training mode. Autograd keeps them for one.
-// Under torch.no_grad() they would not be kept.
+// any, or of a model in eval mode that is trained in training mode. Autograd keeps them for a
+// backward; under torch.no_grad() they would not be kept.
 struct KeptForBackward {
   uint64_t bytes = 0;
   uint64_t forwards = 0;    // such passes before the moment, by the calls of one outermost module
   bool is_trained = false;  // an optimizer has parameters on the card
   bool is_eval = false;     // the model is in eval mode, and is trained in training mode
-  bool may_train = true;    // a file of the user's has a word of training, or none was read
+  bool may_train = true;    // a file of the user's mentions training, or none was read
 
-  // With one pass, or in training, the backward may still have been to come: losses are summed.
-  // Where no file of the user's has a word of training, none comes.
+  // With one pass, or in training, the backward may still be to come, because losses may be summed.
+  // If no file of the user's mentions training, none comes.
   bool is_in_vain() const { return is_eval || ((forwards > 1 || !may_train) && !is_trained); }
 };
 
-// Nothing if a backward ran and the model is not in eval mode, if nothing is kept, or if it is not
-// known how many passes there were. `captured`: the blocks of the card at the moment `now`;
-// `annotations`: as they stood then.
+// Returns nothing if a backward ran and the model is not in eval mode, if nothing is kept, or if
+// the number of passes is not known. `captured`: the blocks of the card at the moment `now`;
+// `annotations`: those of that moment.
 std::optional<KeptForBackward> FindKeptForBackward(const std::vector<CapturedBlock>& captured,
                                                    const Position& now, int32_t device,
                                                    const LiveSet& live, const EventSource& source,

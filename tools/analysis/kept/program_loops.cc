@@ -12,8 +12,8 @@ constexpr LineId kRoot = ProgramLines::kRoot;
 constexpr size_t kMostAnchors = 4;  // of a line
 constexpr size_t kMostLoops = 3;
 constexpr uint64_t kFewestIterations = 5;
-// An inner loop of so few iterations belongs to the iteration around it, as does an expression that
-// comes back to its first line.
+// An inner loop of at most so many iterations belongs to the iteration around it, as does an
+// expression that comes back to its first line.
 constexpr uint64_t kMostWithinIteration = 4;
 
 }  // namespace
@@ -32,7 +32,8 @@ namespace {
 
 using Seen = LineVisits;
 
-// The line itself if it is visited again and again, else the one that is and was visited last.
+// Returns the line itself if it is visited repeatedly, else the repeated line that was visited
+// last.
 const Seen* Repeated(const std::vector<Seen>& lines, LineId id) {
   const Seen* latest = nullptr;
   for (const Seen& seen : lines) {
@@ -43,8 +44,8 @@ const Seen* Repeated(const std::vector<Seen>& lines, LineId id) {
   return latest;
 }
 
-// Of the lines that were visited since the line `of` was the time before its latest: those of its
-// loop. Others of the function belong to loops that are over.
+// Returns the lines that were visited since the last but one visit of the line `of`: those of its
+// loop. Other lines of the function belong to loops that are over.
 std::vector<Seen> OfSameLoop(const std::vector<Seen>& lines, const Seen& of) {
   const uint64_t begin = of.visits.size() < 2 ? 0 : of.visits[of.visits.size() - 2].event;
   std::vector<Seen> same;
@@ -53,7 +54,7 @@ std::vector<Seen> OfSameLoop(const std::vector<Seen>& lines, const Seen& of) {
   return same;
 }
 
-// The line of the loop that is visited once in an iteration, as far as can be told.
+// Returns the line of the loop that is visited once in an iteration, as far as can be told.
 const Seen& VisitedOnce(const std::vector<Seen>& lines, const Seen& of) {
   const Seen* once = &of;
   for (const Seen& seen : lines) {
@@ -63,8 +64,8 @@ const Seen& VisitedOnce(const std::vector<Seen>& lines, const Seen& of) {
   return *once;
 }
 
-// A function that is called once in an iteration has its own lines as often. Of these the loop that
-// calls modules is told, if only one around it does.
+// A function that is called once in an iteration repeats its own lines as often. Of such loops, the
+// one that calls modules is kept if the inner ones do not.
 std::vector<ProgramLoop> WithoutRepeats(std::vector<ProgramLoop> loops) {
   std::vector<ProgramLoop> kept;
   for (ProgramLoop& loop : loops) {
@@ -98,7 +99,7 @@ void ProgramLoops::MoveTo(LineId leaf, uint64_t event, uint64_t in_use) {
 }
 
 // An operation within a module may allocate more right after its result (a workspace, the first
-// time): that is one visit.
+// time); that counts as one visit.
 void ProgramLoops::SeeAnchor(const trace::Allocate& allocation, const ProgramLines::Path& path,
                              uint64_t event, uint64_t in_use) {
   Node& node = nodes_[path.leaf];
@@ -158,7 +159,7 @@ std::optional<ProgramLoop> ProgramLoops::LoopOfLines(LineId id, uint64_t event) 
   return loop;
 }
 
-// True if a line is reached for the first time, after all that repeat, and has called no module.
+// True if the line is reached for the first time, after all that repeat, and has called no module.
 bool ProgramLoops::IsAfter(LineId id, const std::vector<LineVisits>& lines) const {
   if (lines_.calls_modules(id)) return false;
   return std::none_of(lines.begin(), lines.end(), [this, id](const Seen& seen) {
@@ -183,7 +184,7 @@ bool ProgramLoops::IsAfterLoop(trace::StackId stack, uint64_t event) {
   return false;
 }
 
-// True if it is a line of a loop, or all of one.
+// True if the line is one of a loop, or all of one.
 bool ProgramLoops::Repeats(LineId id, uint64_t event) const {
   const std::vector<Visit> visits = nodes_[id].visits.Until(event);
   if (!visits.empty() && visits.back().number >= kFewestIterations) return true;

@@ -22,7 +22,7 @@ struct ProgramLoop {
   bool is_library = false;        // its lines are not the user's
   bool calls_modules = false;     // a module of torch is called in it
   bool is_of_one_line = false;
-  // As far as can be told: the program is at a later line, for the first time.
+  // True if, as far as can be told, the program is at a later line for the first time.
   bool is_over = false;
 
   uint64_t count() const { return iterations.back().number; }
@@ -30,37 +30,38 @@ struct ProgramLoop {
 
 struct LineVisits;
 
-// Finds the loops of a program in the stacks of its allocations, one after another: no event says
-// where an iteration begins. A line is visited whenever an allocation lies below it and the one
-// before did not:
+// Finds the loops of a program in the stacks of its consecutive allocations, because no event says
+// where an iteration begins. A line is visited whenever an allocation lies below it and the
+// previous one did not:
 //
 //   main:7 -> train:11              train:11 is visited for the first time
 //   main:7 -> train:12 -> (model)   train:12 for the first time
 //   main:7 -> train:12 -> (model)
 //   main:7 -> train:11              train:11 for the second time: an iteration of its loop
 //
-// A loop of one line is never left; there an allocation counts that has the same stack as an
-// earlier one of that line, unless torch's code below it may loop itself, as an optimizer does over
-// its parameters.
+// A loop of one line is never left. An allocation there counts as a visit if it has the same stack
+// as an earlier one of that line, unless torch's code below it may loop itself, as an optimizer
+// does over its parameters.
 class ProgramLoops {
  public:
   // `source` must outlive this.
   explicit ProgramLoops(const EventSource& source) : lines_(source), nodes_(1) {}
 
-  // An allocation, the event with that ordinal. `in_use`: bytes in use on all cards before it.
+  // Takes an allocation, the event with that ordinal. `in_use`: bytes in use on all cards before
+  // it.
   void Apply(const trace::Allocate& allocation, uint64_t event, uint64_t in_use);
 
   // Returns the loops of five or more iterations in which the program was at an event: around the
-  // stack, or, if that has no lines, around the line visited last. The user's first, of these the
-  // innermost first.
+  // stack or, if that has no lines, around the line visited last. The user's loops come first, the
+  // innermost of them first.
   std::vector<ProgramLoop> Around(trace::StackId stack, uint64_t event);
 
-  // Returns true if the stack is at a line that is reached for the first time and calls no module,
-  // after a loop of the same function that called modules.
+  // True if the stack is at a line that is reached for the first time and calls no module, after a
+  // loop of the same function that called modules.
   bool IsAfterLoop(trace::StackId stack, uint64_t event);
 
  private:
-  // A kind of allocation below a line of which each iteration of a loop of that line alone has one.
+  // A kind of allocation below a line that each iteration of a loop of that line alone has once.
   struct Anchor {
     trace::StackId stack = 0;
     trace::StringId module = 0;

@@ -20,7 +20,7 @@ std::optional<SummedPasses> Parsed(const std::string& text) {
   return found;
 }
 
-// What a backward made belongs to them, too, if it made a graph of its own.
+// Memory that a backward made also belongs to the passes, if it made a graph of its own.
 bool IsOfPasses(trace::Role role) {
   return role == trace::Role::kActivation || role == trace::Role::kTemporary;
 }

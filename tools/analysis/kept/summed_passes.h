@@ -14,19 +14,19 @@
 
 namespace memtrace::analysis {
 
-// Passes of a loop that are added up before one backward, or each of which goes on with what the
-// one before made: autograd keeps all their graphs.
+// Passes of a loop that are added up before one backward, or each of which goes on with the result
+// of the one before, so that autograd keeps all their graphs.
 struct SummedPasses {
   std::string name;      // the variable that they are added to, or that is handed on
   std::string loop;      // "train.py:22"
   std::string backward;  // likewise
   uint64_t passes = 0;   // that are over; 0 if they hand the variable on
-  uint64_t bytes = 0;    // that these keep, about: what the latest one has is no less than theirs
+  uint64_t bytes = 0;    // that these keep, about: the latest pass is taken to have an equal share
 
   bool hands_on() const { return passes == 0; }
 };
 
-// Nothing if the hooks found no such loop. `captured`: the blocks of the card at the moment `now`.
+// Returns nothing if the hooks found no such loop. `captured`: the blocks of the card at `now`.
 std::optional<SummedPasses> FindSummedPasses(const std::vector<CapturedBlock>& captured,
                                              const Position& now, const LiveSet& live,
                                              const EventSource& source,

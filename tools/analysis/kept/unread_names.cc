@@ -35,7 +35,7 @@ std::optional<UnreadName> ParseLine(const std::string& line) {
   return found;
 }
 
-// The frame of the function that has the name; null if it did not call for this.
+// Returns the frame of the function that has the name; null if the stack does not contain it.
 const trace::Frame* FrameOf(const UnreadName& name, const std::vector<trace::Frame>& stack) {
   const auto found = std::find_if(stack.begin(), stack.end(), [&name](const trace::Frame& frame) {
     return frame.file == name.file && BareFunction(frame.function) == name.function;
@@ -43,7 +43,7 @@ const trace::Frame* FrameOf(const UnreadName& name, const std::vector<trace::Fra
   return found == stack.end() ? nullptr : &*found;
 }
 
-// Lines of the function that has a name, by stack: 0 where it is in none of the frames.
+// The line that the function of a name is at, by stack; 0 if it is in none of the frames.
 class LinesOf {
  public:
   LinesOf(const UnreadName& name, const EventSource& source) : name_(name), source_(source) {}
@@ -64,7 +64,7 @@ class LinesOf {
   absl::flat_hash_map<trace::StackId, uint32_t> known_;
 };
 
-// What one name still holds.
+// Sums up what one name still holds.
 class Valuation {
  public:
   Valuation(const UnreadName& name, const ValueQuestion& question)
@@ -84,7 +84,7 @@ class Valuation {
     ++value_.blocks;
   }
 
-  // Nothing if it holds nothing.
+  // Returns nothing if the name holds nothing.
   std::optional<UnreadValue> Finish() {
     if (value_.bytes == 0) return std::nullopt;
     const auto most =
@@ -104,8 +104,8 @@ class Valuation {
  private:
   std::string LineText(uint32_t line) const { return file_ + ":" + std::to_string(line); }
 
-  // True if the line had begun to make another value: it asked for memory when a request failed, or
-  // has made a block in the step of the moment, which is a later one.
+  // True if the line had begun to make another value: it requested memory when a request failed, or
+  // it made a block in the step of the moment, which is a later one.
   bool MakesNext(uint32_t line) {
     if (!question_.request_stack.empty()) return lines_.Line(question_.request_stack) == line;
     if (value_.step >= question_.at.step) return false;

@@ -18,7 +18,7 @@
 
 namespace memtrace::analysis {
 
-// A name that held blocks alone and was not read again before it got another value, as a look of
+// A name that alone held blocks and was not read again before it got another value, as a look of
 // the hooks found it (the annotation names.unread, profiler/trace/format.md).
 struct UnreadName {
   std::string name;
@@ -31,10 +31,10 @@ struct UnreadName {
   bool is_cached = false;        // the name is of a function whose functools.lru_cache holds it
 };
 
-// Other lines are left out.
+// Parses the text of such a look; lines of another form are skipped.
 std::vector<UnreadName> ParseUnreadNames(std::string_view text);
 
-// What such a name still held at a moment.
+// The blocks that such a name still held at a moment.
 struct UnreadValue {
   std::string name;
   std::string place;    // the line that the function was at: "train.py:29"
@@ -56,16 +56,17 @@ struct ValueQuestion {
   const std::vector<trace::Frame>& request_stack;  // empty without a failed request
 };
 
-// Takes note of the looks in a trace and finds what of the latest before a moment still lives then.
+// Records the looks in a trace and finds which blocks of the latest one before a moment are then
+// alive.
 class UnreadNames {
  public:
   explicit UnreadNames(const EventSource& source) : source_(source) {}
 
   // Takes the events of the first reading, with their ordinals.
   void See(const trace::Event& event, uint64_t ordinal);
-  // Has the latest look before the moment of `device` looked up in the second reading.
+  // Finds the blocks of the latest look before the moment of `device`, during the second reading.
   void LookUp(int32_t device, uint64_t ordinal, Captures& captures);
-  // Returns them, largest first. Needs the second reading to be over.
+  // Returns the values, largest first. REQUIRES: the second reading is over.
   std::vector<UnreadValue> Values(int32_t device, const ValueQuestion& question) const;
 
  private:

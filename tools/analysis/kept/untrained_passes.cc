@@ -24,7 +24,7 @@ void UntrainedWatch::See(const trace::Event& event) {
   }
 }
 
-// Null if none of them made it.
+// Returns the pass that made the block; null if none of them did.
 const UntrainedWatch::Pass* UntrainedWatch::MakerOf(const Block& block) const {
   const auto later =
       std::upper_bound(passes_.begin(), passes_.end(), block.sequence,

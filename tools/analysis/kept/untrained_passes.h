@@ -13,9 +13,9 @@
 
 namespace memtrace::analysis {
 
-// Activations that passes of a model in eval mode keep for a backward, which would give gradients
-// of parameters that no optimizer steps alone: a teacher, a reference model. Under torch.no_grad()
-// they would not be kept.
+// Activations that passes of a model in eval mode keep for a backward, which would only give
+// gradients of parameters that no optimizer steps: a teacher, a reference model. Under
+// torch.no_grad() they would not be kept.
 struct UntrainedPasses {
   uint64_t bytes = 0;
   uint64_t calls = 0;       // that made them
@@ -23,17 +23,17 @@ struct UntrainedPasses {
   bool is_running = false;  // the latest is not over
 };
 
-// Finds where such passes begin and end, as the hooks say it.
+// Finds where such passes begin and end, as the hooks state it.
 class UntrainedWatch {
  public:
   explicit UntrainedWatch(const EventSource& source) : source_(source) {}
 
   // Takes the events of the first reading.
   void See(const trace::Event& event);
-  // Returns what they keep of `captured`; nothing if that is none.
+  // Returns what they keep of `captured`; nothing if they keep none of it.
   std::optional<UntrainedPasses> Kept(const std::vector<CapturedBlock>& captured,
                                       const LiveSet& live) const;
-  // Returns what of `captured` other passes made.
+  // Returns the blocks of `captured` that other passes made.
   std::vector<CapturedBlock> WithoutThem(const std::vector<CapturedBlock>& captured,
                                          const LiveSet& live) const;
 

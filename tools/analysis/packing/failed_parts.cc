@@ -14,7 +14,7 @@ uint64_t Mix(uint64_t bits) {
 
 }  // namespace
 
-// A sum over the items, so that their order, which only decides what is tried first, has no part.
+// The key is a sum over the items, because their order only decides what is tried first.
 FailedParts::Key FailedParts::KeyOf(const OpenPart& part) {
   Key key;
   for (const OpenItem& item : part) {

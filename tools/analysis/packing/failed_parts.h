@@ -11,9 +11,9 @@
 
 namespace memtrace::analysis {
 
-// Parts that cannot be packed within one capacity, in whatever order: the same items at the same
-// lows arise on many ways. Kept are 128 bits of a part, so that no two are ever taken for one
-// (of 10^6 parts, with a probability of 10^-26), and the first million parts.
+// Parts that cannot be packed within one capacity, in any order. The same items at the same lows
+// arise in many ways. A part is kept as 128 bits, so that no two are taken for one (among 10^6
+// parts, with a probability of 10^-26), and only the first million parts are kept.
 class FailedParts {
  public:
   using Key = std::pair<uint64_t, uint64_t>;

@@ -15,16 +15,16 @@
 namespace memtrace::analysis {
 namespace {
 
-// What FillSkyline() costs for one item, in looks of the search, which take about 1 ns.
+// The cost of FillSkyline() for one item, in looks of the search, which take about 1 ns.
 constexpr uint64_t kFillSteps = 4096;
 // The search keeps the open items of every depth: at 2048, up to 80 MiB.
 constexpr size_t kMostSearchedItems = 2048;
-// Far from overflow, whatever is added once.
+// Far enough from overflow for any single addition.
 constexpr Bytes kHighestSearched = std::numeric_limits<Bytes>::max() / 4;
 
 void Spend(uint64_t used, uint64_t& steps) { steps -= std::min(used, steps); }
 
-// An order that learns: what lay too high goes a tenth of its way nearer to the front.
+// An order that learns: an item that lay too high moves a tenth of its way towards the front.
 class PromotingOrder {
  public:
   PromotingOrder(absl::Span<const SectionItem> items, PackingOrder order)
@@ -101,10 +101,10 @@ void GroupPacking::FillAndPromote(Bytes target, uint64_t& steps) {
   }
 }
 
-// The target itself has half of the steps; each capacity between it and the height that follows,
-// half of the rest.
+// The target itself gets half of the steps; each capacity tried after it, between it and the
+// height, gets half of the rest.
 void GroupPacking::Bisect(Bytes target, uint64_t& steps) {
-  Bytes low = std::max(target, least_height_);  // lower ones are not asked for any more
+  Bytes low = std::max(target, least_height_);  // lower ones are not tried any more
   for (Bytes capacity = low; low < height_ && steps >= look_steps_;) {
     uint64_t share = std::max(steps / 2, look_steps_);
     Spend(share, steps);
@@ -116,7 +116,8 @@ void GroupPacking::Bisect(Bytes target, uint64_t& steps) {
   }
 }
 
-// Asks the search in every order, as no order is best for all inputs, each with few steps at first.
+// Runs the search in every order, because no order is best for all inputs, each with few steps at
+// first.
 GroupPacking::Answer GroupPacking::CanFit(Bytes capacity, uint64_t& steps) {
   FailedParts failed;
   for (uint64_t limit = look_steps_ * items_.size(); steps > 0; limit *= 2) {

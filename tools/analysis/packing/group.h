@@ -13,19 +13,19 @@
 namespace memtrace::analysis {
 
 // A group of items that is packed alone, at first by FillSkyline() in every order; Improve() then
-// spends steps on a lower packing.
+// spends steps on finding a lower packing.
 class GroupPacking {
  public:
   // `items` outlive the packing.
   explicit GroupPacking(absl::Span<const SectionItem> items, uint64_t& steps);
 
-  // Stops when the height is at most `target`, when no lower one exists, or when the steps are
-  // used up; takes from `steps` what it used.
+  // Stops when the height is at most `target`, when no lower one exists, or when the steps are used
+  // up. Subtracts what it used from `steps`.
   void Improve(Bytes target, uint64_t& steps);
 
   const std::vector<Bytes>& offsets() const { return offsets_; }  // by the index of an item
   Bytes height() const { return height_; }
-  // No packing is lower, as far as is proven.
+  // A proven lower bound of the height.
   Bytes least_height() const { return least_height_; }
 
  private:

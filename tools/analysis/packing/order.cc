@@ -34,8 +34,8 @@ class RangeMaximum {
   std::vector<std::vector<Bytes>> rows_;
 };
 
-// For each item, the most bytes alive in one of its sections (modulo 2^64: only an order depends
-// on it).
+// Returns, for each item, the most bytes alive in one of its sections (modulo 2^64, because only an
+// order depends on it).
 std::vector<Bytes> Loads(absl::Span<const SectionItem> items) {
   Section first = std::numeric_limits<Section>::max();
   Section last = 0;

@@ -12,8 +12,8 @@
 
 namespace memtrace::analysis {
 
-// Which of several items that could lie at the same offset goes first. Area is lifetime times size;
-// load is the most bytes alive in a section of the item. No order is best for all inputs.
+// The order of items that could lie at the same offset. Area is lifetime times size; load is the
+// most bytes alive in a section of the item. No order is best for all inputs.
 enum class PackingOrder : uint8_t {
   kLifetimeAreaLoad,
   kLoadAreaLifetime,
@@ -24,7 +24,7 @@ inline constexpr std::array kPackingOrders = {PackingOrder::kLoadLifetimeArea,
                                               PackingOrder::kLoadAreaLifetime,
                                               PackingOrder::kLifetimeAreaLoad};
 
-// The place of each item in the order, 0 first.
+// Returns the place of each item in the order, starting with 0.
 std::vector<uint32_t> Ranks(absl::Span<const SectionItem> items, PackingOrder order);
 
 }  // namespace memtrace::analysis

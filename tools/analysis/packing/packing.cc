@@ -18,8 +18,8 @@ struct Group {
   std::vector<SectionItem> items;
 };
 
-// Groups in groups: what is alive as long as its whole group may lie below the rest of it without
-// loss, and without it the rest may fall apart.
+// Splits items into groups, recursively: items that are alive as long as their whole group can lie
+// below the rest of it without loss, and without them the rest may fall apart.
 class Decomposition {
  public:
   Decomposition(std::vector<SectionItem> items, std::vector<Bytes>& offsets) : offsets_(offsets) {
@@ -29,7 +29,7 @@ class Decomposition {
   std::vector<Group> Take() && { return std::move(groups_); }
 
  private:
-  // Each depth looks at all items: a search goes on as well from any.
+  // A limit, because each depth looks at all items; a search can start as well at any depth.
   static constexpr int kGreatestDepth = 64;
 
   void Split(Group whole, int depth) {
@@ -77,8 +77,8 @@ std::vector<PackedGroup> PackEach(const std::vector<Group>& groups, uint64_t& st
   return packed;
 }
 
-// Lowers the groups that are higher than `target`, the highest first: no other needs to be lower
-// than what comes of it.
+// Lowers the groups that are higher than `target`, the highest first. No other group needs to be
+// lower than the height that this gives.
 void Improve(std::vector<PackedGroup>& packed, Bytes target, uint64_t& steps) {
   const auto end = std::find_if(packed.begin(), packed.end(), [target](const PackedGroup& each) {
     return each.height() <= target;

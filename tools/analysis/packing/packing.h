@@ -11,18 +11,20 @@
 
 namespace memtrace::analysis {
 
-// A buffer that is alive in [begin, end) of any totally ordered time and needs `size` bytes in a
-// row. Empty in either way, it gets offset 0 and is in nobody's way.
+// A buffer that is alive in [begin, end) of any totally ordered time and needs `size` contiguous
+// bytes. If the time or the size is empty, it gets offset 0 and does not constrain others.
 struct PackingItem {
   uint64_t begin = 0;
   uint64_t end = 0;
   Bytes size = 0;
 };
 
-// When to stop. Work is counted, never timed: the same input gives the same packing everywhere.
+// The limits at which packing stops. Work is counted, not timed, so that the same input gives the
+// same packing everywhere.
 struct PackingBudget {
   Bytes capacity = 0;  // a height that is good enough; 0: only the lower bound is
-  // Looks at an item in a section of time: about 1 ns each. Even 0 gives a packing.
+  // Each step is a look at an item in a section of time and takes about 1 ns. Even 0 gives a
+  // packing.
   uint64_t steps = 2'000'000'000;
 };
 
@@ -37,8 +39,9 @@ struct Packing {
 
 // Gives every item an offset such that no two that are alive at one time share a byte, aiming for
 // the lowest height ("dynamic storage allocation", docs/packing.md). Every offset is a sum of sizes
-// of other items: sizes that are multiples of an alignment give offsets that are. Items that do
-// not fit into 2^64 - 1 bytes give that height, and offsets without meaning. Safe from any thread.
+// of other items, so sizes that are multiples of an alignment give offsets that also are. If the
+// items do not fit into 2^64 - 1 bytes, that is the height and the offsets have no meaning. Safe
+// from any thread.
 Packing Pack(absl::Span<const PackingItem> items, const PackingBudget& budget = {});
 
 }  // namespace memtrace::analysis

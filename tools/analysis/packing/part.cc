@@ -28,7 +28,7 @@ OpenPart AfterPlacing(const OpenPart& part, size_t placed) {
     raised.back().low = top;
     raised.back().is_barred = false;
   }
-  // All that rises now has the same low, amid those that had it before.
+  // All items that rise now have the same low, which some others had before.
   std::sort(raised.begin(), raised.end(), HasLowerRank);
   const size_t from = i;
   while (i < part.size() && part[i].low == top) ++i;
@@ -57,7 +57,7 @@ std::vector<OpenPart> SplitAtCuts(OpenPart part) {
   for (const OpenItem& item : part) {
     std::fill(number.begin() + (item.first - begin) + 1, number.begin() + (item.last - begin), 0);
   }
-  // From "a part begins here" to the number of that part.
+  // Turns the marks "a part begins here" into the numbers of the parts.
   uint32_t parts = 0;
   for (uint32_t& section : number) section = (parts += section) - 1;
   std::vector<OpenPart> split(parts);

@@ -15,7 +15,7 @@ namespace memtrace::analysis {
 // An item that the search has not placed yet.
 struct OpenItem {
   uint32_t index = 0;  // among the items of the search
-  uint32_t rank = 0;   // which of several at one offset goes first
+  uint32_t rank = 0;   // the lower of several at one offset goes first
   Section first = 0;   // alive in [first, last)
   Section last = 0;
   Bytes size = 0;
@@ -29,16 +29,17 @@ inline bool ShareSection(const OpenItem& a, const OpenItem& b) {
   return a.first < b.last && b.first < a.last;
 }
 
-// Open items that can be placed without a look at any others, by `low`, then rank.
+// Open items that can be placed without regard to any others, sorted by `low`, then rank.
 using OpenPart = std::vector<OpenItem>;
 
-// What is left when `part[placed]` lies at its low: items above it rise, and are not barred there.
+// Returns the part that is left when `part[placed]` lies at its low: items above it rise, and are
+// not barred there.
 OpenPart AfterPlacing(const OpenPart& part, size_t placed);
 
-// Whether an item would have to rise if `part[placed]` were placed.
+// True if an item would have to rise if `part[placed]` were placed.
 bool IsUnderAnother(const OpenPart& part, size_t placed);
 
-// The parts between which no item is alive, in order of time.
+// Returns the parts between which no item is alive, in order of time.
 std::vector<OpenPart> SplitAtCuts(OpenPart part);
 
 }  // namespace memtrace::analysis

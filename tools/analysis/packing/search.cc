@@ -71,7 +71,7 @@ PackingSearch::Outcome PackingSearch::PlaceNext(OpenPart part) {
       const Outcome outcome = PlaceParts(std::move(after));
       if (outcome != Outcome::kImpossible) return outcome;
     }
-    if (!IsUnderAnother(part, i)) return Outcome::kImpossible;  // it was in nobody's way
+    if (!IsUnderAnother(part, i)) return Outcome::kImpossible;  // it was in no other item's way
     part[i].is_barred = true;
     if (!Fits(part, part[i].low)) return Outcome::kImpossible;
   }
@@ -88,8 +88,8 @@ PackingSearch::Outcome PackingSearch::PlaceParts(OpenPart part) {
   return Outcome::kFound;
 }
 
-// Whether each section alone could take its open items, nothing being placed below `floor` any
-// more: put in order of their lows, each as low as it can be, they end as low as is possible.
+// True if each section alone could take its open items when nothing more is placed below `floor`:
+// in order of their lows, each as low as it can be, they end as low as is possible.
 bool PackingSearch::Fits(const OpenPart& part, Bytes floor) {
   std::vector<std::pair<Bytes, const OpenItem*>> barred;
   for (const OpenItem& item : part) {
@@ -114,7 +114,7 @@ bool PackingSearch::Fits(const OpenPart& part, Bytes floor) {
   });
 }
 
-// The lowest end of an item that could come to lie below a barred one.
+// Returns the lowest end of an item that could come to lie below the barred `item`.
 Bytes PackingSearch::LowestTop(const OpenPart& part, const OpenItem& item, Bytes floor) const {
   Bytes lowest = std::numeric_limits<Bytes>::max();
   for (const OpenItem& other : part) {

@@ -16,21 +16,21 @@
 
 namespace memtrace::analysis {
 
-// Depth-first search for a packing within a capacity, which finds one if there is one and steps
-// enough (docs/packing.md). Items are placed from the lowest offset upwards, each right on top of
-// what lies below it: every packing can be let fall into one that arises so.
+// A depth-first search for a packing within a capacity, which finds one if one exists and there are
+// enough steps (docs/packing.md). Items are placed from the lowest offset upwards, each right on
+// top of what lies below it: every packing can be lowered into one that arises so.
 class PackingSearch {
  public:
   enum class Outcome { kFound, kImpossible, kOutOfSteps };
 
-  // `items` and `failed`, which may know parts from earlier searches of the same items within the
-  // same capacity, outlive the search. REQUIRES: capacity + the size of any item < 2^64.
+  // `items` and `failed` outlive the search; `failed` may know parts from earlier searches of the
+  // same items within the same capacity. REQUIRES: capacity + the size of any item < 2^64.
   PackingSearch(absl::Span<const SectionItem> items, Bytes capacity, PackingOrder order,
                 uint64_t steps, FailedParts& failed);
 
-  // At most once.
+  // REQUIRES: called at most once.
   Outcome Run();
-  // By the index of an item; meaningful after kFound.
+  // The offsets by the index of an item; meaningful after kFound.
   const std::vector<Bytes>& offsets() const { return offsets_; }
   uint64_t steps_left() const { return steps_; }
 

@@ -15,7 +15,7 @@ struct Edge {
   uint32_t index;
 };
 
-// A section is what is alive when something ends after something began.
+// A section is the set of items that are alive when something ends after something began.
 void NumberSections(std::vector<Edge> edges, std::vector<SectionItem>& items) {
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
     return a.time != b.time ? a.time < b.time : a.begins < b.begins;
@@ -65,7 +65,7 @@ std::vector<SectionItem> ToSections(absl::Span<const PackingItem> items) {
 Bytes HighestLoad(absl::Span<const SectionItem> items) {
   Section sections = 0;
   for (const SectionItem& item : items) sections = std::max(sections, item.last);
-  // Differences of 128 bits: a section may hold more than 2^64 bytes.
+  // The differences have 128 bits because a section may hold more than 2^64 bytes.
   std::vector<__int128> change(sections + 1);
   for (const SectionItem& item : items) {
     change[item.first] += item.size;

@@ -26,17 +26,17 @@ struct SectionItem {
   uint64_t lifetime = 0;  // end - begin, in the unit given
 };
 
-// The items that occupy anything, with the sections of their time.
+// Returns the items that occupy anything, with the sections of their time.
 std::vector<SectionItem> ToSections(absl::Span<const PackingItem> items);
 
-// The most bytes alive in one section; at most 2^64 - 1.
+// Returns the most bytes alive in one section; at most 2^64 - 1.
 Bytes HighestLoad(absl::Span<const SectionItem> items);
 
-// Groups of items between which no item is alive: each can be packed alone. Their sections are
-// counted from 0 anew, and those that the items of a group no longer need are dropped.
+// Returns groups of items between which no item is alive, so that each can be packed alone. Each
+// group counts its sections from 0, without those that its items no longer need.
 std::vector<std::vector<SectionItem>> SplitAtCuts(std::vector<SectionItem> items);
 
-// a + b, or 2^64 - 1 where that is less.
+// Returns a + b, or 2^64 - 1 if the sum overflows.
 constexpr Bytes SaturatingAdd(Bytes a, Bytes b) { return a + b < a ? ~Bytes{0} : a + b; }
 
 }  // namespace memtrace::analysis

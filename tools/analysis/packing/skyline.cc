@@ -15,7 +15,8 @@
 namespace memtrace::analysis {
 namespace {
 
-// How high the items lie so far, over the sections: level stretches, neighbours of other heights.
+// The height that the items have reached in each section, as level stretches whose neighbours have
+// other heights.
 class Skyline {
  public:
   explicit Skyline(Section sections) { Insert(0, {sections, 0}); }
@@ -39,7 +40,7 @@ class Skyline {
     InsertJoined(first, last, height);
   }
 
-  // Of the neighbours of `stretch`; 2^64 - 1 if it has none.
+  // Returns the height of the lower neighbour of `stretch`; 2^64 - 1 if it has none.
   Bytes LowerNeighbour(const Stretch& stretch) const {
     Bytes height = std::numeric_limits<Bytes>::max();
     const auto at = stretches_.find(stretch.first);

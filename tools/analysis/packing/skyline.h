@@ -12,9 +12,9 @@
 
 namespace memtrace::analysis {
 
-// Packs without turning back: always at the lowest place of the skyline, the item of lowest rank
-// that lives only where the skyline is that low. Where none does, the place is filled up to its
-// lower neighbour. Offsets by the index of an item; at most 2^64 - 1.
+// Packs without backtracking: always puts at the lowest place of the skyline the item of lowest
+// rank that lives only where the skyline is that low. If there is none, the place is filled up to
+// its lower neighbour. Returns offsets by the index of an item; at most 2^64 - 1.
 std::vector<Bytes> FillSkyline(absl::Span<const SectionItem> items,
                                absl::Span<const uint32_t> ranks);
 

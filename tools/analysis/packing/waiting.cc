@@ -59,7 +59,7 @@ void WaitingItems::Seek(uint32_t node, Section first, Section last, uint32_t& lo
     lowest_rank = at.lowest_rank;
     return;
   }
-  // The half with the lower rank first: then the other one is often not looked into.
+  // Looks first into the half with the lower rank, because the other is then often skipped.
   const uint32_t half = 2 * node + 1;
   const uint32_t second = nodes_[half + 1].lowest_rank < nodes_[half].lowest_rank ? 0 : 1;
   Seek(half + 1 - second, first, last, lowest_rank);

@@ -12,14 +12,14 @@
 
 namespace memtrace::analysis {
 
-// The items that have no offset yet, to be found by where in time they are: a k-d tree over
-// (first, last), whose nodes know the lowest rank below them.
+// The items that have no offset yet, searched by their place in time: a k-d tree over (first, last)
+// whose nodes know the lowest rank below them.
 class WaitingItems {
  public:
   // `ranks` are a permutation of 0 .. items.size() - 1.
   WaitingItems(absl::Span<const SectionItem> items, absl::Span<const uint32_t> ranks);
 
-  // The item of lowest rank that is alive only in sections of [first, last), by its index.
+  // Returns the index of the item of lowest rank that is alive only in sections of [first, last).
   std::optional<uint32_t> LowestRankWithin(Section first, Section last) const;
   void Remove(uint32_t index);
 
@@ -30,7 +30,7 @@ class WaitingItems {
     uint32_t rank;
     uint32_t index;
   };
-  // Bounds of all entries below, removed ones too.
+  // Bounds of all entries below, including removed ones.
   struct Node {
     Section lowest_first;
     Section highest_first;
@@ -43,7 +43,7 @@ class WaitingItems {
              bool by_first);
   void Seek(uint32_t node, Section first, Section last, uint32_t& lowest_rank) const;
 
-  std::vector<Node> nodes_;      // of node i the halves are 2i + 1 and 2i + 2
+  std::vector<Node> nodes_;      // the halves of node i are 2i + 1 and 2i + 2
   std::vector<uint32_t> leaf_;   // of an item, by index
   std::vector<uint32_t> index_;  // of an item, by rank
 };

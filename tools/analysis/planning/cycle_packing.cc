@@ -14,7 +14,7 @@ using Items = std::vector<PackingItem>;
 
 bool IsEmpty(const PackingItem& item) { return item.begin >= item.end || item.size == 0; }
 
-// The most bytes that are alive at one time, wrapped blocks at their two times only.
+// Returns the most bytes alive at one time; wrapped blocks count only at their two times.
 Bytes LowerBound(const TimeLine& line) {
   Items items = line.items;
   items.reserve(items.size() + line.wrapped.size());
@@ -48,12 +48,12 @@ uint64_t TimeOfPeak(const Items& items) {
   return peak;
 }
 
-// The place of a wrapped block while that is not there: others lie in it, first fit.
+// The place of a wrapped block while the block is gone; others lie in it, first fit.
 class Window {
  public:
   Window(uint64_t from, uint64_t until, Bytes size) : from_(from), until_(until), size_(size) {}
 
-  // An offset in the window, if the item is there only while that is free, and fits.
+  // Returns an offset in the window if the item fits and is there only while the window is free.
   std::optional<Bytes> Fit(const PackingItem& item) {
     if (item.begin < from_ || item.end > until_) return std::nullopt;
     Bytes offset = 0;
@@ -81,7 +81,7 @@ class Window {
   std::vector<Guest> guests_;  // by offset
 };
 
-// Those that make the peak first, then by size.
+// Orders the items that make the peak before the others, each by size.
 std::vector<size_t> GuestOrder(const Items& items) {
   const uint64_t peak = TimeOfPeak(items);
   const auto makes_peak = [&](size_t i) { return items[i].begin <= peak && peak < items[i].end; };
@@ -94,7 +94,8 @@ std::vector<size_t> GuestOrder(const Items& items) {
   return order;
 }
 
-// Wrapped blocks at the bottom, as many others in their places as go there, the rest above.
+// Puts wrapped blocks at the bottom, as many others as possible in their places, and the rest
+// above.
 Packing PackAbove(const TimeLine& line, const PackingBudget& budget) {
   Items rest = line.items;
   std::vector<std::optional<Bytes>> settled(rest.size());

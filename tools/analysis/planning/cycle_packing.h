@@ -8,10 +8,10 @@
 
 namespace memtrace::analysis {
 
-// Pack, for a time line whose cycle begins anew. Wrapped blocks are alive at two times, which
-// Pack does not know: they keep their places in between, or, if that makes the whole lower, lie at
-// the bottom and others, which are gone before they come back, lie in their places. The lower bound
-// is that of the time line itself.
+// Packs a time line whose cycle begins anew. Wrapped blocks are alive at two times, which Pack does
+// not know. They either keep their places in between or, if that makes the whole lower, lie at the
+// bottom, with others in their places that are gone before they come back. The lower bound is that
+// of the time line itself.
 Packing PackCycle(const TimeLine& line, const PackingBudget& budget = {});
 
 }  // namespace memtrace::analysis

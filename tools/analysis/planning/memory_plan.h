@@ -16,7 +16,7 @@
 
 namespace memtrace::analysis {
 
-// A stream's part of a plan, and how it came about.
+// The plan of one stream, and how it came about.
 struct StreamPlan {
   PlanSection section;
   Repetition repetition;
@@ -24,20 +24,20 @@ struct StreamPlan {
   bool is_optimal = false;       // no plan of these blocks has fewer bytes
   bool ends_in_failure = false;  // the last item is the request that failed
   size_t requests = 0;           // of the run
-  Bytes requested = 0;           // by them
-  Bytes planned = 0;             // of these, by requests that have a place
+  Bytes requested = 0;           // by these requests
+  Bytes planned = 0;             // by those of them that have a place
 };
 
 struct MemoryPlan {
   std::vector<StreamPlan> streams;
-  Bytes requested = 0;                // small requests too
-  std::map<int32_t, Bytes> reserved;  // the most that the run had, by card
+  Bytes requested = 0;                // including small requests
+  std::map<int32_t, Bytes> reserved;  // the most that the run reserved, by card
 
   Plan plan() const;
 };
 
-// Places for what the run asked for (docs/plan.md): everything before its steps, and one step, or
-// as many as it takes until all blocks of a step have a place of their own.
+// Plans places for the requests of a run (docs/plan.md): everything before its steps, and one step,
+// or as many as it takes until all blocks of a step have a place of their own.
 StreamPlan PlanStream(const StreamRequests& requests, bool ends_in_failure,
                       const PackingBudget& budget = {});
 MemoryPlan PlanMemory(const RequestLog& log, const PackingBudget& budget = {});

@@ -17,7 +17,7 @@ using Blocks = absl::Span<const RequestedBlock>;
 
 constexpr size_t kCandidates = 64;
 
-// How often each distance between two equal runs of `gram` sizes occurs, the next one only.
+// Counts each distance between an equal run of `gram` sizes and the next one.
 absl::flat_hash_map<size_t, size_t> Distances(Blocks blocks, size_t gram) {
   absl::flat_hash_map<uint64_t, size_t> last;
   absl::flat_hash_map<size_t, size_t> counts;
@@ -30,7 +30,7 @@ absl::flat_hash_map<size_t, size_t> Distances(Blocks blocks, size_t gram) {
   return counts;
 }
 
-// Those that may cover most first.
+// Returns the periods that may cover most, the smallest first.
 std::vector<size_t> CandidatePeriods(Blocks blocks) {
   std::vector<std::pair<size_t, size_t>> by_weight;  // negated, so that it sorts downwards
   absl::flat_hash_map<size_t, size_t> weights;
@@ -51,7 +51,7 @@ std::vector<size_t> CandidatePeriods(Blocks blocks) {
   return periods;
 }
 
-// The longest stretch that repeats with this period, the last one among equals.
+// Returns the longest stretch that repeats with this period, the last one among equals.
 Repetition Longest(Blocks blocks, size_t period) {
   Repetition longest{.period = period};
   size_t begin = 0;
@@ -63,7 +63,8 @@ Repetition Longest(Blocks blocks, size_t period) {
   return longest;
 }
 
-// Whether nearly all bytes that were asked for in the repetition, but its end, were freed soon.
+// True if nearly all bytes that were requested in the repetition, except at its end, were freed
+// soon.
 bool IsBalanced(Blocks blocks, const Repetition& repetition) {
   Bytes all = 0;
   Bytes kept = 0;

@@ -10,9 +10,9 @@
 
 namespace memtrace::analysis {
 
-// Requests [begin, end) have the sizes of those `period` before them, from begin + period on.
+// From begin + period up to end, each request has the size of the one `period` before it.
 struct Repetition {
-  // A block that lives longer than so many periods does not belong to a step.
+  // A block that lives longer than this many periods does not belong to a step.
   static constexpr size_t kMostPeriods = 4;
 
   size_t begin = 0;
@@ -24,9 +24,10 @@ struct Repetition {
   }
 };
 
-// The steps of a run: the repetition that covers most requests, the smallest period among equals,
-// of those that cover two periods and a third of the run at least, and whose blocks do not pile up
-// (as those of the layers of a forward pass do, which repeat as well). Only sizes are compared.
+// Finds the steps of a run: the repetition that covers most requests, with the smallest period
+// among equals, of those that cover at least two periods and a third of the run, and whose blocks
+// do not pile up (as those of the layers of a forward pass do, which also repeat). Only sizes are
+// compared.
 Repetition FindRepetition(absl::Span<const RequestedBlock> blocks);
 
 }  // namespace memtrace::analysis

@@ -19,7 +19,7 @@ class Reader {
   }
 
  private:
-  // Nothing: a small block, one of a private pool, or one that lived before recording began.
+  // Empty for a small block, one of a private pool, or one that lived before recording began.
   using Lives = BlockLives<std::optional<RequestLog::Place>>;
 
   void Apply(const Lives::Born& born) {

@@ -20,46 +20,47 @@ struct RequestedBlock {
   static constexpr size_t kNever = ~size_t{0};
 
   Bytes size = 0;  // rounded
-  // How many blocks of the stream were asked for when it could be used again; kNever if it never
-  // could.
+  // The number of blocks of the stream that had been requested when this one could be used again;
+  // kNever if it never could.
   size_t death = kNever;
 };
 
-// What a run asked of one stream of a card.
+// The requests of a run on one stream of a card.
 struct StreamRequests {
   int32_t device = 0;
   uint64_t handle = 0;
-  std::vector<RequestedBlock> blocks;  // in the order in which they were asked for
+  std::vector<RequestedBlock> blocks;  // in the order in which they were requested
 };
 
-// The large requests of the default pools, by card and stream, in the order in which streams first
-// ask: what a memory plan is made from.
+// The large requests of the default pools, from which a memory plan is made, by card and stream, in
+// the order in which streams first request memory.
 class RequestLog {
  public:
-  // `is_ours`: our allocator served the run, so that blocks have the sizes they will have again.
+  // `is_ours`: memtrace's allocator served the run, so that blocks have the sizes they will have
+  // again.
   static RequestLog Of(const EventSource& source, bool is_ours);
 
-  // Where a block stands in the log.
+  // The place of a block in the log.
   struct Place {
     size_t stream = 0;
     size_t block = 0;
   };
-  // `size` is the rounded one; small ones are only summed up, and have no place.
+  // `size` is rounded. Small requests are only summed up and have no place.
   std::optional<Place> Allocate(int32_t device, uint64_t stream, Bytes size);
-  // The block can be used again.
+  // Notes that the block can be used again.
   void Free(const Place& place);
-  // A request that was not served.
+  // Notes a request that was not served.
   void Fail(int32_t device, uint64_t stream, Bytes size);
 
-  // What the allocator maps on a card, or unmaps (less than 0).
+  // Notes bytes that the allocator maps on a card, or unmaps (less than 0).
   void Map(int32_t device, int64_t bytes);
 
   const std::vector<StreamRequests>& streams() const { return streams_; }
-  // Bytes that were asked for in all, small requests too, and a large one that a card ends in.
+  // Returns all requested bytes, including small requests and a large one that a card ends in.
   Bytes requested() const { return requested_; }
-  // The most that was mapped on each card.
+  // Returns the most bytes that were mapped on each card.
   const std::map<int32_t, Bytes>& reserved() const { return reserved_; }
-  // Whether the card's last large request failed; it is the last one of its stream then.
+  // True if the card's last large request failed; it is then the last one of its stream.
   bool EndsInFailure(int32_t device) const { return failed_.contains(device); }
 
  private:

@@ -9,8 +9,8 @@ namespace {
 
 using Blocks = std::vector<RequestedBlock>;
 
-// How long the blocks of one period live, in requests: the next so many are made before they are
-// free. kNever for those that no period knows the end of.
+// The lifetimes of the blocks of one period, in requests: so many are made after a block before it
+// is free. kNever for blocks whose end no period shows.
 class Lifetimes {
  public:
   Lifetimes(const Blocks& blocks, const Repetition& repetition)
@@ -35,7 +35,7 @@ class Lifetimes {
 
   size_t Of(size_t request) const { return of_[request % period_]; }
 
-  // Periods until no block is alive when its successor is born.
+  // Returns the number of periods until no block is alive when its successor is born.
   size_t PeriodsToUnroll() const {
     size_t most = 0;
     for (const size_t life : of_) {
@@ -49,10 +49,10 @@ class Lifetimes {
   std::vector<size_t> of_;  // by request modulo the period
 };
 
-// The request in [begin, begin + period) before which the fewest bytes of steps are alive.
+// Returns the request in [begin, begin + period) before which the fewest bytes of steps are alive.
 size_t CheapestCut(const Blocks& blocks, const Repetition& repetition, const Lifetimes& lifetimes) {
   const size_t period = repetition.period;
-  // By how much what is alive changes before each request, in a steady state.
+  // The change of live bytes before each request, in a steady state.
   std::vector<int64_t> changes(period, 0);
   for (size_t i = repetition.begin; i < repetition.begin + period; ++i) {
     const size_t life = lifetimes.Of(i);
@@ -80,13 +80,13 @@ void AddPrologue(const Blocks& blocks, size_t end, TimeLine& line) {
   }
 }
 
-// A block that is born at i and alive when the cycle begins anew.
+// Adds a block that is born at i and alive when the cycle begins anew.
 void AddWrapped(const Blocks& blocks, size_t i, Bytes size, size_t life, size_t end,
                 TimeLine& line) {
   const size_t cycle = end - line.prologue;
   PackingItem item{line.prologue, end, size};
   size_t dies = life == RequestedBlock::kNever ? end : i + life + 1 - cycle;
-  // The block that had the place's part in the prologue, if it goes on into the first cycle.
+  // The block that had this one's part in the prologue, if it lives on into the first cycle.
   const size_t before = i - cycle;
   const bool has_predecessor = i >= cycle && before < line.prologue &&
                                blocks[before].size == size && blocks[before].death > line.prologue;
@@ -115,7 +115,7 @@ TimeLine TimeLineOf(const Blocks& blocks, const Repetition& repetition) {
   const size_t end = line.prologue + repetition.period * lifetimes.PeriodsToUnroll();
   AddPrologue(blocks, end, line);
   for (size_t i = line.prologue; i < end; ++i) {
-    // The block's size one period on or back is the same.
+    // The block's size is the same one period later or earlier.
     const size_t like = repetition.begin + (i - repetition.begin) % repetition.period;
     const Bytes size = blocks[like].size;
     const size_t life = lifetimes.Of(i);

@@ -14,8 +14,8 @@
 
 namespace memtrace::analysis {
 
-// When the blocks of a plan are alive: a point in time a request, first the prologue's, then those
-// of one cycle, which begins anew at its end.
+// The times at which the blocks of a plan are alive. Each request is a point in time: first those
+// of the prologue, then those of one cycle, which begins anew at its end.
 //
 //   prologue   |      cycle       |  cycle ...
 //   aaaaaaaaaaa|aaaaaaaaaaaaaaaaaa|aaaaaa      never freed
@@ -30,19 +30,19 @@ struct TimeLine {
     uint64_t free_until = 0;
   };
 
-  std::vector<PackingItem> items;  // one a place; a wrapped one is as if it were alive in between
+  std::vector<PackingItem> items;  // one a place; a wrapped one counts as alive in between
   std::vector<Wrapped> wrapped;    // with a time in between
   // Items of the prologue that have no time of their own: they lie where the wrapped ones do.
   std::vector<std::pair<size_t, size_t>> predecessors;
   size_t prologue = 0;
 };
 
-// All of a run, once.
+// Returns the time line of a whole run, once.
 TimeLine TimeLineOf(const std::vector<RequestedBlock>& blocks);
 
-// What comes before the steps, and so many steps that no block is alive when its successor is born;
-// cut where the fewest bytes of the steps are alive. A block lives as long as the longest of its
-// repetitions.
+// Returns what comes before the steps, and so many steps that no block is alive when its successor
+// is born, cut where the fewest bytes of the steps are alive. A block lives as long as the longest
+// of its repetitions.
 TimeLine TimeLineOf(const std::vector<RequestedBlock>& blocks, const Repetition& repetition);
 
 }  // namespace memtrace::analysis

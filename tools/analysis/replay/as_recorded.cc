@@ -71,10 +71,10 @@ AsRecorded::Before AsRecorded::CarryOutFor(const Request& request) {
   return before;
 }
 
-// A request that was refused has the cache emptied and goes on without another look at what lies
-// free; that looks the same as a program that empties the cache and then asks. It was the former if
-// memory was asked for although something fits, or if nothing fitted before and no memory was asked
-// for now.
+// When a request is refused, torch empties the cache and goes on without another look at free
+// blocks. In a trace that looks the same as a program that empties the cache and then makes a
+// request. It was the former if memory was requested although something fits, or if nothing fitted
+// before and no memory was requested now.
 std::optional<Placed> AsRecorded::Predict(const Request& request, const Before& before) {
   bool is_retry = std::exchange(has_failed_once_, false);
   if (torch_.segments().pending().empty()) {
@@ -119,7 +119,7 @@ void AsRecorded::Apply(uint64_t, const Lives::Found& found) {
 }
 
 // If only the end of a block is recorded, its free is requested then. A block whose address is
-// given again goes at once: the trace does not say when it did.
+// given again goes at once, because the trace does not say when it went.
 void AsRecorded::Apply(uint64_t, const Lives::LetGo& let_go) {
   if (let_go.by == analysis::FreeBy::kReuse) {
     if (let_go.block) torch_.policy().RequestFree(*let_go.block);
@@ -160,7 +160,7 @@ void AsRecorded::Apply(uint64_t, const trace::Unmap& unmap) {
   Defer({.is_memory = true, .range = RangeOf(unmap), .block = std::nullopt});
 }
 
-// The memory that it did get before it failed stays.
+// Memory that the request did get before it failed stays.
 void AsRecorded::Apply(uint64_t, const trace::OutOfMemory&) {
   CarryOut();
   Settle(0);
@@ -193,7 +193,7 @@ void AsRecorded::CarryOut(bool memory_too) {
 }
 
 // Completes the frees of blocks that began where a block begins now. They were carried out before
-// it was asked for, whatever the other frees were for.
+// it was requested, whatever the other frees were for.
 void AsRecorded::CarryOutAt(DeviceAddress address) {
   for (Release& release : deferred_)
     if (!release.is_memory && release.range.begin == address) CompleteFree(release.block);

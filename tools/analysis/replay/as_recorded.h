@@ -17,10 +17,10 @@
 
 namespace memtrace::replay {
 
-// One card's events put to the policy that they were recorded with. Where each block goes and when
-// memory is asked for, the policy says; the driver's addresses, and when memory is given back, are
-// the recorded ones. A block that went elsewhere is counted and put where it was recorded, so that
-// each placement is judged by itself.
+// Replays one card's events with the policy that they were recorded with. The policy decides where
+// each block goes and when memory is requested from the driver; the driver's addresses, and when
+// memory is given back, are the recorded ones. A block that went elsewhere is counted and put where
+// it was recorded, so that each placement is judged by itself.
 //
 // Thread rule: one thread at a time.
 class AsRecorded {
@@ -32,15 +32,15 @@ class AsRecorded {
 
   const TorchPolicy& policy() const { return torch_.policy(); }
   uint64_t allocations() const { return allocations_; }
-  // Of those: where memory is that the trace says to be mapped; the others lie in segments that
-  // are older than it.
+  // Allocations of these in memory that the trace says to be mapped; the others lie in segments
+  // that are older than the trace.
   uint64_t compared() const { return compared_; }
   uint64_t placed() const { return placed_; }  // as recorded
   uint64_t failures() const { return failures_; }
   uint32_t guessed_pools() const { return pools_.pools(); }
 
  private:
-  // Nothing: it has no place.
+  // Empty for a block that has no place.
   using Lives = analysis::BlockLives<std::optional<BlockNumber>>;
 
   // Ignores events that change nothing here.
@@ -59,7 +59,7 @@ class AsRecorded {
   void Apply(uint64_t sequence, const trace::Unmap& unmap);
   void Apply(uint64_t sequence, const trace::OutOfMemory& failure);
 
-  // Frees that completed and memory that was given back, until it is known what they were for.
+  // A free that completed or memory that was given back, kept until it is known what it was for.
   struct Release {
     bool is_memory = false;  // else a block
     AddressRange range;
@@ -70,7 +70,7 @@ class AsRecorded {
   void Defer(const Release& release);
   void CarryOut(bool memory_too = true);
   void CarryOutAt(DeviceAddress address);
-  // What held when a block was asked for, before what had been put off was carried out.
+  // The state when a block was requested, before deferred releases were carried out.
   struct Before {
     bool fitted = false;
     bool fitted_after_frees = false;
@@ -92,9 +92,9 @@ class AsRecorded {
   const bool says_pools_;
   Lives lives_;
   std::vector<Release> deferred_;
-  DeviceAddress free_requested_;  // address, if that was the event before
-  bool has_failed_once_ = false;  // the next request: it got some memory, and then none
-  bool is_beginning_ = false;     // what was mapped is told, and nobody asks for it
+  DeviceAddress free_requested_;  // set if the previous event requested this free
+  bool has_failed_once_ = false;  // the next request got some memory, and then none
+  bool is_beginning_ = false;     // mapped memory is being restated, without requests
   uint64_t allocations_ = 0;
   uint64_t compared_ = 0;
   uint64_t placed_ = 0;

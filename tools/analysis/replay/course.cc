@@ -54,7 +54,7 @@ void Course::Apply(uint64_t, const Lives::Ended& ended) {
 
 void Course::Apply(uint64_t, const Lives::Stray&) { EndFree(); }
 
-// It is not known how long the block would have lived.
+// The block is freed at once, because it is not known how long it would have lived.
 void Course::Apply(uint64_t sequence, const trace::OutOfMemory& failure) {
   EndFree();
   const auto placed = Serve(sequence, {failure.requested, StreamId{failure.stream}, 0});

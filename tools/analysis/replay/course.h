@@ -14,9 +14,9 @@
 
 namespace memtrace::replay {
 
-// One card's events put to any policy, which decides everything: only what the program did is taken
-// from the trace, and when other streams were done with a block. A request that is not served is
-// left out, with its free.
+// Replays one card's events with any policy, which decides everything. The trace only gives what
+// the program did, and when other streams were done with a block. A request that is not served is
+// left out, and so is its free.
 //
 // Thread rule: one thread at a time.
 class Course {
@@ -38,7 +38,7 @@ class Course {
   const std::optional<Failure>& first_failure() const { return first_failure_; }
 
  private:
-  // Nothing: it was not served.
+  // Empty for a request that was not served.
   using Lives = analysis::BlockLives<std::optional<BlockNumber>>;
 
   // Ignores events that change nothing here.
@@ -64,7 +64,8 @@ class Course {
   const int32_t device_;
   const PlacementSink& sink_;
   Lives lives_;
-  // The block of the latest event, if that let go of it: does it end at once, or not?
+  // The block that the latest event let go of, if it did. The next event tells whether it ends at
+  // once.
   std::optional<BlockNumber> let_go_;
   size_t emptied_ = 0;  // of recorded_.empty_cache
   uint64_t allocations_ = 0;

@@ -8,8 +8,9 @@
 
 namespace memtrace::replay {
 
-// The addresses that a Linux driver would answer, for a replay that leaves the recorded course:
-// those of cudaMalloc by the card's own rule (heap_addresses.h), those of reservations ascending.
+// The addresses that a Linux driver would return, for a replay that leaves the recorded course:
+// those of cudaMalloc by the card's own rule (heap_addresses.h), those of reservations in ascending
+// order.
 class DriverSegments : public SegmentAddresses {
  public:
   DeviceAddress ForSegment(Bytes size, StreamId stream) override;

@@ -20,7 +20,7 @@ struct FindDevice {
   int32_t operator()(const trace::CardSample& sample) const { return sample.card.device; }
 };
 
-// The card that an event is of; -1: of none.
+// Returns the card of an event; -1 if it has none.
 inline int32_t DeviceOf(const trace::Event& event) {
   return std::visit(FindDevice(), event.payload);
 }

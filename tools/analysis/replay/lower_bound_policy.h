@@ -10,9 +10,10 @@
 
 namespace memtrace::replay {
 
-// No allocator, but what none can do without: the bytes of the blocks that live, each rounded up to
-// 512. "Reserved" is until the streams that used a block are done, "allocated" until its free was
-// requested; who waits for streams could do with the latter, so that is what has to fit.
+// Not an allocator, but the least that any allocator needs: the bytes of the live blocks, each
+// rounded up to 512. A block is "reserved" until the streams that used it are done, and "allocated"
+// until its free was requested. An allocator that waits for streams needs only the latter, so that
+// is what has to fit.
 class LowerBoundPolicy : public Policy {
  public:
   std::optional<Placed> Allocate(const Request& request) override {

@@ -27,7 +27,7 @@ std::optional<Placed> MemtracePolicy::Allocate(const Request& request) {
   return watch_.Place(number, *address);
 }
 
-// A pool is in use until the end: a trace does not say when its last user goes.
+// A pool is in use until the end, because a trace does not say when its last user goes.
 AllocationResult MemtracePolicy::AllocateIn(uint32_t pool,
                                             const CachingAllocator::Request& request) {
   if (pool == 0) return allocator_.Allocate(request);

@@ -15,10 +15,10 @@
 
 namespace memtrace::replay {
 
-// memtrace's own allocator, by its own code, on a card that exists only as bookkeeping.
+// memtrace's own allocator, running its own code, on a card that exists only as bookkeeping.
 class MemtracePolicy : public Policy {
  public:
-  // A card of `card` bytes, of which `rest` are not the allocator's.
+  // The card has `card` bytes, of which `rest` are not available to the allocator.
   MemtracePolicy(Bytes card, Bytes rest);
 
   std::optional<Placed> Allocate(const Request& request) override;
@@ -32,7 +32,7 @@ class MemtracePolicy : public Policy {
   DriverCalls calls() const override;
 
  private:
-  // Counts segments and says how much the latest block occupies.
+  // Records segments and how much the latest block occupies.
   class Watch : public AllocationObserver {
    public:
     void Allocated(const BlockEvent& block) override { latest_ = block.allocated; }

@@ -10,7 +10,7 @@
 
 namespace memtrace::replay {
 
-// Hears of each allocation of the trace that was served: its sequence number, card and place. May
+// Receives the sequence number, card and place of each allocation of the trace that was served. May
 // be empty.
 using PlacementSink = std::function<void(uint64_t sequence, int32_t device, const Placed& placed)>;
 

@@ -12,16 +12,16 @@
 
 namespace memtrace::replay {
 
-// A number of its own for each block; that of one that is wholly freed is used again.
+// Each live block has its own number; that of a wholly freed block is used again.
 using BlockNumber = uint32_t;
 
 struct Request {
-  Bytes bytes = 0;  // as asked for
+  Bytes bytes = 0;  // as requested
   StreamId stream{};
   uint32_t pool = 0;  // 0 is the default pool
 };
 
-// Where a block came to lie. Segments are counted on each card, from 0, as they appear.
+// The place of a block. Segments are counted on each card, from 0, as they appear.
 struct Placed {
   BlockNumber block = 0;
   DeviceAddress address;
@@ -30,11 +30,11 @@ struct Placed {
   Bytes size = 0;    // that it occupies
 };
 
-// Calls by the driver's names.
+// The number of calls, by the driver's names.
 using DriverCalls = std::map<std::string, uint64_t>;
 
-// An allocator of one card, put to what a program asked for. Sizes are bytes.
-// Thread rule: one thread at a time.
+// An allocator of one card that serves the requests of a program. Sizes are bytes. Thread rule: one
+// thread at a time.
 class Policy {
  public:
   Policy() = default;
@@ -42,16 +42,17 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
   virtual ~Policy() = default;
 
-  // Nothing: out of memory.
+  // Returns nothing if out of memory.
   virtual std::optional<Placed> Allocate(const Request& request) = 0;
-  // Free again at once, or when CompleteFree says that the streams that used it have got that far.
+  // A block is free again at once, or when CompleteFree says that the streams that used it are
+  // done.
   virtual void Free(BlockNumber block) = 0;
   virtual void RequestFree(BlockNumber block) = 0;
   virtual void CompleteFree(BlockNumber block) = 0;
   virtual void EmptyCache() = 0;
 
-  // As torch.cuda.max_memory_allocated and max_memory_reserved say: bytes that blocks occupied,
-  // each until its free was requested, and bytes taken from the driver.
+  // The values of torch.cuda.max_memory_allocated and max_memory_reserved: bytes that blocks
+  // occupied, each until its free was requested, and bytes taken from the driver.
   virtual Bytes peak_allocated() const = 0;
   virtual Bytes peak_reserved() const = 0;
   virtual DriverCalls calls() const = 0;

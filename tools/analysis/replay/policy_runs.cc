@@ -16,8 +16,8 @@ namespace {
 constexpr Bytes kStep = 2_MiB;
 constexpr Bytes kLargestCard = Bytes{1} << 55;  // where the search ends: no card will do
 
-// Our allocator asks how large its card is. One without end is one with so much room that nothing
-// has to be taken back.
+// Returns a size that stands for a card without a limit. memtrace's allocator asks for the size, so
+// this one has enough room that nothing has to be taken back.
 Bytes RoomyCard(const RecordedDevice& recorded) {
   return RoundUp(2 * recorded.lower_bound + 64_MiB + recorded.rest, kStep);
 }
@@ -47,11 +47,11 @@ std::unique_ptr<Policy> Make(PolicyKind kind, const RecordedRun& run,
   return std::make_unique<LowerBoundPolicy>();
 }
 
-// Where the smallest card is still looked for.
+// The range in which the smallest card is still sought.
 struct Bracket {
   Bytes fails = 0;
   Bytes serves = 0;
-  bool is_known = false;  // that `serves` does
+  bool is_known = false;  // true if `serves` is known to serve
 
   bool is_found() const { return is_known && serves - fails <= kStep; }
   Bytes next() const { return is_known ? RoundDown(fails + (serves - fails) / 2, kStep) : serves; }

@@ -15,10 +15,10 @@
 
 namespace memtrace::replay {
 
-// A card to replay on: its size, or nothing for one without end.
+// The sizes of the cards to replay on; nothing for a card without a limit.
 using Cards = std::map<int32_t, std::optional<Bytes>>;
 
-// A policy on each of some cards, to which the events are put in one reading.
+// Runs a policy on each of some cards, in one reading of the events.
 class PolicyRuns {
  public:
   // All outlive it.
@@ -27,7 +27,7 @@ class PolicyRuns {
 
   void See(const trace::Event& event);
   void End();
-  // No more of a card once it failed there.
+  // Ignores all further events of a card once a request failed there.
   void StopAtFailure() { stops_at_failure_ = true; }
 
   const Policy& policy(int32_t device) const { return *runs_.at(device).policy; }
@@ -43,8 +43,8 @@ class PolicyRuns {
   bool stops_at_failure_ = false;
 };
 
-// The smallest cards, in steps of 2 MiB, on which everything is served, found by bisection: each is
-// one that serves all, with one a step smaller that does not.
+// Finds the smallest cards, in steps of 2 MiB, on which everything is served, by bisection: each
+// serves all, and one a step smaller does not.
 std::map<int32_t, Bytes> SmallestCards(PolicyKind kind, const RecordedRun& run,
                                        const analysis::EventSource& source,
                                        std::map<int32_t, Bytes> expected);

@@ -8,7 +8,8 @@ namespace memtrace::replay {
 
 namespace {
 
-// What lies free there may just be about to be unmapped.
+// True if the reservation there goes on at the address. A free block there may be about to be
+// unmapped.
 bool GoesOn(const TorchBlock& there, DeviceAddress address, StreamId stream) {
   if (!there.segment->is_expandable() || there.segment->lane->stream != stream) return false;
   return there.state == TorchBlock::State::kFree || there.address == address;
@@ -35,7 +36,7 @@ uint32_t PoolGuess::OfNew(const trace::Allocate& block, bool fitted) {
   return request.pool;
 }
 
-// Not if it goes on where a reservation ends.
+// A segment that goes on where a reservation ends is not new.
 bool PoolGuess::IsInNewSegment(const trace::Allocate& block) {
   for (const RecordedSegments::Recorded& recorded : torch_.segments().pending()) {
     const AddressRange& range = recorded.range;

@@ -11,9 +11,10 @@
 
 namespace memtrace::replay {
 
-// Which private pool a block is of, where the trace does not say it (torch's snapshots do not). A
+// Guesses the private pool of a block if the trace does not state it (torch's snapshots do not). A
 // block in a known segment is of that segment's pool. A new segment is not of a pool in which the
-// request would have been served without one: of the first other, or of one not seen before.
+// request would have been served without one, but of the first other pool, or of one not seen
+// before.
 //
 // Thread rule: one thread at a time.
 class PoolGuess {
@@ -21,16 +22,16 @@ class PoolGuess {
   // `torch` outlives it.
   explicit PoolGuess(RecordedTorch& torch) : torch_(torch) {}
 
-  // Of a block in a known segment; nothing if its segment is new.
+  // Returns the pool of a block in a known segment; nothing if its segment is new.
   std::optional<uint32_t> OfKnown(const trace::Allocate& block);
-  // Of a block in a new one. `fitted`: whether the default pool would have served it when it was
-  // asked for.
+  // Returns the pool of a block in a new segment. `fitted`: the default pool would have served it
+  // when it was requested.
   uint32_t OfNew(const trace::Allocate& block, bool fitted);
 
   uint32_t pools() const { return pools_; }  // that had to be guessed
 
  private:
-  // Far from those that traces count.
+  // Far from the numbers that traces use.
   static constexpr uint32_t kFirst = 1U << 30;
 
   bool IsInNewSegment(const trace::Allocate& block);

@@ -15,8 +15,8 @@ namespace {
 
 using trace::Event;
 
-// The largest reserved sum is known at the end only; till then a release that was followed by
-// growth is a candidate.
+// A release that was followed by growth. It is only a candidate until the largest reserved sum is
+// known at the end.
 struct Candidate {
   uint64_t sequence = 0;
   Bytes wanted = 0;  // reserved before, and the growth
@@ -35,8 +35,8 @@ class DeviceWatch {
     lives_.Apply(event.payload, [&](const auto& happened) { Apply(event.sequence, happened); });
   }
 
-  // A growth that would have fitted into what the allocator had at another time was not refused:
-  // the memory before it was given back by the program.
+  // A growth that would have fitted into what the allocator had at another time was not refused, so
+  // the program gave back the memory before it.
   RecordedDevice Finish() {
     EndRelease();
     EndSample(0);
@@ -51,7 +51,8 @@ class DeviceWatch {
   }
 
   bool has_allocations() const { return device_.allocations > 0; }
-  // How many growths were just what a policy without expandable segments asks the driver for.
+  // True if each growth was just what a policy without expandable segments requests from the
+  // driver.
   bool looks_native() const { return expandable_growths_ == 0; }
 
  private:
@@ -107,7 +108,8 @@ class DeviceWatch {
   }
   void Apply(uint64_t, const trace::CardSample& sample) { Note(sample.card); }
 
-  // What comes next says who gave memory back: before growth perhaps the allocator itself.
+  // The event after a release tells who gave memory back: before growth, perhaps the allocator
+  // itself.
   void EndRelease() {
     if (release_) device_.empty_cache.push_back(release_->sequence);
     release_.reset();
@@ -143,8 +145,8 @@ class DeviceWatch {
     }
   }
 
-  // An observed allocator says what it mapped after the driver gave it: samples in between count
-  // it, or what there was of it, as outside.
+  // An observed allocator states what it mapped only after the driver gave it, so samples in
+  // between count it, or a part of it, as outside.
   void EndSample(Bytes mapped) {
     device_.rest = std::max(device_.rest, given_ + outside_ - std::min(outside_, mapped));
     given_ = 0;

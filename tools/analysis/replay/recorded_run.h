@@ -17,23 +17,23 @@ namespace memtrace::replay {
 
 enum class PolicyKind : uint8_t { kTorchNative, kTorchExpandable, kMemtrace, kLowerBound };
 
-// What a replay needs to know of a run before it plays it.
+// Facts about a card of a run that a replay needs before it plays the run.
 struct RecordedDevice {
   uint64_t allocations = 0;
   std::optional<Bytes> card;    // all of it, if the trace says
-  std::optional<Bytes> usable;  // else: the most that its allocator could have had, if it says
-  Bytes rest = 0;               // most of it that was not the allocator's
+  std::optional<Bytes> usable;  // else the most that its allocator could have had, if stated
+  Bytes rest = 0;               // the most of the card that was not the allocator's
   // Peak of the blocks' bytes, each rounded up to 512 and counted until its free is requested.
   Bytes lower_bound = 0;
-  // Whether the trace says where the memory of every block comes from. If not, it begins later than
+  // True if the trace says where the memory of every block comes from. If not, it begins later than
   // the program.
   bool is_complete = true;
-  // Whether the last request of the run failed: what would have come after it is not known.
+  // True if the last request of the run failed; what would have come after it is not known.
   bool ends_in_failure = false;
   // Sequence numbers of the events before which the program emptied its cache.
   std::vector<uint64_t> empty_cache;
 
-  // What the allocator may have of a card of `bytes`.
+  // Returns the bytes of a card of `bytes` that the allocator may have.
   Bytes Usable(Bytes bytes) const { return bytes > rest ? bytes - rest : 0; }
 };
 
@@ -41,11 +41,11 @@ struct RecordedRun {
   PolicyKind policy = PolicyKind::kTorchNative;
   TorchSettings settings;
   bool says_pools = false;                    // of every block
-  std::map<int32_t, RecordedDevice> devices;  // that allocations are of
+  std::map<int32_t, RecordedDevice> devices;  // that have allocations
 
-  // Reads the events once. A trace that does not say that it was written by memtrace (`writer`)
-  // need not say pools. `allocator` is "memtrace", "native" or empty (not known), `settings` the
-  // text of PYTORCH_CUDA_ALLOC_CONF.
+  // Reads the events once. A trace that does not say that memtrace wrote it (`writer`) need not
+  // state pools. `allocator` is "memtrace", "native" or empty (not known), `settings` the text of
+  // PYTORCH_CUDA_ALLOC_CONF.
   static RecordedRun Of(const analysis::EventSource& source, const std::string& allocator,
                         const std::string& settings, const std::string& writer = "");
 };

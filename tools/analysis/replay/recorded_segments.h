@@ -11,8 +11,8 @@
 
 namespace memtrace::replay {
 
-// The driver's answers of a recorded run, for its own replay: what was mapped between two
-// allocations is what the second one asked for. Each is given once; where the policy asks for
+// The driver's answers of a recorded run, for its own replay: memory that was mapped between two
+// allocations is what the second one requested. Each answer is given once. If the policy requests
 // something else, the answer is an ascending address of ours, and both are remembered as a
 // difference.
 class RecordedSegments : public SegmentAddresses {
@@ -30,9 +30,9 @@ class RecordedSegments : public SegmentAddresses {
   bool GoesOnAt(DeviceAddress end) override;
   void Mapped(const AddressRange& range) override;
 
-  // The one that contains the address, which nobody asks for any more.
+  // Takes the mapping that contains the address; it is no longer requested.
   std::optional<Recorded> TakeAt(DeviceAddress address);
-  // What was recorded and nobody asked for, and the reverse; both are forgotten.
+  // Return what was recorded and not requested, and the reverse; both are forgotten.
   std::vector<Recorded> TakeNotAskedFor() { return std::exchange(pending_, {}); }
   std::vector<AddressRange> TakeNotRecorded() { return std::exchange(not_recorded_, {}); }
   bool is_settled() const { return pending_.empty() && not_recorded_.empty(); }

@@ -64,7 +64,7 @@ void RecordedTorch::Settle(uint32_t pool) {
 void RecordedTorch::Add(const RecordedSegments::Recorded& recorded, uint32_t pool, bool is_small) {
   TorchLane& lane = policy_.heap().lanes().At(pool, is_small, recorded.stream);
   policy_.growth().AddAt(lane, recorded.range);
-  static_cast<void>(segments_.TakeNotRecorded());  // the heap tells of this one, too
+  static_cast<void>(segments_.TakeNotRecorded());  // the heap also reports this one
 }
 
 }  // namespace memtrace::replay

@@ -13,7 +13,7 @@
 
 namespace memtrace::replay {
 
-// torch's own allocator of one card at the recorded course: the driver's answers are the recorded
+// torch's own allocator of one card on the recorded course: the driver's answers are the recorded
 // ones, and a block can be put where it was recorded. After Settle(), its memory is the recorded
 // memory, as far as that is free here.
 //
@@ -27,29 +27,29 @@ class RecordedTorch {
 
   TorchPolicy& policy() { return policy_; }
   const TorchPolicy& policy() const { return policy_; }
-  // The recorded mappings that nobody asked for yet; more are noted here as they are read.
+  // The recorded mappings that were not requested yet; more are noted here as they are read.
   RecordedSegments& segments() { return segments_; }
 
-  bool HasFree(const Request& request);  // so that nothing is asked of the driver
+  bool HasFree(const Request& request);  // so that nothing is requested from the driver
   bool CanGrow(const Request& request);  // its pool has a reservation
-  // Whether growth would find enough that is mapped already.
+  // True if growth would find enough memory that is already mapped.
   bool GrowsIntoMapped(const Request& request);
-  // A trace does not say that a pool is not to be split, but its first block is as large as its
-  // segment then. `block` is the recorded one of the request.
+  // A trace does not say that a pool is not to be split, but the first block of such a pool is as
+  // large as its segment. `block` is the recorded one of the request.
   void LearnWhetherItSplits(const Request& request, const AddressRange& block);
 
-  // As a request goes on after the cache was emptied for it: torch does not look at its free
-  // blocks again.
+  // Serves a request after the cache was emptied for it: torch does not look at its free blocks
+  // again.
   std::optional<Placed> AllocateByGrowth(const Request& request);
-  // A block where it was recorded; nothing if that is not free.
+  // Puts a block where it was recorded; returns nothing if that is not free.
   std::optional<Placed> AllocateAt(const Request& request, DeviceAddress address,
                                    std::optional<Bytes> occupied = std::nullopt);
 
   // Gives the request's pool the recorded mapping that contains the address, if there is one that
-  // nobody asked for.
+  // was not requested.
   void AddMappingOf(const Request& request, DeviceAddress address);
-  // Takes away what was asked for and not recorded, and gives `pool` what was recorded and not
-  // asked for.
+  // Takes away what was requested and not recorded, and gives `pool` what was recorded and not
+  // requested.
   void Settle(uint32_t pool);
 
  private:

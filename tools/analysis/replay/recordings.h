@@ -22,7 +22,7 @@ class Recordings {
     }
   }
 
-  // Shows the event to the card that it is of.
+  // Passes the event to its card.
   void See(const trace::Event& event) {
     const auto card = cards_.find(DeviceOf(event));
     if (card != cards_.end()) card->second.See(event);

@@ -23,8 +23,8 @@ bool IsTorch(PolicyKind kind) {
   return kind == PolicyKind::kTorchNative || kind == PolicyKind::kTorchExpandable;
 }
 
-// The one asked for, else the recorded one. Of a card that is only known by what its allocator
-// could have, that is the card.
+// Returns the requested card size, else the recorded one. If only what its allocator could have is
+// known of a card, that counts as the card.
 Cards CardsFor(const RecordedRun& run, const ReplayOptions& options) {
   Cards cards;
   for (const auto& [device, recorded] : run.devices) {
@@ -51,7 +51,8 @@ ReplayOutcome OutcomeOf(const PolicyRuns& runs, int32_t device) {
           .calls = policy.calls()};
 }
 
-// What happened, happened: on the recorded card the figures are those of the recorded course.
+// On the recorded card, the figures are those of the recorded course, because that is what
+// happened.
 void TakeCourse(const AsRecorded& recording, ReplayOutcome& outcome) {
   outcome.fits = recording.failures() == 0;
   outcome.failures = recording.failures();

@@ -27,7 +27,7 @@ struct ReplayOptions {
   PlacementSink placements;
 };
 
-// What came of one card's events. Bytes.
+// The results of replaying one card's events. Sizes are bytes.
 struct ReplayOutcome {
   int32_t device = 0;
   std::optional<Bytes> card;  // nothing: one without end
@@ -38,8 +38,8 @@ struct ReplayOutcome {
   Bytes peak_reserved = 0;
   Bytes smallest_card = 0;
   uint64_t allocations = 0;
-  bool ends_in_failure = false;  // as recorded: what would have come after it is in no figure
-  // Where the policy is the recorded one: placements that could be judged, and those that were as
+  bool ends_in_failure = false;  // as recorded; no figure has what would have come after it
+  // Set if the policy is the recorded one: placements that could be judged, and those that were as
   // recorded.
   std::optional<uint64_t> compared;
   std::optional<uint64_t> placed_as_recorded;
@@ -50,13 +50,13 @@ struct ReplayOutcome {
 struct ReplayResult {
   PolicyKind policy = PolicyKind::kTorchNative;
   PolicyKind recorded = PolicyKind::kTorchNative;
-  std::vector<ReplayOutcome> devices;  // ascending; those that allocations are of
+  std::vector<ReplayOutcome> devices;  // ascending; those that have allocations
 
   const ReplayOutcome& fullest() const;  // REQUIRES: devices is not empty
 };
 
-// docs/replay.md says what each figure means. Reads the events several times; its memory follows
-// the blocks that live at one time.
+// Replays a run; docs/replay.md says what each figure means. Reads the events several times; memory
+// grows with the blocks that live at one time.
 ReplayResult Replay(const analysis::EventSource& source, const RecordedRun& run,
                     const ReplayOptions& options);
 

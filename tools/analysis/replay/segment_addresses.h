@@ -8,8 +8,8 @@
 
 namespace memtrace::replay {
 
-// Says where the driver puts what it is asked for. Best fit breaks ties by address, so that it
-// matters.
+// Decides where the driver puts what is requested. The address matters, because best fit breaks
+// ties by it.
 class SegmentAddresses {
  public:
   static constexpr DeviceAddress kFirst{uint64_t{1} << 62};
@@ -24,10 +24,10 @@ class SegmentAddresses {
   // True if a reservation whose length is not known goes on at `end`.
   virtual bool GoesOnAt(DeviceAddress /*end*/) { return true; }
   virtual void Mapped(const AddressRange& /*range*/) {}
-  // A segment was given back to the driver.
+  // Notes that a segment was given back to the driver.
   virtual void Released(const AddressRange& /*segment*/) {}
 
-  // Returns an address that no recorded range has, if the trace is not broken. These ascend and are
+  // Returns an address that no recorded range has, unless the trace is broken. These ascend and are
   // never used twice.
   DeviceAddress Unused(Bytes size) {
     const DeviceAddress address = next_;

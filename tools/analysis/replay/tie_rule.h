@@ -8,7 +8,7 @@
 
 namespace memtrace::replay {
 
-// Sets `run.settings.oldest_segment_first` of a trace that does not say which torch recorded it (a
+// Sets `run.settings.oldest_segment_first` for a trace that does not say which torch recorded it (a
 // torch snapshot): true if more blocks lie where that rule puts them than where the other one does.
 // Reads the events twice, or not at all if torch's own allocator was not recorded.
 void LearnTieRule(const analysis::EventSource& source, RecordedRun& run);

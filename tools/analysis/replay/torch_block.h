@@ -12,7 +12,7 @@
 #include "absl/container/btree_set.h"
 #include "base/units.h"
 
-// What TorchHeap is made of.
+// The parts that make up TorchHeap.
 namespace memtrace::replay {
 
 struct TorchSegment;
@@ -27,15 +27,15 @@ struct TorchBlock {
   TorchBlock* before = nullptr;
   TorchBlock* behind = nullptr;
   TorchSegment* segment = nullptr;
-  uint64_t free_since = 0;  // searches of its pool when it became free
+  uint64_t free_since = 0;  // number of searches of its pool when it became free
   State state = State::kFree;
 
   DeviceAddress end() const { return address + size; }
   bool is_split() const { return before != nullptr || behind != nullptr; }
 };
 
-// Smallest first, among equals the oldest segment's if that counts
-// (TorchSettings::oldest_segment_first), then the lowest address: the first that is large enough is
+// Orders the smallest first, among equals the oldest segment's if that counts
+// (TorchSettings::oldest_segment_first), then the lowest address. The first that is large enough is
 // the best fit.
 struct FreeKey {
   Bytes size = 0;
@@ -54,16 +54,16 @@ struct FreeKey {
 struct TorchPool {
   uint32_t number = 0;  // 0 is the default pool
   bool is_small = false;
-  bool is_split = true;  // not: MemPool(no_split=True)
+  bool is_split = true;  // false: MemPool(no_split=True)
   uint64_t searches = 0;
 };
 
-// What one stream has of a pool. Blocks that wait for other streams are in neither list.
+// The blocks of one stream in a pool. Blocks that wait for other streams are in neither list.
 struct TorchLane {
   TorchPool* pool = nullptr;
   StreamId stream{};
   absl::btree_set<FreeKey> free;
-  // By address; the segment is for traces that are broken.
+  // Sorted by address; the segment is part of the key for traces that are broken.
   absl::btree_map<std::pair<DeviceAddress, TorchSegment*>, TorchBlock*> unmapped;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using State = TorchBlock::State;
 
-// Whole segments that lie free and do not expand.
+// True for a free block that is a whole segment which does not expand.
 bool IsReleasable(const TorchBlock& block) {
   return !block.is_split() && !block.segment->is_expandable();
 }
@@ -24,7 +24,7 @@ std::vector<TorchBlock*> FreeBlocks(const TorchLane& lane) {
   return blocks;
 }
 
-// The default pool's large segments that lie free.
+// Returns the default pool's large segments that are free.
 std::vector<TorchBlock*> Collectable(TorchLanes& lanes) {
   std::vector<TorchBlock*> blocks;
   lanes.ForEach([&blocks](TorchLane& lane) {
@@ -71,8 +71,8 @@ void TorchCache::ReleaseLane(TorchLane& lane) {
   }
 }
 
-// One free block that is kept apart and large enough, else several of the stream, the largest
-// first, until they add up to it.
+// Gives back one free block that is kept apart and large enough, else several of the stream, the
+// largest first, until they add up to it.
 bool TorchCache::ReleaseOversize(TorchLane& lane, Bytes rounded) {
   const Bytes max_split = settings_.max_split;
   if (max_split == TorchSettings::kNoLimit) return false;
@@ -95,7 +95,7 @@ bool TorchCache::ReleaseOversize(TorchLane& lane, Bytes rounded) {
   return released >= wanted;
 }
 
-// Those not used for longer than the others on average, and again until enough is given back.
+// Gives back blocks that were unused for longer than the average, and again until it is enough.
 void TorchCache::CollectGarbage(Bytes threshold) {
   if (heap_.reserved() <= threshold) return;
   const Bytes wanted = heap_.reserved() - threshold;

@@ -11,9 +11,8 @@
 
 namespace memtrace::replay {
 
-// The cache of torch's own allocator: the memory that lies free and can be given back to the
-// driver. That is whole segments that are one free block, and of a reservation the whole chunks
-// within a free block.
+// The cache of torch's own allocator: free memory that can be given back to the driver. That is
+// segments that are one free block and, in a reservation, the whole chunks within a free block.
 //
 // Thread rule: one thread at a time.
 class TorchCache {
@@ -23,7 +22,7 @@ class TorchCache {
   TorchCache(const TorchCache&) = delete;
   TorchCache& operator=(const TorchCache&) = delete;
 
-  // Private pools are kept: a graph may be replayed.
+  // Gives back all of it. Private pools are kept, because a graph may be replayed.
   void Empty();
   // Gives back free blocks that max_split_size_mb keeps apart. Returns true if they add up to a
   // request of `rounded` bytes.
@@ -31,7 +30,7 @@ class TorchCache {
   // Gives back large segments that were not used for long, until no more than `threshold` is
   // reserved or all are young.
   void CollectGarbage(Bytes threshold);
-  // Gives back just this range, if it is free: of a reservation a part, else a whole segment.
+  // Gives back just this range, if it is free: a part of a reservation, or a whole segment.
   void Release(const AddressRange& range);
 
   // Calls to the driver so far.

@@ -9,7 +9,7 @@ namespace {
 
 using State = TorchBlock::State;
 
-// Of a card that is not known: no reservation ends.
+// The size of a reservation on a card whose size is not known: it never ends.
 constexpr Bytes kEndlessReservation = Bytes{1} << 44;
 
 }  // namespace
@@ -52,7 +52,7 @@ TorchBlock* TorchGrowth::ExtendReservation(TorchLane& lane, Bytes rounded) {
   return block;
 }
 
-// The lowest unmapped range that, with what is free before and behind it, is long enough.
+// Finds the lowest unmapped range that, with what is free before and behind it, is long enough.
 TorchBlock* TorchGrowth::FindRoom(TorchLane& lane, Bytes rounded) {
   const auto is_available = [](const TorchBlock* block) {
     return block != nullptr && block->state != State::kInUse;
@@ -104,7 +104,7 @@ void TorchGrowth::MapAt(TorchLane& lane, const AddressRange& range) {
   if (fits) heap_.Map(*there, range);
 }
 
-// torch: 9/8 of the card's memory, in whole chunks.
+// A reservation has 9/8 of the card's memory, in whole chunks, like torch's.
 Bytes TorchGrowth::ReservationSize(Bytes chunk) const {
   if (options_.card == 0) return RoundUp(kEndlessReservation, chunk);
   return RoundUp(options_.card + options_.card / 8, chunk);

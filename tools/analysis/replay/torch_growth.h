@@ -12,8 +12,8 @@
 
 namespace memtrace::replay {
 
-// How torch's own allocator takes memory from the driver: a segment for a request that nothing free
-// serves, or, where segments expand, more chunks of a reservation. What is reserved stays within
+// Takes memory from the driver as torch's own allocator does: a segment for a request that no free
+// block serves or, if segments expand, more chunks of a reservation. Reserved memory stays within
 // the card and within the fraction of it that the settings allow.
 //
 // Thread rule: one thread at a time.
@@ -27,7 +27,7 @@ class TorchGrowth {
   // Calls to the driver so far.
   struct Calls {
     uint64_t allocations = 0;
-    uint64_t creates = 0;  // of chunks that were mapped, too
+    uint64_t creates = 0;  // of chunks that were also mapped
     uint64_t failed = 0;
     uint64_t accesses = 0;
   };
@@ -42,13 +42,13 @@ class TorchGrowth {
   // Returns a free block of at least `rounded` bytes, in no list; null if there is no room for it.
   // What was mapped before a call failed stays, as torch leaves it.
   TorchBlock* Extend(TorchLane& lane, Bytes rounded);
-  // True if Extend() would find enough that is mapped already.
+  // True if Extend() would find enough memory that is already mapped.
   bool FindsMapped(TorchLane& lane, Bytes rounded);
-  // Adds memory that no request here asked for, if there is none; where segments expand, a part of
-  // a reservation. No call is counted.
+  // Adds memory that no request here needed, unless it is there already; if segments expand, a part
+  // of a reservation. Counts no call.
   void AddAt(TorchLane& lane, const AddressRange& range);
 
-  // Returns how much may be reserved by the settings' fraction.
+  // Returns the bytes that may be reserved by the settings' fraction.
   Bytes limit() const;
   const Calls& calls() const { return calls_; }
 

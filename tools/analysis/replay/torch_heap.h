@@ -14,8 +14,8 @@
 namespace memtrace::replay {
 
 // The memory of torch's own allocator on one card: segments and reservations come and go, their
-// blocks are free, in use or unmapped, and each free or unmapped one is in its lane's list. When
-// that happens is the policy's affair (TorchPolicy), as is what fits on the card.
+// blocks are free, in use or unmapped, and each free or unmapped one is in its lane's list. The
+// policy (TorchPolicy) decides when that happens and what fits on the card.
 //
 // Thread rule: one thread at a time.
 class TorchHeap {
@@ -26,23 +26,24 @@ class TorchHeap {
   TorchHeap(const TorchHeap&) = delete;
   TorchHeap& operator=(const TorchHeap&) = delete;
 
-  // Cuts what is not needed off a block that was taken out of its list, and has it in use.
+  // Puts a block that was taken out of its list to use, after cutting off what is not needed.
   void Use(TorchBlock& block, Bytes rounded);
   void Free(TorchBlock& block);
-  // Cuts a free block so that one begins at `address`; that one, taken out of the list. Null if
-  // what lies there is not free, or ends before `size` bytes.
+  // Cuts a free block so that one begins at `address`, and returns that one, taken out of the list.
+  // Null if what lies there is not free, or ends before `size` bytes.
   TorchBlock* Carve(DeviceAddress address, Bytes size);
 
-  // Fixed segments: one block, not in the lane's list; and the end of one whose only block is free.
+  // Adds a fixed segment as one block that is not in the lane's list; removes one whose only block
+  // is free.
   TorchBlock* AddSegment(TorchLane& lane, const AddressRange& range);
   void RemoveSegment(TorchSegment& segment);
-  // A reservation, all of it unmapped.
+  // Adds a reservation, all of it unmapped.
   TorchBlock* AddReservation(TorchLane& lane, const AddressRange& range, Bytes chunk);
 
-  // Maps a range of an unmapped block. Returns the free block that it is part of then.
+  // Maps a range of an unmapped block. Returns the free block that then contains it.
   TorchBlock* Map(TorchBlock& unmapped, const AddressRange& range);
-  // Takes memory from a part of a free block, in whole chunks; a reservation without any is given
-  // up.
+  // Unmaps a part of a free block, in whole chunks; a reservation without any mapped memory is
+  // given up.
   void Unmap(TorchBlock& free, const AddressRange& range);
 
   TorchLanes& lanes() { return lanes_; }
@@ -56,7 +57,7 @@ class TorchHeap {
 
  private:
   TorchSegment& NewSegment(TorchLane& lane, const AddressRange& range, Bytes chunk);
-  // Takes a block out of its list and cuts it to the range, which is all that is in no list then.
+  // Takes a block out of its list and cuts it to the range; only that is then in no list.
   TorchBlock* Isolate(TorchBlock& block, const AddressRange& range);
   void AddReserved(const AddressRange& range);
   Bytes CheckSegment(const TorchSegment& segment) const;  // returns its mapped bytes

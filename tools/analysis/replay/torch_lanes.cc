@@ -9,7 +9,7 @@ namespace {
 
 using State = TorchBlock::State;
 
-// What a block of an expandable segment counts as in a comparison of fits: it could grow.
+// Returns the size that counts when fits are compared: a block of an expandable segment could grow.
 Bytes CouldBe(const TorchBlock& block) {
   const TorchBlock* behind = block.behind;
   return block.size + (behind != nullptr && behind->state == State::kUnmapped ? behind->size : 0);

@@ -16,8 +16,8 @@
 
 namespace memtrace::replay {
 
-// The lanes of one card, and which free block of a lane a request gets. A lane lists the blocks
-// that are free and those that are unmapped; blocks in use are in no list.
+// The lanes of one card, and the choice of a free block of a lane for a request. A lane lists the
+// blocks that are free and those that are unmapped; blocks in use are in no list.
 //
 // A block that is in a list keeps its address, and a free one its size, until it is taken out.
 //
@@ -32,13 +32,14 @@ class TorchLanes {
   // Both make the lane if it is new. A lane stays where it is.
   TorchLane& At(uint32_t pool, bool is_small, StreamId stream);
   TorchLane& Of(const Request& request);
-  // Visits large ones before small ones, the default pool first, by stream.
+  // Visits lanes by pool, the default pool first; in each, large ones before small ones, then by
+  // stream.
   void ForEach(const std::function<void(TorchLane&)>& visit);
 
   // Returns the free block that a request of `rounded` bytes gets; null if there is none.
   TorchBlock* Find(const TorchLane& lane, Bytes rounded) const;
 
-  // Both use the list of the block's state, which REQUIRES that it is free or unmapped.
+  // Both use the list of the block's state. REQUIRES: the block is free or unmapped.
   void Put(TorchBlock& block);
   void TakeOut(TorchBlock& block);
   bool Lists(const TorchBlock& block) const;  // true if it is in the free list

@@ -12,8 +12,8 @@
 
 namespace memtrace::replay {
 
-// The blocks of torch's own allocator that the program has, by number, each from its allocation
-// until the streams that used it are done with it. A number whose block is wholly freed is used
+// The blocks of torch's own allocator that the program holds, by number, each from its allocation
+// until the streams that used it are done with it. The number of a wholly freed block is used
 // again.
 //
 // Thread rule: one thread at a time.
@@ -29,11 +29,11 @@ class TorchLiveBlocks {
   // REQUIRES: the block is in use, and no free of it was requested.
   void RequestFree(BlockNumber block);
   void CompleteFree(BlockNumber block);
-  // Frees all whose free was requested, as if their streams were done; the program may complete
-  // those frees later all the same.
+  // Frees all blocks whose free was requested, as if their streams were done. The program may still
+  // complete those frees later.
   void FreeWaiting();
 
-  // Returns the most bytes so far that blocks occupied, each until its free was requested.
+  // Returns the peak of the bytes that blocks occupied, each counted until its free was requested.
   Bytes peak_allocated() const { return peak_allocated_; }
 
  private:

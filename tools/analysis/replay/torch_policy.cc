@@ -33,13 +33,13 @@ void TorchPolicy::RequestFree(BlockNumber block) { blocks_.RequestFree(block); }
 
 void TorchPolicy::CompleteFree(BlockNumber block) { blocks_.CompleteFree(block); }
 
-// Everything that waits for streams is waited for first.
+// Waits first for everything that waits for streams.
 void TorchPolicy::EmptyCache() {
   blocks_.FreeWaiting();
   cache_.Empty();
 }
 
-// The order is torch's: garbage, the driver, blocks that are large enough to be kept apart, then
+// Tries in torch's order: garbage, the driver, blocks that are large enough to be kept apart, then
 // the whole cache.
 TorchBlock* TorchPolicy::Grow(TorchLane& lane, Bytes rounded) {
   if (collects_garbage()) CollectGarbage();

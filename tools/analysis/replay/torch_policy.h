@@ -17,8 +17,8 @@
 namespace memtrace::replay {
 
 // torch's own allocator, written from its rules (docs/replay.md): torch-native, or torch-expandable
-// where `settings.expands`. It says in which order free blocks, the driver and the cache are tried;
-// its parts do the rest, and a replay that stays at the recorded course asks them itself
+// if `settings.expands`. It decides in which order free blocks, the driver and the cache are tried.
+// Its parts do the rest; a replay that stays on the recorded course uses them itself
 // (RecordedTorch).
 class TorchPolicy : public Policy {
  public:
@@ -26,7 +26,7 @@ class TorchPolicy : public Policy {
 
   static constexpr Bytes kMostBytes = Bytes{1} << 50;  // no card is so large
 
-  // Without `addresses`, segments ascend; it outlives the policy.
+  // Without `addresses`, they are those of DriverSegments. `addresses` outlives the policy.
   explicit TorchPolicy(const Options& options, SegmentAddresses* addresses = nullptr);
 
   std::optional<Placed> Allocate(const Request& request) override;

@@ -12,8 +12,8 @@
 
 namespace memtrace::replay {
 
-// The segments of one card by address. No two begin at the same one; that they do not overlap is
-// the driver's affair, and not so in a broken trace.
+// The segments of one card by address. No two begin at the same one. The driver ensures that they
+// do not overlap; in a broken trace they may.
 //
 // Thread rule: one thread at a time.
 class TorchSegments {
@@ -32,7 +32,7 @@ class TorchSegments {
   TorchSegment* At(DeviceAddress address);
   TorchBlock* BlockAt(DeviceAddress address);
   bool IsMapped(DeviceAddress address);
-  // Calls `visit(const TorchSegment&)` with each, by address.
+  // Calls `visit(const TorchSegment&)` with each segment, by address.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const auto& [base, segment] : segments_) visit(*segment);

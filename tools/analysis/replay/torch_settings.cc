@@ -16,7 +16,8 @@
 namespace memtrace::replay {
 namespace {
 
-// "a:1,b:[c:2,d:3]" as pairs of key and value; a comma or colon in brackets belongs to the value.
+// Splits "a:1,b:[c:2,d:3]" into pairs of key and value; a comma or colon in brackets belongs to the
+// value.
 std::vector<std::pair<std::string, std::string>> Pairs(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> pairs;
   std::string key;
@@ -50,8 +51,8 @@ size_t PlaceOf(Bytes mebibytes) {
   return std::min(power, std::tuple_size_v<Divisions> - 1);
 }
 
-// One number for all sizes, or "[256:1,512:2,>:4]": the first holds below its size in MiB, too,
-// each for its own size alone, and ">" for all above the last.
+// Reads one number for all sizes, or "[256:1,512:2,>:4]": the first also holds below its size in
+// MiB, the others for their own size alone, and ">" for all above the last.
 Divisions ReadDivisions(std::string_view value) {
   Divisions divisions{};
   Bytes number = 0;

@@ -33,8 +33,8 @@ class TorchTiling {
 
   // Returns the block that begins `size` bytes further on: it has the same state and is in no list.
   TorchBlock* CutAt(TorchBlock& block, Bytes size);
-  // Joins a block that is in no list with its neighbours where they are of its state; these leave
-  // their lists. Returns the block that has all of it, which is in no list.
+  // Joins a block that is in no list with neighbours of the same state, which leave their lists.
+  // Returns the block that has all of it, which is in no list.
   TorchBlock* Merge(TorchBlock* block);
 
  private:

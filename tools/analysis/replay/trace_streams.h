@@ -11,13 +11,13 @@
 
 namespace memtrace::replay {
 
-// When streams were done with a block, as a trace says it: for each block that waits there is a
-// stream of its own, which is at work until Finish(). All other streams are always done. A stream
-// is given again once nobody asks about it any more, so that the allocator knows as few as wait at
+// Tells the allocator when streams were done with a block, as the trace states it: each block that
+// waits has its own stream, which is at work until Finish(). All other streams are always done. A
+// stream is reused once no event of it is left, so that the allocator knows only as many as wait at
 // once.
 class TraceStreams : public StreamEvents {
  public:
-  // A stream that no program has.
+  // Returns a stream that no program has.
   StreamId Begin() {
     auto stream = StreamId{kOurs + made_};
     if (idle_.empty()) {
@@ -29,7 +29,8 @@ class TraceStreams : public StreamEvents {
     streams_[stream] = {};
     return stream;
   }
-  // The trace has it done. REQUIRES: Begin() gave the stream, and it was not finished since.
+  // Marks the stream as done, as the trace states. REQUIRES: Begin() gave the stream, and it was
+  // not finished since.
   void Finish(StreamId stream) {
     State& state = streams_[stream];
     state.is_working = state.is_held = false;
@@ -78,7 +79,7 @@ class TraceStreams : public StreamEvents {
   struct State {
     bool is_held = true;  // until Finish()
     bool is_working = true;
-    uint64_t events = 0;  // that were recorded and not asked about to the end
+    uint64_t events = 0;  // that were recorded and are not forgotten yet
   };
 
   void GiveBackIfIdle(StreamId stream) {

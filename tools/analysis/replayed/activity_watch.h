@@ -14,18 +14,20 @@
 
 namespace memtrace::analysis {
 
-// What CUPTI told of the cards over a trace, and when it was listened to (docs/cupti.md). Times
-// are nanoseconds since the trace began.
+// The figures that CUPTI recorded of the cards over a trace, and when it was recording
+// (docs/cupti.md). Times are nanoseconds since the trace began.
 class ActivityWatch {
  public:
   void Apply(const trace::Event& event, const EventSource& source);
 
-  // "on", "paused", "absent", "refused" at the end of the trace; "" if it was not asked for.
+  // The state at the end of the trace: "on", "paused", "absent" or "refused"; "" if CUPTI was not
+  // requested.
   const std::string& state() const { return state_; }
   const std::string& reason() const { return reason_; }  // if not "on"
   bool was_on() const { return !stays_.empty(); }
   uint64_t dropped() const { return dropped_; }  // records that CUPTI could not keep
-  // How often, and how long in all, it was not listened to after the first time.
+  // The number and the total length of the times when CUPTI was not recording, after the first
+  // time.
   uint64_t gaps() const { return stays_.empty() ? 0 : stays_.size() - 1 + (is_on() ? 0 : 1); }
   uint64_t gap_ns() const;
 
@@ -33,12 +35,12 @@ class ActivityWatch {
   uint64_t tied_kernels() const { return tied_kernels_; }  // of these, with a block
   uint64_t copies() const { return copies_; }
   uint64_t fills() const { return fills_; }
-  // How long at least one kernel ran, by card.
+  // The time during which at least one kernel ran, by card.
   const std::map<int32_t, BusyTime>& kernel_time() const { return kernel_time_; }
 
-  // Whether it was listened to from `from` to `to`.
+  // True if CUPTI was recording from `from` to `to`.
   bool WasOn(uint64_t from, uint64_t to) const;
-  // The step that had begun then; 0 before the first.
+  // Returns the step that had begun then; 0 before the first.
   uint64_t StepAt(uint64_t time_ns) const;
 
  private:
@@ -68,7 +70,7 @@ class ActivityWatch {
   std::map<int32_t, BusyTime> kernel_time_;
 };
 
-// When the activity ended.
+// Returns when the activity ended.
 uint64_t EndOf(const trace::Activity& activity);
 
 }  // namespace memtrace::analysis

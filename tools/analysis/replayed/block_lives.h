@@ -34,8 +34,8 @@ enum class FreeBy : uint8_t {
 //   FreeCompleted  Stray                     LetGo, Ended         Ended
 //
 // So each block is Born, or Found because it lived when recording began; it is LetGo of once, and
-// Ended once. A block that was Found waiting is not LetGo of again. A pass says what each of these
-// is to it, as it does for each other kind of event, and names what it ignores (trace::OneOf):
+// Ended once. A block that was Found waiting is not LetGo of again. A pass handles each of these,
+// as it does each other kind of event, and names the kinds that it ignores (trace::OneOf):
 //
 //   lives_.Apply(event.payload, [this](const auto& happened) { Apply(happened); });
 //
@@ -51,24 +51,24 @@ class BlockLives {
     bool waiting = false;  // it was let go of
   };
 
-  // A new block; `block` is as its constructor makes it. So it is for Found.
+  // A new block; `block` is as its constructor makes it, and also for Found.
   struct Born {
     const trace::Allocate& allocation;
     Block& block;
   };
-  // A block that lived when recording began. `alive.waiting`: it has been let go of already.
+  // A block that lived when recording began. `alive.waiting`: it has already been let go of.
   struct Found {
     const trace::Alive& alive;
     Block& block;
   };
-  // A block is in use no more.
+  // A block that is no longer in use.
   struct LetGo {
     int32_t device;
     uint64_t address;
     Block& block;
     FreeBy by;
   };
-  // The block is forgotten once the pass was told. Never by a request.
+  // A block that is forgotten once the pass was told. `by` is never kRequest.
   struct Ended {
     int32_t device;
     uint64_t address;
@@ -83,13 +83,13 @@ class BlockLives {
     FreeBy by;
   };
 
-  // Tells `pass` what happens to blocks, and any event that is not of a block's life as it is.
+  // Tells `pass` what happens to blocks, and passes on any other event as it is.
   template <typename Pass>
   void Apply(const trace::Payload& payload, const Pass& pass) {
     std::visit([&](const auto& event) { Follow(event, pass); }, payload);
   }
 
-  // The same of one kind of event, for passes over what is no trace yet.
+  // Do the same for one kind of event, for passes over what is not a trace yet.
   template <typename Pass>
   void Follow(const trace::Allocate& allocation, const Pass& pass) {
     pass(Born{allocation, Replace(allocation, pass).block});
@@ -113,7 +113,7 @@ class BlockLives {
     return card == cards().end() ? nullptr : card->second.At(address);
   }
 
-  // The bytes of a living block that a label is about.
+  // The bytes of a living block that a label describes.
   struct Labelled {
     Block& block;
     uint64_t begin;
@@ -142,7 +142,7 @@ class BlockLives {
     if (!is_new) EndLost(allocation, *life, pass);
     return *life;
   }
-  // Rare, and out of the way of what is not.
+  // Rare, so it is kept out of the way of the common case.
   template <typename Pass>
   ABSL_ATTRIBUTE_NOINLINE void EndLost(const trace::Allocate& next, Life& life, const Pass& pass) {
     End(next.device, next.address, life, FreeBy::kReuse, pass);

@@ -10,8 +10,8 @@ namespace memtrace::analysis {
 
 using BlockId = uint32_t;
 
-// What a pass keeps about blocks if that is too much for the table of BlockLives, which moves its
-// entries as it grows and is up to half empty. The ids of blocks that were removed are given again.
+// Holds what a pass keeps about blocks if that is too much for the table of BlockLives, which moves
+// its entries as it grows and is up to half empty. The ids of removed blocks are reused.
 //
 // Thread rule: one thread at a time. Adding a block may move all others.
 template <typename Block>
@@ -27,7 +27,7 @@ class BlockSlots {
     blocks_[id] = Block();
     return id;
   }
-  // The block stays as it is until its id is given again.
+  // The block stays as it is until its id is reused.
   void Remove(BlockId id) { vacant_.push_back(id); }
 
   Block& operator[](BlockId id) { return blocks_[id]; }

@@ -22,29 +22,28 @@ struct WalkedBlock {
   std::optional<Moment> free_requested;
 };
 
-// The second reading of a trace: which block an event is of. Keeps the living blocks only. The
-// pointers that it returns are good until the next event.
+// The second reading of a trace, which tells the block of each event. Keeps only the living blocks.
+// Pointers that it returns are valid until the next event.
 class BlockWalk {
  public:
   void Apply(const trace::Event& event);
 
-  // Returns the block that the event applied last allocates, frees or labels; null if it is of
-  // none.
+  // Returns the block that the latest event allocates, frees or labels; null if there is none.
   const WalkedBlock* block() const { return At(block_); }
-  // Returns the block that the event ended: one freed, or one whose free was lost (its address was
-  // given again). Null if there is none.
+  // Returns the block that the event ended: one that was freed, or one whose free was lost (its
+  // address was given out again). Null if there is none.
   const WalkedBlock* ended() const { return At(ended_); }
-  // Returns the block that was in use until the event: its free was requested or, where no trace
-  // has the request, it ended. Null if there is none.
+  // Returns the block that was in use until the event: its free was requested or, if the trace
+  // lacks the request, it ended. Null if there is none.
   const WalkedBlock* let_go() const { return At(let_go_); }
 
   uint64_t ordinal() const { return now_.ordinal; }
   const Moment& now() const { return now_; }
 
-  // In order of device and address.
+  // Visits the living blocks in order of device and address.
   void ForEachLiving(const std::function<void(const WalkedBlock&)>& visit) const;
   void ForEachLiving(int32_t device, const std::function<void(const WalkedBlock&)>& visit) const;
-  // Those that begin in [begin, end).
+  // Visits the living blocks that begin in [begin, end).
   void ForEachLiving(int32_t device, uint64_t begin, uint64_t end,
                      const std::function<void(const WalkedBlock&)>& visit);
 

@@ -9,8 +9,8 @@
 
 namespace memtrace::analysis {
 
-// How long at least one of many intervals ran. They come nearly in order: what is kMost intervals
-// behind is settled, and one that comes later counts from there on.
+// The time during which at least one of many intervals ran. They come nearly in order: what is
+// kMost intervals behind is settled, and an interval that comes later counts from there on.
 class BusyTime {
  public:
   static constexpr size_t kMost = 1024;

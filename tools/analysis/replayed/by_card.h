@@ -11,8 +11,8 @@
 
 namespace memtrace::analysis {
 
-// What a reader of events keeps of each card. Nearly every event is of the card of the event before
-// it, which is found without a search.
+// Holds what a reader of events keeps of each card. Nearly every event is of the same card as the
+// one before it, which is found without a search.
 //
 // Thread rule: one thread at a time. Values stay where they are.
 template <typename Value>
@@ -36,7 +36,7 @@ class ByCard {
     return Turn(device);
   }
 
-  // By card, in order.
+  // The values by card, in order.
   const std::map<int32_t, Value>& values() const { return values_; }
   std::map<int32_t, Value>& values() { return values_; }
 

@@ -16,7 +16,7 @@ constexpr std::string_view kProcesses = trace::fact::kCardProcesses.prefix();
 
 // A context is made by the first use of a card, often after the only sample before the moment. It
 // stays until the process ends, so a later sample tells its size. Its bytes are those that the
-// earlier sample does not explain, and else were free.
+// earlier sample leaves unexplained; any more were free then.
 void AddContext(trace::CardLedger& sample, const trace::CardLedger& later) {
   if (sample.context != 0 || later.context == 0) return;
   sample.context = later.context;

@@ -30,15 +30,15 @@ struct CapturedCard {
   std::string processes;                // annotation "card.processes.CARD"
 };
 
-// The second reading of a trace: stops at the moments that were asked for, and goes on to the end,
-// because labels and deaths that come later still count.
+// The second reading of a trace. It stops at the requested moments, and goes on to the end, because
+// labels and deaths that come later still count.
 class Captures {
  public:
   explicit Captures(const Timeline& timeline) : timeline_(timeline) {}
 
-  // Has `take` get the card as it is after event number `ordinal` (0: before the first).
+  // Calls `take` with the card as it is after event number `ordinal` (0: before the first).
   void At(uint64_t ordinal, int32_t device, std::function<void(CapturedCard)> take);
-  // Has `look` called after that event; live() is what lives then.
+  // Calls `look` after that event; live() then has what lives.
   void At(uint64_t ordinal, std::function<void()> look);
 
   void Read(const EventSource& source);
@@ -46,7 +46,7 @@ class Captures {
   LiveSet& live() { return live_; }
   const LiveSet& live() const { return live_; }
   const OutsideSet& outside() const { return outside_; }
-  // What the card is like at the end, for cards on which nothing was ever allocated.
+  // Returns the ledger of a card at the end, for cards on which nothing was ever allocated.
   Ledger LedgerAtEnd(int32_t device);
 
  private:

@@ -54,7 +54,7 @@ uint64_t Ledger::positive(LedgerPart part) const {
 
 Ledger LedgerFromAccount(const trace::CardLedger& account) {
   Ledger ledger;
-  // The process means the largest free range, which may hold cached granules, too.
+  // The process states the largest free range, which may also hold cached granules.
   ledger.largest_hole = std::min(account.largest_hole, account.holes);
   ledger.granules = account.cached;
   const std::array<int64_t, kLedgerParts - 1> known = {
@@ -84,7 +84,7 @@ Ledger LedgerFromAccount(trace::CardLedger account, const FreeMemory& replayed) 
   const bool is_whole = replayed.bytes() == account.cached + account.holes;
   if (!is_told && is_whole) SetFree(account, replayed);
   Ledger ledger = LedgerFromAccount(account);
-  // The process's largest free range may hold granules that can go back.
+  // The process's largest free range may hold granules that can be given back.
   if (is_told && account.holes == replayed.holes) ledger.largest_hole = replayed.largest_hole;
   if (!is_told && is_whole) ledger.granules = replayed.granules;
   return ledger;
@@ -101,7 +101,7 @@ Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSe
   SetFree(account, free.value_or(FreeMemory{.cached = Less(sampled_reserved, used)}));
   account.reserved = used + account.cached + account.holes + account.private_pools;
   if (sample) {
-    // What was mapped since the sample came out of what was free then.
+    // Memory mapped after the sample was taken from what the sample reported as free.
     const int64_t left = Signed(account.free) + Signed(sampled_reserved) - Signed(account.reserved);
     account.free = static_cast<uint64_t>(std::max<int64_t>(left, 0));
   }

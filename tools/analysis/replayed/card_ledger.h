@@ -15,7 +15,7 @@
 
 namespace memtrace::analysis {
 
-// In the order of ledger.def.
+// The parts are in the order of ledger.def.
 enum class LedgerPart : uint8_t {
 #define MEMTRACE_LEDGER_ENTRY(name, text, meaning) k##name,
 #include "profiler/trace/vocabulary/ledger.def"
@@ -30,16 +30,16 @@ struct LedgerEntry {
   std::string_view name() const { return LedgerPartName(part); }
 };
 
-// Where every byte of one card is: each part, in their order, summing to `total`.
-// `unexplained`, the last, is what the others leave over; it may be negative.
+// The place of every byte of one card: each part, in order, summing to `total`. `unexplained`, the
+// last, is what the others leave over; it may be negative.
 struct Ledger {
   uint64_t total = 0;
   bool total_known = true;  // else `total` is only the sum of what the trace shows
-  // False where only the sum of cached memory and holes is known: then all of it is `cached`.
+  // False if only the sum of cached memory and holes is known; then all of it is `cached`.
   bool pieces_known = true;
   uint64_t largest_hole = 0;
-  // Of cached memory and holes: whole granules of 2 MiB, which a program that needs less would not
-  // need. `cached` where pieces are not known.
+  // Bytes of whole granules of 2 MiB in cached memory and holes, which a program that needs less
+  // would not need. `cached` if pieces are not known.
   uint64_t granules = 0;
   std::vector<LedgerEntry> entries;
 
@@ -49,15 +49,15 @@ struct Ledger {
 
 inline constexpr size_t kLedgerParts = static_cast<size_t>(LedgerPart::kUnexplained) + 1;
 
-// From the process's own account of the card at one moment. An account without a size (total 0)
-// has the sum of its entries.
+// Returns the ledger of the process's own account of the card at one moment. The total of an
+// account without a size (total 0) is the sum of its entries.
 Ledger LedgerFromAccount(const trace::CardLedger& account);
-// The same of a process that does not know in what pieces its free memory lies (it observes
-// another allocator): as the replay has them, if that misses nothing.
+// Does the same for a process that does not know in what pieces its free memory lies (it observes
+// another allocator): they are those of the replay, if that misses nothing.
 Ledger LedgerFromAccount(trace::CardLedger account, const FreeMemory& replayed);
 
-// The allocator's part as replayed up to now, the rest as in the nearest sample of the card.
-// `free`: nothing if no segment was seen.
+// Returns the allocator's part as replayed up to now, and the rest as in the nearest sample of the
+// card. `free`: nothing if no segment was seen.
 Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                         const std::optional<FreeMemory>& free,
                         const std::optional<trace::CardLedger>& sample);

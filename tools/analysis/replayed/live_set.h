@@ -28,14 +28,15 @@ struct Block {
   uint64_t born_ns = 0;   // since the trace began; when recording began, if it lived then
   Position birth;
   Position death;        // meaningful if `waiting`: when it was let go of
-  uint64_t died_ns = 0;  // ... as this, and the next
-  // Requested bytes in use on its card just before its birth, and just after its free's request.
+  uint64_t died_ns = 0;  // likewise
+  // Requested bytes in use on its card just before its birth, and just after its free was
+  // requested.
   uint64_t level_before = 0;
   uint64_t level_after = 0;
-  bool waiting = false;  // it is in use no more: its free was requested, or it ended without
-  bool freed = false;    // and it ended
+  bool waiting = false;  // no longer in use: its free was requested, or it ended without a request
+  bool freed = false;    // it has also ended
   bool captured = false;
-  bool labelled = false;      // a part of it, at least
+  bool labelled = false;      // at least a part of it
   uint32_t labels_begin = 0;  // its labels in the archive, once freed
   uint32_t labels_end = 0;
 };
@@ -46,18 +47,18 @@ struct CapturedBlock {
   bool waiting = false;  // its free had been requested
 };
 
-// Hears of each block of a LiveSet once as it begins to live and once as it ends.
+// Is told of each block of a LiveSet once as it begins to live and once as it ends.
 class BlockListener {
  public:
   virtual ~BlockListener() = default;
   virtual void Began(BlockId id) = 0;
-  // The last moment at which its labels are known, unless it was captured.
+  // Called at the last moment at which the block's labels are known, unless it was captured.
   virtual void Ends(BlockId id) = 0;
 };
 
-// Replays a trace: which blocks are alive, with their labels. Blocks that Capture() named are kept
-// for ever, and go on to collect labels until they are freed: a role is often stated long after
-// the moment that is asked about. All others are forgotten when freed.
+// Replays a trace: tells which blocks are alive, with their labels. Blocks that Capture() named are
+// kept for ever and collect labels until they are freed, because a role is often stated long after
+// the moment in question. All others are forgotten when freed.
 class LiveSet {
   using Lives = BlockLives<BlockId>;
 
@@ -65,10 +66,10 @@ class LiveSet {
   void Apply(const trace::Event& event) { Apply(event, nullptr); }
   void Apply(const trace::Event& event, BlockListener* listener);
 
-  // The blocks of `device` whose memory is not free for others yet, in order of address.
+  // Returns the blocks of `device` whose memory is not yet free for others, in order of address.
   std::vector<CapturedBlock> Capture(int32_t device);
 
-  // The blocks of `device` in use now, in no order.
+  // Visits the blocks of `device` that are in use now, in no order.
   template <typename Visit>
   void ForEachInUse(int32_t device, const Visit& visit) const {
     const auto card = lives_.cards().find(device);
@@ -79,12 +80,13 @@ class LiveSet {
   }
 
   const Block& block(BlockId id) const { return blocks_[id]; }
-  // The living block that begins at `address`.
+  // Returns the living block that begins at `address`.
   std::optional<BlockId> At(int32_t device, uint64_t address) const {
     const Lives::Life* life = lives_.At(device, address);
     return life == nullptr ? std::nullopt : std::optional(life->block);
   }
-  // The stated labels of a captured or living block, by address, clipped to the bytes requested.
+  // Returns the stated labels of a captured or living block, by address, clipped to the requested
+  // bytes.
   std::vector<LabelledRange> Labels(BlockId id) const;
 
   const Position& position() const { return position_; }
@@ -119,13 +121,13 @@ class LiveSet {
   ByCard<Device> devices_;
   BlockSlots<Block> blocks_;
   std::vector<LabelledRange> archive_;  // labels of captured blocks that were freed
-  BlockListener* listener_ = nullptr;   // during Apply; null if nobody listens
+  BlockListener* listener_ = nullptr;   // during Apply; null if there is none
   Position position_;
   uint64_t sequence_ = 0;  // of the event that is replayed
   uint64_t now_ns_ = 0;
 };
 
-// Bytes, as allocated, of those blocks that lie in private pools.
+// Returns the allocated bytes of those blocks that lie in private pools.
 uint64_t PrivatePoolBytes(const std::vector<CapturedBlock>& captured, const LiveSet& live);
 
 }  // namespace memtrace::analysis

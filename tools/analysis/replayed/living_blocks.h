@@ -16,9 +16,9 @@
 namespace memtrace::analysis {
 
 // The blocks that are alive on one card, by the address where each begins. Every event asks for one
-// by its address, and few ask for an order. So there is a hash table, the order is kept only from
-// the first question on that needs it, and it is brought up to date only when it is asked for. An
-// operation costs O(log n) at most, over many.
+// by its address, and few need an order. So the blocks are in a hash table, the order is kept only
+// from the first call on that needs it, and it is brought up to date only when it is needed. An
+// operation costs O(log n) at most, amortized.
 //
 // A block must not be added or removed while another is visited. Thread rule: one thread at a time.
 template <typename Block>
@@ -47,7 +47,7 @@ class LivingBlocks {
     if (is_new && keeps_order_) AddToOrder(address);
     return {&entry->second, is_new};
   }
-  // Shows the block that begins at `address` to `last`, and removes it. False if there is none.
+  // Passes the block that begins at `address` to `last`, and removes it. False if there is none.
   template <typename Visit>
   bool Remove(uint64_t address, const Visit& last) {
     const auto found = by_address_.find(address);
@@ -57,28 +57,29 @@ class LivingBlocks {
     return true;
   }
 
-  // In no order.
+  // Visits all blocks, in no order.
   template <typename Visit>
   void ForEach(const Visit& visit) const {
     for (const auto& [address, block] : by_address_) visit(block);
   }
-  // In order of address.
+  // Visits all blocks, in order of address.
   template <typename Visit>
   void ForEachInOrder(const Visit& visit) const;
-  // In order, those that begin in [begin, end).
+  // Visits the blocks that begin in [begin, end), in order.
   template <typename Visit>
   void ForEachFrom(uint64_t begin, uint64_t end, const Visit& visit);
 
   size_t size() const { return by_address_.size(); }
 
  private:
-  // More addresses than this are mostly of the dead, and it is cheaper to begin again.
+  // If there are more addresses than this, most are of dead blocks, and it is cheaper to begin
+  // again.
   size_t MostKept() const { return 2 * by_address_.size() + 64; }
   void AddToOrder(uint64_t address);
   void BringOrderUpToDate();
 
   absl::flat_hash_map<uint64_t, Block> by_address_;
-  // Together all addresses of by_address_, and others that have died since.
+  // These two together hold all addresses of by_address_, and others that have died since.
   absl::btree_set<uint64_t> ordered_;
   std::vector<uint64_t> unordered_;
   bool keeps_order_ = false;

@@ -16,7 +16,7 @@ void MappedSegments::Apply(const trace::Event& event,
   if (const auto* reserve = std::get_if<trace::Reserve>(&event.payload)) {
     reserved_[{reserve->device, reserve->address}] = EndOf(reserve->address, reserve->size);
   } else if (const auto* map = std::get_if<trace::Map>(&event.payload)) {
-    // What lies there already has lost its unmapping.
+    // If memory lies there already, its unmapping was lost.
     Unmap({.device = map->device, .address = map->address, .size = map->size}, now, ended);
     Map(*map, now);
   } else if (const auto* unmap = std::get_if<trace::Unmap>(&event.payload)) {
@@ -28,8 +28,8 @@ void MappedSegments::Apply(const trace::Event& event,
   }
 }
 
-// Mappings do not say whose they are, blocks do. Most programs have no private pool: no look is
-// taken then. A reserved range is of one pool, although its mappings come piece by piece.
+// Blocks say whose they are, mappings do not. Most programs have no private pool, and then nothing
+// is looked up. A reserved range is of one pool, although its mappings come piece by piece.
 void MappedSegments::NotePool(const trace::Allocate& allocation) {
   if (allocation.pool == 0 && !has_pools_) return;
   has_pools_ = true;

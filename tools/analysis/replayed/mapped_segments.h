@@ -14,7 +14,7 @@
 
 namespace memtrace::analysis {
 
-// The unit in which a driver maps memory: what is free in whole ones could be mapped elsewhere.
+// The unit in which a driver maps memory. Whole units that are free could be mapped elsewhere.
 inline constexpr uint64_t kGranule = uint64_t{2} << 20;
 // The unit in which torch's own allocator maps and unmaps expandable segments of large blocks
 // (kLargeBuffer, c10/core/AllocatorConfig.h).
@@ -33,18 +33,18 @@ struct MappedSegment {
   std::optional<Moment> unmapped;
 };
 
-// The mappings of a trace, of which every event is applied. What is unmapped in part is two or
-// three ranges from then on.
+// The mappings of a trace, every event of which has to be applied. A mapping that is unmapped in
+// part is two or three ranges from then on.
 class MappedSegments {
  public:
-  // `ended` gets each range that is unmapped with the event, and when it was.
+  // Calls `ended` with each range that the event unmaps, and the time when it did.
   void Apply(const trace::Event& event, const std::function<void(const MappedSegment&)>& ended);
 
-  // In order of device and address. `joined`: neighbours of one stream in one reserved range are
-  // one, as torch's snapshots have it.
+  // Visits mappings in order of device and address. `joined`: neighbours of one stream in one
+  // reserved range are one, as in torch's snapshots.
   void ForEach(bool joined, const std::function<void(const MappedSegment&)>& visit) const;
 
-  // Whether an address of the card lies in a reserved range.
+  // True if an address of the card lies in a reserved range.
   bool IsReserved(int32_t device, uint64_t address) const {
     return ReservedAt(device, address) != 0;
   }
@@ -53,7 +53,8 @@ class MappedSegments {
   using Place = std::pair<int32_t, uint64_t>;
 
   uint64_t ReservedAt(int32_t device, uint64_t address) const;  // its begin + 1; 0: none
-  // The mapping that ends behind the address, and begins at or before it; null: none.
+  // Returns the mapping that begins at or before the address and ends behind it; null if there is
+  // none.
   MappedSegment* At(int32_t device, uint64_t address);
   void NotePool(const trace::Allocate& allocation);
   uint32_t PoolOf(const MappedSegment& segment) const;

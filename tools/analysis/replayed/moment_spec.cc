@@ -17,7 +17,7 @@ using Kind = MomentSpec::Kind;
 struct Named {
   std::string_view name;
   Kind kind;
-  bool without_number;  // also without one
+  bool without_number;  // valid without a number
   bool with_number;
 };
 constexpr std::array<Named, 6> kNamed = {{{"oom", Kind::kFailure, true, true},

@@ -14,7 +14,7 @@
 
 namespace memtrace::analysis {
 
-// Which moment of a trace is asked about.
+// The moment of a trace that is requested.
 struct MomentSpec {
   enum class Kind : uint8_t {
     kFailureOrPeak,  // the last out-of-memory; without one, each card's peak
@@ -28,31 +28,31 @@ struct MomentSpec {
   };
   Kind kind = Kind::kFailureOrPeak;
   uint64_t number = 0;
-  // The card to look at; without one that of the request that failed, else the fullest.
+  // The card to look at; without one, that of the failed request, else the fullest.
   std::optional<int32_t> card = std::nullopt;
 
   bool operator==(const MomentSpec&) const = default;
 };
 
-// "oom", "oom:2", "peak", "peak:5", "step:5", "event:1234", "time:1.5s", "end". kInvalidArgument: a
-// sentence that lists them.
+// Parses "oom", "oom:2", "peak", "peak:5", "step:5", "event:1234", "time:1.5s" or "end". Returns
+// kInvalidArgument, with a sentence that lists them, for anything else.
 absl::StatusOr<MomentSpec> ParseMomentSpec(std::string_view text);
 
-// As ParseMomentSpec takes it.
+// Returns the text that ParseMomentSpec() takes.
 std::string MomentText(const MomentSpec& spec);
 
-// Finds the event that a MomentSpec means, in the first reading of a trace.
+// Finds the event that a MomentSpec means, during the first reading of a trace.
 class MomentFinder {
  public:
   explicit MomentFinder(const MomentSpec& spec) : spec_(spec) {}
 
-  // After the timeline has seen the event.
+  // Must be called after the timeline has seen the event.
   void Apply(const trace::Event& event, const Timeline& timeline);
 
-  // Ordinal of the event after which the moment is, by card; 0 is before the first. Empty if the
-  // trace has no such moment, or no card.
+  // Returns the ordinal of the event after which the moment is, by card; 0 is before the first.
+  // Empty if the trace has no such moment, or no card.
   std::map<int32_t, uint64_t> Found(const Timeline& timeline) const;
-  // A sentence for a trace that has no such moment.
+  // Returns a sentence that says why a trace has no such moment.
   std::string WhyNot(const Timeline& timeline) const;
 
  private:

@@ -14,12 +14,12 @@
 
 namespace memtrace::analysis {
 
-// Replays a trace: what the process holds beside its allocator.
+// Replays what the process holds beside its allocator.
 class OutsideSet {
  public:
   void Apply(const trace::Event& event);
 
-  // What is held now of `device` and of the host, in order of address.
+  // Returns the memory of `device` and of the host that is held now, in order of address.
   std::vector<trace::OutsideAllocate> Capture(int32_t device) const;
 
  private:
@@ -27,7 +27,7 @@ class OutsideSet {
   std::map<Key, trace::OutsideAllocate> blocks_;
 };
 
-// Memory of the host that the driver pinned, or that it moves by itself: no card's.
+// True for memory of the host that the driver pinned, or that it moves by itself: it is no card's.
 bool IsOfHost(trace::OutsideKind kind);
 
 // The bytes of one kind at one site.
@@ -38,7 +38,7 @@ struct OutsideHolding {
   uint64_t blocks = 0;
 };
 
-// Largest first, cards' before the host's.
+// Returns the holdings, largest first, those of cards before those of the host.
 std::vector<OutsideHolding> HoldingsOf(const std::vector<trace::OutsideAllocate>& blocks,
                                        SiteNames& sites);
 

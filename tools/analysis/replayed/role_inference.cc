@@ -14,8 +14,8 @@ using trace::Role;
 
 namespace {
 
-// With gradients on, what outlives its module's call is kept for a backward, even if none ever
-// runs and it goes with the result, in the same stay in forward.
+// True if a block is kept for a backward that never runs. With gradients on, this is a block that
+// outlives its module's call, even if it goes with the result in the same stay in forward.
 bool IsKeptInVain(const Block& block, const Position& last, const Position& end) {
   return block.birth.phase == Phase::kForward && !end.backward_seen &&
          last.module_run != block.birth.module_run;

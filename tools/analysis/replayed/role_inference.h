@@ -10,12 +10,12 @@
 
 namespace memtrace::analysis {
 
-// The role of a block about which nobody stated one, from the phase it was born in and how long it
-// lived; kUnknown where that says nothing. `end` is where the trace ends. docs/report.md has the
+// Returns the role of a block for which none was stated, from the phase it was born in and how long
+// it lived; kUnknown if that says nothing. `end` is where the trace ends. docs/report.md has the
 // table.
 trace::Role InferRole(const Block& block, const Position& end);
 
-// The role of a request that failed: it has no lifetime, but a stack.
+// Returns the role of a failed request, which has no lifetime, but a stack.
 trace::Role InferRequestRole(const Position& at, const std::vector<trace::Frame>& stack);
 
 }  // namespace memtrace::analysis

@@ -16,7 +16,7 @@ bool HasBlock(const SegmentMap& map) {
                      [](const SegmentPiece& piece) { return !piece.is_hole(); });
 }
 
-// The driver gave it as a whole and takes it back as a whole.
+// Adds a segment that the driver gave as a whole and takes back as a whole.
 void AddWhole(const SegmentMap& map, FreeMemory& free) {
   const bool has_block = HasBlock(map);
   for (const SegmentPiece& piece : map.pieces) {
@@ -26,8 +26,8 @@ void AddWhole(const SegmentMap& map, FreeMemory& free) {
   }
 }
 
-// A hole of an expandable segment: its whole pages can go back, what lies before and behind them
-// cannot. An end of the segment ends a page, too.
+// Adds a hole of an expandable segment: its whole pages can be given back, what lies before and
+// behind them cannot. An end of the segment also ends a page.
 void AddHole(const SegmentMap& map, const SegmentPiece& piece, FreeMemory& free) {
   const uint64_t begin = piece.address;
   const uint64_t end = begin + piece.bytes;
@@ -73,7 +73,7 @@ std::vector<SegmentMap> MapSegments(const std::vector<CapturedBlock>& blocks, co
       if (block.address >= end) break;
       if (block.address < at) continue;  // outside every segment, or over another block
       const uint64_t block_end = EndOf(block.address, block.allocated);
-      // Only what is mapped piece by piece has a block that lies in two of them.
+      // Only memory that is mapped piece by piece has a block that lies in two pieces.
       while (block_end > end && std::next(segment) != segments.end() &&
              std::next(segment)->address == end) {
         ++segment;

@@ -11,7 +11,7 @@
 
 namespace memtrace::analysis {
 
-// Bytes of the whole granules in a range.
+// Returns the bytes of the whole granules in a range.
 uint64_t WholeGranules(uint64_t begin, uint64_t end);
 
 // A block, or free memory between blocks (`block` kNoBlock), of a segment.
@@ -32,22 +32,22 @@ struct SegmentMap {
   std::vector<SegmentPiece> pieces;
 };
 
-// `blocks` and `segments` of one card at one moment, both in order of address. Neighbours that a
-// block goes across are one.
+// Maps the `blocks` and `segments` of one card at one moment, both in order of address.
+// Neighbouring segments that a block spans become one.
 std::vector<SegmentMap> MapSegments(const std::vector<CapturedBlock>& blocks, const LiveSet& live,
                                     const std::vector<MappedSegment>& segments);
 
-// The last address at or before this one, the first at or behind it, at which a page of the segment
-// ends or the segment itself. REQUIRES: the address is in the segment, or its end.
+// Return the last address at or before this one, and the first at or behind it, at which a page of
+// the segment ends or the segment itself. REQUIRES: the address is in the segment, or its end.
 uint64_t BeginOfPage(const MappedSegment& segment, uint64_t address);
 uint64_t EndOfPage(const MappedSegment& segment, uint64_t address);
 
 // The free memory of a card's segments, each byte once.
 struct FreeMemory {
-  // What the driver gets back when the cache is emptied: segments, or pages of expandable ones, in
-  // which no block lies; without those of private pools.
+  // Bytes that the driver gets back when the cache is emptied: segments, or pages of expandable
+  // ones, in which no block lies, without those of private pools.
   uint64_t cached = 0;
-  uint64_t holes = 0;          // what lies beside blocks
+  uint64_t holes = 0;          // free bytes beside blocks
   uint64_t largest_hole = 0;   // of those, in one segment
   uint64_t private_pools = 0;  // free for the pool alone
   uint64_t granules = 0;       // of the first two: whole granules, which could be mapped elsewhere

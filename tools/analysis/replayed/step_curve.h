@@ -17,15 +17,16 @@ class StepCurve {
  public:
   void BeginStep(uint64_t number);
 
-  // `level` is what was live just before.
+  // `level`: bytes that were live just before.
   void Allocated(trace::StackId stack, uint64_t requested, uint64_t level);
 
-  // How far the rest of the previous step, from the allocation with the same ordinal on, rose above
-  // the level just before it. Nothing if that one had another size (the steps differ), or if the
-  // previous step was the first, which makes the optimizer's states once and for all.
+  // Returns how far the rest of the previous step, from the allocation with the same ordinal on,
+  // rose above the level just before it. Nothing if that allocation had another size (the steps
+  // differ), or if the previous step was the first, which makes the optimizer's states once and for
+  // all.
   std::optional<uint64_t> RiseFrom(uint64_t requested) const;
-  // The same from the allocation that has this stack and size and the same ordinal among such, of
-  // whatever step came before: the first one's rise includes what it made once and for all.
+  // Does the same from the allocation that has this stack and size and the same ordinal among such,
+  // of whatever step came before: the first one's rise includes what it made once and for all.
   std::optional<uint64_t> RiseFromSame(trace::StackId stack, uint64_t requested) const;
 
  private:

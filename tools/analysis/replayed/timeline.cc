@@ -28,7 +28,7 @@ void Timeline::Apply(const Lives::Born& born) {
   Add(born.allocation, /*waiting=*/false, born.block);
 }
 
-// No allocation of the part that was recorded, but as alive as one.
+// The block was not allocated in the recorded part, but it is as alive as one that was.
 void Timeline::Apply(const Lives::Found& found) {
   Add(found.alive.block, found.alive.waiting != 0, found.block);
 }
@@ -59,7 +59,7 @@ void Timeline::NoteFullest(CardTimeline& card, Replay& replay) const {
   card.most_reserved_event = counts_.events;
 }
 
-// To a peak that was never reached before.
+// Raises the peak to a level that was never reached before.
 void Timeline::Rise(CardTimeline& card) const {
   card.peak = card.live_requested;
   card.peak_event = counts_.events;

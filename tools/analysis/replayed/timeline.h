@@ -21,10 +21,10 @@
 
 namespace memtrace::analysis {
 
-// One card over the whole trace. Bytes; a block is live until its free is requested, and waits from
-// then until that is completed.
+// One card over the whole trace. Bytes; a block is live until its free is requested, and then waits
+// until the free is completed.
 struct CardTimeline {
-  uint64_t live_requested = 0;  // at the end of the trace, as the others
+  uint64_t live_requested = 0;  // at the end of the trace, like the next four
   uint64_t live_allocated = 0;
   uint64_t waiting_requested = 0;
   uint64_t waiting_allocated = 0;
@@ -39,7 +39,7 @@ struct CardTimeline {
       0;  // ordinal of the event that reached it first; 0 if nothing was allocated
   Position peak_at;
   uint64_t peak_ns = 0;                // since the trace began
-  uint64_t peak_of_earlier_steps = 0;  // the peak as the present step began
+  uint64_t peak_of_earlier_steps = 0;  // the peak when the current step began
   uint64_t fullest = 0;        // highest sum of allocated bytes in use or waiting for a stream
   uint64_t fullest_event = 0;  // as peak_event
   std::optional<trace::CardLedger> first_sample;
@@ -47,12 +47,12 @@ struct CardTimeline {
   std::vector<uint64_t> live_at_steps;  // live requested bytes as each step began
   std::vector<uint64_t> failures;       // ordinals of out-of-memory events
 
-  // Requested bytes that nobody else can have.
+  // Requested bytes that are not available to others.
   uint64_t held() const { return live_requested + waiting_requested; }
   uint64_t occupied() const { return live_allocated + waiting_allocated; }
 };
 
-// The out-of-memory that is to be explained.
+// The out-of-memory event that is to be explained.
 struct FailedRequest {
   trace::OutOfMemory event;
   uint64_t ordinal = 0;  // of the event
@@ -78,10 +78,10 @@ struct EventCounts {
   uint64_t lost = 0;     // events that Lost events speak of
 };
 
-// What happened when: the first reading of a trace. Keeps a few words for each living block.
+// The course of a trace, from its first reading. Keeps a few words for each living block.
 class Timeline {
  public:
-  // Of several out-of-memory events the last is kept, or the one numbered `wanted_oom` (from 1).
+  // Keeps the last out-of-memory event, or the one numbered `wanted_oom` (from 1).
   Timeline(const EventSource& source, uint64_t wanted_oom);
 
   void Apply(const trace::Event& event);
@@ -89,14 +89,14 @@ class Timeline {
   const std::map<int32_t, CardTimeline>& cards() const { return cards_.values(); }
   const std::optional<FailedRequest>& failed() const { return failed_; }
   // True if the program ended by itself, without an exception, and allocated on a card after its
-  // last out-of-memory: torch tried something smaller, or the program tried again.
+  // last out-of-memory event: torch tried something smaller, or the program tried again.
   bool got_over() const;
   const Annotations& annotations() const { return annotations_; }
   const EventCounts& counts() const { return counts_; }
   // Ordinals of the events that began steps.
   const std::vector<uint64_t>& step_events() const { return step_events_; }
-  // The live requested bytes of the card as each step began, up to and with event `end`. A card
-  // that was first touched in a later step has fewer than there are steps.
+  // Returns the live requested bytes of the card as each step began, up to and with event `end`. A
+  // card that was first touched in a later step has fewer than there are steps.
   std::vector<uint64_t> LevelsAtSteps(int32_t device, uint64_t end) const;
   const VisitMarks& micro_batches() const { return micro_batches_; }
   // Live requested bytes of all cards.
@@ -113,7 +113,7 @@ class Timeline {
   struct Replay {
     StepCurve curve;
     StepCurve micro_batches;
-    uint64_t occupied_at_most = 0;  // the most, as long as most is reserved
+    uint64_t occupied_at_most = 0;  // the most, while most is reserved
   };
 
   void Apply(const Lives::Born& born);

@@ -28,14 +28,14 @@ struct Update {
 //         peak_before       update    before the next update
 class UpdateWatch {
  public:
-  // At each change of the phase. `level` is what is requested now, by card.
+  // Must be called at each change of the phase. `level`: bytes that are requested now, by card.
   void PhaseChanged(const Position& position, uint64_t ordinal,
                     const std::map<int32_t, uint64_t>& level);
 
-  // After each allocation.
+  // Must be called after each allocation.
   void Level(int32_t device, uint64_t requested);
 
-  // As it stands at event number `ordinal`.
+  // Returns the latest update as it stands at event number `ordinal`.
   Update Latest(uint64_t ordinal) const;
 
  private:

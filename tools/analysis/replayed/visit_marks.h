@@ -10,7 +10,7 @@
 
 namespace memtrace::analysis {
 
-// One time of many that a program comes to a place.
+// One of the times that a program comes to a place.
 struct Visit {
   uint64_t number = 0;  // counted from 1
   uint64_t event = 0;   // ordinal of the event with which it begins
@@ -27,7 +27,7 @@ class VisitMarks {
 
   uint64_t count() const { return count_; }
 
-  // Returns those remembered that begin with event `end` or before, oldest first.
+  // Returns the remembered visits that begin with event `end` or before, oldest first.
   std::vector<Visit> Until(uint64_t end) const;
 
  private:

@@ -31,7 +31,7 @@ std::string ReadToEnd(int descriptor) {
   }
 }
 
-// A limit of our memory is not one of a child's, which would inherit it.
+// Lifts the limit of our memory while a child is started, because the child would inherit it.
 class WithoutDataLimit {
  public:
   WithoutDataLimit() {
@@ -56,7 +56,7 @@ bool Start(const std::vector<char*>& arguments, const posix_spawn_file_actions_t
   return posix_spawnp(child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
 }
 
-// What the program prints; "" if it cannot be started.
+// Returns what the program prints; "" if it cannot be started.
 std::string OutputOf(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -80,7 +80,7 @@ std::string OutputOf(const std::vector<std::string>& words) {
 
 }  // namespace
 
-// It answers two lines an offset: the function, and where that is in a source file.
+// addr2line answers two lines for each offset: the function, and its place in a source file.
 std::vector<std::string> NativeNames::AskAddr2line(const std::string& file,
                                                    const std::vector<std::string>& offsets) {
   std::vector<std::string> functions;

@@ -17,14 +17,14 @@ namespace fact = trace::fact;
 
 using Annotations = std::map<std::string, std::string, std::less<>>;  // latest value of each key
 
-// Empty if the key is not there.
+// Returns an empty text if the key is not there.
 std::string AnnotatedText(const Annotations& annotations, std::string_view key);
 
-// Nothing if the key is not there or its value is not a decimal number.
+// Returns nothing if the key is not there or its value is not a decimal number.
 std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::string_view key);
 
 // Returns the class of the exception that ended the program; empty if none did or if the hooks,
-// which say it in `program.exception`, do not know.
+// which state it in `program.exception`, do not know.
 std::string ExceptionThatEnded(const Annotations& annotations);
 
 }  // namespace memtrace::analysis

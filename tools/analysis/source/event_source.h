@@ -12,19 +12,20 @@
 
 namespace memtrace::analysis {
 
-// Where events come from: a trace file, or a list made in a test. The analysis reads it twice, so
-// that its memory follows the blocks alive at one time, not the length of the trace.
+// A source of events: a trace file, or a list made in a test. The analysis reads it twice, so that
+// its memory grows with the blocks alive at one time, not with the length of the trace.
 class EventSource {
  public:
   virtual ~EventSource() = default;
 
-  // In order of their sequence numbers; the same events each time.
+  // Visits the events in order of their sequence numbers; the same events each time.
   virtual void ForEach(const std::function<void(const trace::Event&)>& visit) const = 0;
   virtual std::string_view String(trace::StringId id) const = 0;
   virtual std::vector<trace::Frame> Stack(trace::StackId id) const = 0;  // innermost first
-  // The most that a role can rest on here: less than kStated if phases and labels were guessed.
+  // The best evidence that a role can have here: less than kStated if phases and labels were
+  // guessed.
   virtual Evidence best_evidence() const { return Evidence::kStated; }
-  // True if a launcher started several such processes, each for a card of its own.
+  // True if a launcher started several such processes, each for its own card.
   virtual bool is_one_of_ranks() const { return false; }
 };
 

@@ -8,7 +8,7 @@
 
 namespace memtrace::analysis {
 
-// What a role rests on, from least to most sure (docs/report.md).
+// The evidence for a role, from least to most sure (docs/report.md).
 enum class Evidence : uint8_t {
   kNone,    // the role is unknown
   kFrames,  // guessed: phases are read off stacks
@@ -16,7 +16,7 @@ enum class Evidence : uint8_t {
   kStated,  // a hook said so
 };
 
-// "unknown", "guessed", "inferred" or "stated".
+// Returns "unknown", "guessed", "inferred" or "stated".
 constexpr std::string_view EvidenceName(Evidence evidence) {
   switch (evidence) {
     case Evidence::kNone:
@@ -31,7 +31,7 @@ constexpr std::string_view EvidenceName(Evidence evidence) {
   return "unknown";
 }
 
-// Bytes by what their role rests on; those of unknown role are the rest.
+// Bytes by the evidence for their role; those of unknown role are the rest.
 struct KnownBytes {
   uint64_t stated = 0;
   uint64_t inferred = 0;

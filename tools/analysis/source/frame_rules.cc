@@ -16,7 +16,8 @@ struct Place {
   std::string_view function;
 };
 
-// Where optimizers make their states, by the names that torch 2.0 to 2.15 and bitsandbytes use.
+// The functions in which optimizers make their states, by the names that torch 2.0 to 2.15 and
+// bitsandbytes use.
 constexpr std::array kStateCreations = {
     Place{"torch/optim/", "_init_group"},
     Place{"torch/optim/", "load_state_dict"},
@@ -46,7 +47,8 @@ bool IsSoftmaxOf(const std::vector<trace::Frame>& stack, const Place& caller) {
   return false;
 }
 
-// A comprehension has a frame of its own before Python 3.12. It says nothing without its function.
+// True for a comprehension, which has its own frame before Python 3.12 and says nothing without its
+// function.
 bool IsComprehension(const trace::Frame& frame) {
   constexpr std::array<std::string_view, 4> kNames = {"<listcomp>", "<genexpr>", "<dictcomp>",
                                                       "<setcomp>"};

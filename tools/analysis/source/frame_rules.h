@@ -10,13 +10,14 @@
 
 namespace memtrace::analysis {
 
-// Everything that a report concludes from the functions of a stack. Python names functions with
-// what they are defined in since 3.11 ("Adam._init_group", "f.<locals>.g"), without before, and
-// torch's snapshots always without. Rules compare bare names.
+// All that a report concludes from the functions of a stack. Since 3.11, Python names a function
+// with the scope that defines it ("Adam._init_group", "f.<locals>.g"). Before, and always in
+// torch's snapshots, that is missing. Rules compare bare names.
 //
 // Stacks are innermost first.
 
-// "Adam._init_group" -> "_init_group"; "f.<locals>.<lambda>" -> "<lambda>". Names of C++ stay.
+// Returns the bare name: "Adam._init_group" -> "_init_group"; "f.<locals>.<lambda>" -> "<lambda>".
+// Names of C++ stay.
 std::string_view BareFunction(std::string_view function);
 
 // True if torch's optimizer requests a temporary of its foreach update (torch/optim/adam.py,
@@ -31,24 +32,24 @@ bool IsOptimizerStateCreation(const std::vector<trace::Frame>& stack);
 // mean_resizing=False ends that.
 bool IsMeanResizing(const std::vector<trace::Frame>& stack);
 
-// True if a model of transformers called for the memory.
+// True if a model of transformers requested the memory.
 bool IsWithinTransformers(const std::vector<trace::Frame>& stack);
 
-// True if torch.utils.checkpoint ran what called for the memory.
+// True if torch.utils.checkpoint ran the code that requested the memory.
 bool IsCheckpointed(const std::vector<trace::Frame>& stack);
 
-// True if a transform of torch.func (vmap, grad) ran what called for the memory.
+// True if a transform of torch.func (vmap, grad) ran the code that requested the memory.
 bool IsOfFunctionTransform(const std::vector<trace::Frame>& stack);
 
-// True if a function that autocast decorates called for it: accelerate gives a module's forward
-// one, so that the call of the module itself is not under autocast.
+// True if a function that autocast decorates requested the memory: accelerate decorates a module's
+// forward, so that the call of the module itself is not under autocast.
 bool IsWithinAutocast(const std::vector<trace::Frame>& stack);
 
 // True if a VAE of diffusers decodes images (diffusers/models/autoencoders).
 bool IsVaeDecoding(const std::vector<trace::Frame>& stack);
-// ... the frames of a video, some at a time as its pipeline or the program says.
+// True if it decodes the frames of a video, as many at a time as its pipeline or the program says.
 bool IsVideoDecoding(const std::vector<trace::Frame>& stack);
-// True if the pipeline of stable video diffusion called for it.
+// True if the pipeline of stable video diffusion requested the memory.
 bool IsOfVideoPipeline(const std::vector<trace::Frame>& stack);
 
 // True if peft made an adapter.
@@ -60,8 +61,8 @@ bool IsGrowingCache(const std::vector<trace::Frame>& stack);
 // True if transformers' Trainer joins the predictions of an evaluation.
 bool IsEvaluationResult(const std::vector<trace::Frame>& stack);
 
-// True if code that is not torch's asked the driver itself, as NCCL does: the stack is native, and
-// none of torch's libraries is in it.
+// True if code that is not torch's called the driver itself, as NCCL does: the stack is native and
+// has none of torch's libraries in it.
 bool IsOfAnotherLibrary(const std::vector<trace::Frame>& stack);
 
 // True if DataParallel gathers outputs of all cards on one.
@@ -76,7 +77,7 @@ bool IsDeepCopy(const std::vector<trace::Frame>& stack);
 // True if safetensors made it (load_file, safe_open).
 bool IsOfSafetensors(const std::vector<trace::Frame>& stack);
 
-// True if torch's or DeepSpeed's distributed code made it, which gathers a state dict.
+// True if torch's or DeepSpeed's distributed code, which gathers a state dict, made it.
 bool IsGathering(const std::vector<trace::Frame>& stack);
 
 // True if torch's DistributedDataParallel made it.
@@ -88,11 +89,11 @@ bool IsActivation(const trace::Frame& frame);
 // Returns the innermost frame that is not native code's; null if there is none.
 const trace::Frame* InnermostOfPython(const std::vector<trace::Frame>& stack);
 
-// True if the frame is a call of a module, or of what torch.compile made of a function.
+// True if the frame is a call of a module, or of code that torch.compile made of a function.
 bool IsModuleCall(const trace::Frame& frame);
 
-// True if the frame is of torch's own code in Python, no call of a module, and may do for each of
-// many tensors what recurs: optimizers do, and clipping, loading and moving. Functional forms of an
+// True if the frame is of torch's own Python code, is no call of a module, and may do the same for
+// each of many tensors, as optimizers, clipping, loading and moving do. Functional forms of an
 // operation, methods of tensors and decorators do not.
 bool MayLoopOverTensors(const trace::Frame& frame);
 
@@ -102,13 +103,13 @@ bool IsThreadStart(const trace::Frame& frame);
 // True if the frame's file is torch's.
 bool IsOfTorch(const trace::Frame& frame);
 
-// True within nn.MultiheadAttention's path that computes attention weights, or any other of it.
+// True within nn.MultiheadAttention's path that computes attention weights, for any code of it.
 bool IsWithinAttention(const std::vector<trace::Frame>& stack);
 
-// True if it is the softmax of that path: of the attention weights.
+// True if it is the softmax of that path, which makes the attention weights.
 bool IsAttentionSoftmax(const std::vector<trace::Frame>& stack);
 
-// Likewise of the attention that models of transformers compute step by step
+// The same for the attention that models of transformers compute step by step
 // (attn_implementation="eager").
 bool IsWithinEagerAttention(const std::vector<trace::Frame>& stack);
 bool IsEagerSoftmax(const std::vector<trace::Frame>& stack);

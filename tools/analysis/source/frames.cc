@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kPackageFolders = {"site-packages/", "dist-packages/"};
 
-// Native frames inside these are between the program and the driver. Others are somebody's: NCCL's
-// memory is NCCL's.
+// Native frames in these libraries lie between the program and the driver. Other native frames are
+// somebody's: NCCL's memory is NCCL's.
 constexpr std::array<std::string_view, 7> kRuntimeLibraries = {
     "libcudart.so", "libcuda.so", "libstdc++.so", "libc.so",
     "libmemtrace",  "libpython3", "python3."};
@@ -34,7 +34,7 @@ struct NamedLibrary {
   std::string_view name;
 };
 
-// The longer of two like beginnings first.
+// The longer of two names with the same beginning comes first.
 constexpr std::array<NamedLibrary, 10> kLibraries = {{{"libcublasLt", "cuBLASLt"},
                                                       {"libcublas", "cuBLAS"},
                                                       {"libcudnn", "cuDNN"},
@@ -54,7 +54,7 @@ const NamedLibrary* LibraryOf(const trace::Frame& frame) {
   return found == kLibraries.end() ? nullptr : found;
 }
 
-// "Load(Model&)" -> "Load": overloads are told apart in the whole frame.
+// Shortens "Load(Model&)" to "Load"; overloads are told apart in the whole frame.
 std::string_view FunctionName(std::string_view function) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   size_t end = function.find('(');
@@ -63,7 +63,8 @@ std::string_view FunctionName(std::string_view function) {
   return function.substr(0, end);
 }
 
-// As torch's snapshots name frames of C++: by a source file, or by none ("??" or nothing).
+// True for a frame of C++ in torch's snapshots, which name a source file, or none ("??" or
+// nothing).
 bool IsCppSource(std::string_view file) {
   constexpr std::array<std::string_view, 6> kEndings = {".cpp", ".cc", ".cu", ".h", ".hpp", ".c"};
   return file.empty() || file == "??" ||
@@ -71,8 +72,8 @@ bool IsCppSource(std::string_view file) {
                      [file](auto ending) { return file.ends_with(ending); });
 }
 
-// The folder and the name say that torch's inductor made the file: "xy/cxy...", 52 letters and
-// digits from the hash of its text.
+// True if the folder and the name show that torch's inductor made the file: "xy/cxy...", 52 letters
+// and digits from the hash of its text.
 bool IsInductors(std::string_view file) {
   constexpr size_t kName = 52;
   constexpr std::string_view kEnding = ".py";
@@ -85,7 +86,7 @@ bool IsInductors(std::string_view file) {
   return name[0] == 'c' && file[slash - 3] == '/' && file.substr(slash - 2, 2) == name.substr(1, 2);
 }
 
-// Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
+// True for Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
 bool IsPythonLibrary(std::string_view file) {
   return Contains(file, "/lib/python3") || file.substr(0, 7) == "<frozen";
 }
@@ -113,13 +114,13 @@ std::string ShortFile(std::string_view file) {
     }
   }
   if (file.substr(0, 6) == "torch/") return std::string(file);
-  // A cell of a notebook: its file is named after the cell's text, the folder says what it is.
+  // The file of a notebook's cell is named after the cell's text; its folder says what it is.
   if (const size_t at = file.rfind("/ipykernel_"); at != std::string_view::npos)
     return std::string(file.substr(at + 1));
   return std::string(FileName(file));
 }
 
-// Recorded by us, a native frame has no line: its file ends in "+0x" and an offset.
+// A native frame that we recorded has no line, and its file ends in "+0x" and an offset.
 bool IsNative(const trace::Frame& frame) {
   return (frame.line == 0 && Contains(frame.file, "+0x")) || IsCppSource(frame.file);
 }

@@ -25,8 +25,8 @@ struct Keeper {
   uint64_t count = 0;     // elements; operations of a graph
   std::string line;       // the user's that made a tensor with its graph, or called the backward
   std::string hook;       // that fills the container: "keep (train.py:6)"
-  uint64_t numbers = 0;   // in its tensor, of elements in the largest of them; 0 if not known
-  // It lies in storage of more than its numbers: losses that torch averages are such.
+  uint64_t numbers = 0;   // in its tensor, or in the largest of its elements; 0 if not known
+  // True if it lies in storage of more than its own numbers, as losses do that torch averages.
   bool is_in_larger = false;
   std::string metric;  // the class of torchmetrics whose state it is; empty if it is none
 };

@@ -10,13 +10,13 @@
 
 namespace memtrace::analysis {
 
-// Where a module or parameter lies among layers that differ in their number alone.
+// The place of a module or parameter among layers that differ only in their number.
 struct LayerPlace {
   std::string name;    // "model.layers.*"
   uint64_t layer = 0;  // 17
 };
 
-// By the first part of the path that is a number; nothing if there is none.
+// Finds the layer by the first part of the path that is a number; nothing if there is none.
 std::optional<LayerPlace> LayerPlaceOf(std::string_view path);
 
 }  // namespace memtrace::analysis

@@ -9,7 +9,7 @@
 
 namespace memtrace::analysis {
 
-// When something happened.
+// The moment at which something happened.
 struct Moment {
   uint64_t sequence = 0;
   uint64_t time_ns = 0;  // since the trace began

@@ -18,7 +18,7 @@ constexpr std::string_view kBuildId = trace::fact::kBuildId.prefix();
 
 bool IsNameless(const trace::Frame& frame) { return frame.function.empty() && IsNative(frame); }
 
-// What the events of a trace say about native frames.
+// The stacks and build-ids that the events of a trace mention.
 struct Mentioned {
   absl::flat_hash_set<trace::StackId> stacks;
   std::map<std::string, std::string> build_ids;  // by file

@@ -14,14 +14,14 @@
 
 namespace memtrace::analysis {
 
-// A source whose native frames that had no exported name ("/opt/libfoo.so+0x1a2b") are named by
-// the symbols of that file, if it is here and is the file that was recorded, by its build-id. The
-// first such stack that is asked for costs a pass over the events and a look into each file; a
-// trace without costs nothing.
+// A source that names native frames without an exported name ("/opt/libfoo.so+0x1a2b") by the
+// symbols of that file, if it is here and its build-id says that it is the recorded one. The first
+// request for such a stack costs a pass over the events and a look into each file; a trace without
+// such stacks costs nothing.
 class NativeNames : public EventSource {
  public:
-  // The functions at those offsets of a file, in their order; "" for one that is not known. Fewer,
-  // or none, if the file cannot be asked.
+  // Returns the functions at those offsets of a file, in their order; "" for one that is not known.
+  // Returns fewer, or none, if the file cannot be read.
   using Symbolizer = std::function<std::vector<std::string>(
       const std::string& file, const std::vector<std::string>& offsets)>;
 
@@ -36,10 +36,10 @@ class NativeNames : public EventSource {
   bool is_one_of_ranks() const override { return source_.is_one_of_ranks(); }
   std::vector<trace::Frame> Stack(trace::StackId id) const override;
 
-  // Files that are here and are not those that were recorded: their frames keep their offsets.
+  // Files that are here but are not the recorded ones: their frames keep their offsets.
   const std::vector<std::string>& differing_files() const { return differing_files_; }
 
-  // By binutils' program, if it is installed.
+  // Asks addr2line of binutils, if it is installed.
   static std::vector<std::string> AskAddr2line(const std::string& file,
                                                const std::vector<std::string>& offsets);
 

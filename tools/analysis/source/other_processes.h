@@ -11,7 +11,7 @@
 
 namespace memtrace::analysis {
 
-// Another process of the same launch that held memory of the card of a report at its moment.
+// Another process of the same launch that held memory of a report's card at the report's moment.
 struct OtherProcess {
   // The first two are children, or children of children.
   enum class Relation : uint8_t { kDataWorker, kWorker, kParent, kRank, kProcess };
@@ -21,7 +21,7 @@ struct OtherProcess {
   Relation relation = Relation::kProcess;
   std::string rank;  // of kRank
 
-  // By its own trace, at the same time; nothing if there is none.
+  // Taken from its own trace, at the same time; nothing if there is none.
   struct Holdings {
     std::string file;
     uint64_t context = 0;
@@ -30,25 +30,26 @@ struct OtherProcess {
     uint64_t largest_bytes = 0;
     std::string line = {};      // the user's that made it; empty if that is not known
     bool is_of_file = false;    // it was loaded, and is a checkpoint's
-    bool has_own_card = false;  // it holds memory of another card, too
+    bool has_own_card = false;  // it also holds memory of another card
   };
   std::optional<Holdings> holds;
 };
 
-// Reads the annotation "card.processes.CARD"; what is malformed is left out.
+// Parses the annotation "card.processes.CARD"; malformed entries are left out.
 std::vector<OtherProcess> ParseOtherProcesses(std::string_view text);
 
-// The bytes of all of them, at most `others`: a process may have let go since.
+// Returns the bytes of all of them, at most `others`, because a process may have freed memory
+// since.
 uint64_t BytesOfLaunch(const std::vector<OtherProcess>& processes, uint64_t others);
 
-// Those of the same relation (of ranks: each) hold together.
+// Processes of the same relation; each rank is a group of its own.
 struct OtherGroup {
   OtherProcess::Relation relation = OtherProcess::Relation::kProcess;
   std::string rank;
   std::vector<const OtherProcess*> processes;
   uint64_t bytes = 0;
 };
-// Most bytes first. REQUIRES: `processes` outlive them.
+// Returns the groups, most bytes first. REQUIRES: `processes` outlive them.
 std::vector<OtherGroup> GroupOthers(const std::vector<OtherProcess>& processes);
 
 }  // namespace memtrace::analysis

@@ -13,7 +13,7 @@
 
 namespace memtrace::analysis {
 
-// A line of a program, told apart by the lines that led to it.
+// A line of a program, distinguished by the lines that led to it.
 struct ProgramLine {
   std::string name;      // "train.py:11"
   std::string function;  // with its file
@@ -23,13 +23,13 @@ struct ProgramLine {
 
 using LineId = uint32_t;
 
-// The tree of the lines from which a program allocates. A stack counts as far as the first call of
-// a module, without frames of torch and of native code: what a model does inside is no part of it.
+// The tree of the lines from which a program allocates. A stack counts up to the first call of a
+// module, without frames of torch and of native code: what a model does inside is not part of it.
 class ProgramLines {
  public:
   static constexpr LineId kRoot = 0;
 
-  // A stack as far as it counts.
+  // The part of a stack that counts.
   struct Path {
     LineId leaf = kRoot;  // its innermost line; kRoot: none
     bool calls_module = false;
@@ -39,7 +39,7 @@ class ProgramLines {
   // `source` must outlive this.
   explicit ProgramLines(const EventSource& source) : source_(source), nodes_(1) {}
 
-  // Threads that Python started have no path: allocations do not tell threads apart.
+  // Returns no path for threads that Python started, because allocations do not tell threads apart.
   Path PathOf(trace::StackId stack);
 
   size_t size() const { return nodes_.size(); }  // with the root

@@ -19,7 +19,7 @@ std::string Fact(const std::map<std::string, std::string>& info, const std::stri
   return found == info.end() ? std::string() : found->second;
 }
 
-// The command is kept as a JSON array of words; empty if it is anything else.
+// Returns the words of the command, which is kept as a JSON array; empty if it is anything else.
 std::vector<std::string> CommandWords(const std::string& command) {
   const nlohmann::json words = nlohmann::json::parse(command, nullptr, false);
   if (!words.is_array()) return {};
@@ -31,13 +31,14 @@ std::vector<std::string> CommandWords(const std::string& command) {
   return text;
 }
 
-// "/home/me/train.py:5 in step" as "train.py:5 in step", as reports name lines elsewhere.
+// Shortens "/home/me/train.py:5 in step" to "train.py:5 in step", as reports name lines elsewhere.
 std::string WithoutFolder(const std::string& place) {
   if (place.empty() || place.front() != '/') return place;
   return place.substr(place.substr(0, place.find(" in ")).rfind('/') + 1);
 }
 
-// COUNT, what was known, operator, answer and place, between tabs (interpose/torch/host_values).
+// Parses a count, what was known, operator, answer and place, with tabs between them
+// (interpose/torch/host_values).
 std::optional<HostRead> ReadOf(const std::string& text) {
   const std::vector<std::string> fields = absl::StrSplit(text, '\t');
   HostRead read;

@@ -23,8 +23,8 @@ struct HostRead {
   std::string place;      // "train.py:42 in step"
 };
 
-// What stood in for a card, by the counts that the simulated card and its host values left in the
-// trace. Absent: not counted in this run.
+// Facts about what stood in for a card, from the counts that the simulated card and its host values
+// left in the trace. A value that is absent was not counted in this run.
 struct SimulationFacts {
   std::optional<uint64_t> kernel_launches;
   std::optional<uint64_t> device_to_host_copies;  // reads of values that it may not know
@@ -32,20 +32,20 @@ struct SimulationFacts {
   std::optional<uint64_t> faults;         // memory touched when gone, or taken away when in use
   std::vector<std::string> first_faults;  // a sentence each
   std::string events;                     // "eager" or "lazy": when the card's work was done
-  // Answers about the card's progress that the other timing would have given otherwise: 0 means
+  // Answers about the card's progress that would have been different with the other timing; 0 means
   // that both runs are the same.
   std::optional<uint64_t> timed_answers;
   std::optional<uint64_t> assumed_workspaces;   // library calls; absent if there were none
   std::map<std::string, uint64_t> unsupported;  // calls answered "not supported", by name
-  // With host values (docs/host_values.md) it is known which of the values were not.
+  // With host values (docs/host_values.md), the trace says which of the values were not known.
   bool host_values = false;
   uint64_t reads_known = 0;
   uint64_t reads_assumed = 0;
   uint64_t reads_unknown = 0;
-  std::vector<HostRead> reads;  // not of known values; the most frequent first
+  std::vector<HostRead> reads;  // of values that were not known, the most frequent first
 };
 
-// What the file says about the run and about itself.
+// Facts that the file states about the run and about itself.
 struct RunFacts {
   std::string file;                   // as the user named it
   uint64_t file_bytes = 0;            // 0 if not known
@@ -62,7 +62,7 @@ struct RunFacts {
   std::string allocator;  // "memtrace" or "native"
   std::string card;       // as given to --card
   std::string snapshot;   // of torch: "whole", "late" if its events begin in the middle, "cut"
-  std::string repaired;   // what this is the repaired form of, a clause; empty: of nothing
+  std::string repaired;   // a clause: the trace that this is the repaired form of; else empty
   std::string plan;       // that was used (MEMTRACE_PLAN)
   uint64_t placed = 0;    // large allocations that went where the plan has them
   uint64_t placed_elsewhere = 0;

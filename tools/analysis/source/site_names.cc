@@ -16,9 +16,9 @@ bool IsNumber(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// A path without a name is that of an nn.Sequential's part: "3.0" is [*][0]. The last number of a
-// module stays, since it is all that tells a convolution from a norm; parameters of parts of one
-// nn.Sequential are one row, as those of layers are.
+// Returns the name of a path of numbers alone, of an nn.Sequential's part: "3.0" is [*][0]. The
+// last number of a module stays, because nothing else tells a convolution from a norm; parameters
+// of parts of one nn.Sequential are one row, as those of layers are.
 std::string NumberedPath(const std::vector<std::string>& parts, bool of_parameter) {
   if (of_parameter && parts.size() == 1) return "[*]";
   std::string path;
@@ -58,7 +58,7 @@ SiteId SiteNames::Site(trace::Role role, trace::StringId path, trace::StringId m
     key = {1, module};
   }
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  // A stack whose definition was lost has no name of its own: that of the phase is each block's.
+  // A stack whose definition was lost has no name of its own, so each block gets that of its phase.
   const bool is_lost = path == 0 && module == 0 && stack != 0 && source_.Stack(stack).empty();
   if (is_lost) return Site(role, 0, 0, 0, phase);
   const SiteId id = Intern(Describe(of_parameter, path, module, stack, phase));

@@ -15,18 +15,18 @@
 
 namespace memtrace::analysis {
 
-// "transformer.h.0.mlp.c_fc" -> "transformer.h.*.mlp": layer numbers become '*', and one name
-// after the last of them stays. A parameter's path loses the parameter's own name first. Paths of
-// numbers alone, of parts of an nn.Sequential, are "[4]" of a module, "[*]" of a parameter, and
-// "[*][0]" of either where one lies within another.
+// Shortens a path: "transformer.h.0.mlp.c_fc" -> "transformer.h.*.mlp". Layer numbers become '*',
+// and one name after the last of them stays. A parameter's path loses the parameter's own name
+// first. Paths of numbers alone, which parts of an nn.Sequential have, become "[4]" for a module,
+// "[*]" for a parameter, and "[*][0]" for either if one lies within another.
 std::string CollapsedPath(std::string_view path, bool of_parameter);
 
 using SiteId = uint32_t;
 
-// Names where bytes come from: the first that is known of the stated path, the module whose forward
-// was running, the library of NVIDIA's that asked the driver itself, the innermost frame of the
-// user's own code, the innermost frame, the phase (autograd's threads have no stack). Each
-// combination is worked out once.
+// Names where bytes come from, by the first of these that is known: the stated path, the module
+// whose forward was running, the library of NVIDIA's that called the driver itself, the innermost
+// frame of the user's own code, the innermost frame, the phase (autograd's threads have no stack).
+// Each combination is worked out once.
 class SiteNames {
  public:
   // `source` must outlive this.
@@ -44,7 +44,7 @@ class SiteNames {
   const EventSource& source_;
   std::vector<std::string> names_;
   absl::flat_hash_map<std::string, SiteId> by_name_;
-  // What kind of thing names the site, and which.
+  // Sites by the kind of thing that names them, and which one.
   absl::flat_hash_map<std::tuple<int, uint32_t>, SiteId> known_;
 };
 

@@ -12,7 +12,7 @@ namespace memtrace::analysis {
 
 using StoragePlace = std::pair<int32_t, uint64_t>;  // card, address
 
-// Reads what the hooks write of storages: "0:7f0000000000 1:7f8000000000", hexadecimal. Other
+// Parses the storages that the hooks write: "0:7f0000000000 1:7f8000000000", hexadecimal. Other
 // words are left out.
 std::vector<StoragePlace> ParseStoragePlaces(std::string_view text);
 

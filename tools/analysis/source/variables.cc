@@ -12,7 +12,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// "0:1048576 1:4096": bytes by card.
+// Returns the bytes of one card in "0:1048576 1:4096", which lists bytes by card.
 uint64_t BytesOn(const std::string& sizes, int32_t device) {
   const std::vector<std::string> words = absl::StrSplit(sizes, ' ');
   for (const std::string& word : words) {

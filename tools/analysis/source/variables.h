@@ -11,8 +11,9 @@
 
 namespace memtrace::analysis {
 
-// A variable of the program, or an attribute of one, and what it reaches on a card, as the hooks
-// found it at an out-of-memory. What several reach counts for the first of them.
+// A variable of the program, or an attribute of one, with the memory that it reaches on a card, as
+// the hooks found it at an out-of-memory event. Memory that several reach counts for the first of
+// them.
 struct Variable {
   std::string name;    // "backend.cache"
   std::string place;   // where it can be written: "serve.py", "encode, train.py"
@@ -21,7 +22,8 @@ struct Variable {
   uint64_t bytes = 0;  // of storages
 };
 
-// Returns those that reach something on that card, largest first; none if the hooks stated none.
+// Returns the variables that reach memory of that card, largest first; none if the hooks stated
+// none.
 std::vector<Variable> ParseVariables(const Annotations& annotations, int32_t device);
 
 }  // namespace memtrace::analysis

@@ -16,12 +16,13 @@ namespace memtrace::analysis {
 // prompt makes it layer by layer. Bytes.
 struct CacheToCome {
   uint64_t made = 0;
-  uint64_t to_come = 0;  // supposing that all layers take the same
+  uint64_t to_come = 0;  // if all layers take the same
   uint64_t layers = 0;   // of the model
   uint64_t layers_made = 0;
 };
 
-// Nothing if every layer has some, if none has, or if the number of layers is not known.
+// Returns nothing if every layer has some of it, if none has, or if the number of layers is not
+// known.
 std::optional<CacheToCome> FindCacheToCome(const FailedRequest& failed,
                                            const std::vector<CapturedBlock>& captured,
                                            const LiveSet& live, const EventSource& source);

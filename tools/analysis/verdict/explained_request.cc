@@ -14,8 +14,8 @@
 namespace memtrace::analysis {
 namespace {
 
-// As the hook states it at each call that is another than the one before: file and line, with a tab
-// between them.
+// Parses the line of the backward, which the hook states at each call that differs from the one
+// before: file and line, with a tab between them.
 std::optional<trace::Frame> LineOfBackward(const Annotations& annotations) {
   const std::pair<std::string, std::string> parts =
       absl::StrSplit(AnnotatedText(annotations, fact::kBackwardPlace), absl::MaxSplits('\t', 1));

@@ -26,19 +26,19 @@ struct ExplainedRequest {
   Evidence evidence = Evidence::kNone;  // for the role
   std::string site;
   std::vector<trace::Frame> stack;  // innermost first
-  // Of a request without a stack: the line whose backward pass was running, by threads that have
+  // The line whose backward pass was running, for a request without a stack, of a thread that has
   // no Python lines.
   std::optional<trace::Frame> backward;
   Position at;
-  uint64_t number = 1;  // of so many in the trace, counted from 1
+  uint64_t number = 1;  // among the failures of the trace, counted from 1
 };
 
-// `number`: of the out-of-memories of the trace, counted from 1.
+// `number`: the place among the out-of-memory events of the trace, counted from 1.
 ExplainedRequest DescribeRequest(const FailedRequest& failed, uint64_t number,
                                  const EventSource& source, SiteNames& sites);
 
-// The user's own line of the request ("train.py:31"), or whose backward pass it belongs to; empty
-// if there is none.
+// Returns the user's own line of the request ("train.py:31"), or the line whose backward pass it
+// belongs to; empty if there is none.
 std::string UserLine(const ExplainedRequest& request);
 
 }  // namespace memtrace::analysis

@@ -19,7 +19,7 @@ bool SamePlace(const std::vector<trace::Frame>& a, const std::vector<trace::Fram
          TellingFrame(a).line == TellingFrame(b).line;
 }
 
-// Live bytes that this step allocated where the failed request was made.
+// Returns the live bytes that this step allocated where the failed request was made.
 uint64_t MadeSoFar(const FailedRequest& failed, const std::vector<CapturedBlock>& captured,
                    const LiveSet& live, const EventSource& source) {
   const std::vector<trace::Frame> place = source.Stack(failed.event.stack);
@@ -35,8 +35,8 @@ uint64_t MadeSoFar(const FailedRequest& failed, const std::vector<CapturedBlock>
   return made;
 }
 
-// The states of all optimizers, several of which may live. Else Adam and AdamW keep two states the
-// size of the copy; others must announce theirs.
+// Returns the announced states of all optimizers, of which there may be several. Without them, Adam
+// and AdamW keep two states the size of the copy; others must announce theirs.
 std::optional<uint64_t> AnnouncedStates(const FailedRequest& failed, const ForeachCopy& copy) {
   const Annotations& annotations = failed.annotations;
   const std::string of_card = fact::kOptimizerStatesToMake.Of(failed.event.device);

@@ -21,11 +21,11 @@ struct ForeachCopy {
   std::string optimizer;         // "AdamW"; empty if the hook did not say
   uint64_t copy_bytes = 0;       // of the whole copy, as the optimizer hook announced it
   uint64_t made_bytes = 0;       // of it, when the request failed
-  uint64_t still_needed = 0;     // for the rest of the copy, beyond what could be had
+  uint64_t still_needed = 0;     // for the rest of the copy, beyond what was available
   bool states_complete = false;  // all states that the optimizer will ever have exist
 };
 
-// Nothing if the request is no such piece, or the hook did not announce the copy's size.
+// Returns nothing if the request is no such piece, or if the hook did not announce the copy's size.
 // `captured` is what lived when the request failed, `at_failure` the same by role.
 std::optional<ForeachCopy> FindForeachCopy(const FailedRequest& failed,
                                            const std::vector<CapturedBlock>& captured,

@@ -38,7 +38,7 @@ class LayersOfPass {
     }
   }
 
-  // Those that keep most.
+  // Returns the layers that keep most.
   std::optional<std::pair<std::string, Layers>> Largest() const {
     const auto sum = [](const Layers& layers) {
       uint64_t bytes = 0;
@@ -75,7 +75,7 @@ class LayersOfPass {
   std::map<std::string, Layers> found_;
 };
 
-// The mean; nothing if they differ by more than a tenth.
+// Returns the mean of the layers beside `current`; nothing if they differ by more than a tenth.
 std::optional<uint64_t> EachOf(const std::map<uint64_t, uint64_t>& kept, uint64_t current) {
   uint64_t sum = 0;
   uint64_t count = 0;

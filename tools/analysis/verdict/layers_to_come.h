@@ -13,7 +13,7 @@
 
 namespace memtrace::analysis {
 
-// What a forward pass that failed in the middle of a model's layers would still have kept. Bytes.
+// Bytes that a forward pass which failed in the middle of a model's layers would still have kept.
 struct LayersToCome {
   std::string name;      // "model.layers.*"
   uint64_t current = 0;  // the layer that ran, from 0
@@ -21,12 +21,12 @@ struct LayersToCome {
   uint64_t each = 0;     // what a layer before it keeps
   uint64_t to_come = 0;  // of the rest of that layer and of those after it, if they keep as much
 
-  // What checkpointing, which keeps `boundary` of a layer, would not keep of it.
+  // Returns the bytes of it that checkpointing, which keeps `boundary` of a layer, would not keep.
   uint64_t WithoutBoundaries(uint64_t boundary) const;
 };
 
-// Nothing unless a forward pass failed in which three layers or more are done and keep about the
-// same, and the model has parameters of a later one.
+// Returns nothing unless a forward pass failed in which three layers or more are done and keep
+// about the same, and the model has parameters of a later one.
 std::optional<LayersToCome> FindLayersToCome(const FailedRequest& failed,
                                              const std::vector<CapturedBlock>& captured,
                                              const LiveSet& live, const EventSource& source);

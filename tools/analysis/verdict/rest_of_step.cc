@@ -15,8 +15,8 @@ namespace {
 using trace::Phase;
 using trace::Role;
 
-// The hooks announce each card apart. Traces that were recorded before they did have one number,
-// which is right for a program that trains on one card.
+// The hooks announce each card separately. Older traces have one number, which is right for a
+// program that trains on one card.
 std::optional<uint64_t> Announced(const FailedRequest& failed, const fact::NumberedKey& of_card,
                                   std::string_view of_all) {
   const std::string key = of_card.Of(failed.event.device);
@@ -24,8 +24,8 @@ std::optional<uint64_t> Announced(const FailedRequest& failed, const fact::Numbe
   return AnnotatedNumber(failed.annotations, of_all);
 }
 
-// Nothing if no optimizer announced its states, or if no update is to come as far as is known: a
-// pass in which all states exist may be an evaluation.
+// Returns nothing if no optimizer announced its states, or if no update is known to come: a pass in
+// which all states exist may be an evaluation.
 std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const Breakdown& held,
                                               const std::optional<ForeachCopy>& copy) {
   const auto states = Announced(failed, fact::kOptimizerStatesToMake, fact::kOptimizerStateBytes);
@@ -47,28 +47,28 @@ std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const
   return need;
 }
 
-// Bytes of a model that were still to be moved or loaded to the card.
+// Returns the bytes of a model that were still to be moved or loaded to the card.
 uint64_t ToBePlaced(const FailedRequest& failed) {
   const std::string key = fact::kPlacingToCome.Of(failed.event.device);
   return AnnotatedNumber(failed.annotations, key).value_or(0);
 }
 
-// Bytes in use now that are gone when the optimizer begins.
+// Returns the bytes in use now that are gone when the optimizer begins.
 uint64_t GoneAtUpdate(const FailedRequest& failed, const Breakdown& held) {
   if (failed.at.phase == Phase::kOptimizer) return 0;
   return BytesOfRole(held, Role::kActivation) + BytesOfRole(held, Role::kTemporary) +
          BytesOfRole(held, Role::kWorkspace);
 }
 
-// Other optimizers have not stepped yet: their gradients are to come, too, if they are not let go
-// at once.
+// True if other optimizers have not stepped yet: their gradients are also to come, if they are not
+// freed at once.
 bool OthersWait(const FailedRequest& failed) {
   const std::string key = fact::kOptimizerOthersWait.Of(failed.event.device);
   return AnnotatedNumber(failed.annotations, key).value_or(0) != 0;
 }
 
-// What a loss still takes if the request is the copy of the logits in 32 bits that it begins with:
-// their logarithm of softmax, as large.
+// Returns the bytes that a loss still takes if the request is the copy of the logits in 32 bits
+// that it begins with: the logarithm of their softmax is as large.
 uint64_t OfLoss(const FailedRequest& failed) {
   if (failed.at.phase != Phase::kForward) return 0;
   const uint64_t copy = LogitsOfCall(failed.annotations, sizeof(float));

@@ -14,7 +14,7 @@
 
 namespace memtrace::analysis {
 
-// How the need of the rest of the step is known.
+// The source from which the need of the rest of the step is known.
 enum class NeedSource : uint8_t {
   kUnknown,
   kForeachCopy,         // the request is a piece of a copy whose size the optimizer hook announced
@@ -26,7 +26,7 @@ enum class NeedSource : uint8_t {
   kPreviousStep,
 };
 
-// States, gradients and copies that training makes, as far as they do not exist yet. Bytes.
+// States, gradients and copies that training still has to make. Bytes.
 struct OptimizerNeed {
   uint64_t gradients = 0;    // to come
   uint64_t states = 0;       // to come
@@ -36,33 +36,33 @@ struct OptimizerNeed {
   uint64_t bytes() const { return gradients + states + copy; }
 };
 
-// What the step would still have requested when one of its requests failed.
+// The memory that the step would still have requested when one of its requests failed.
 struct RestOfStep {
   NeedSource source = NeedSource::kUnknown;
-  // How far requested bytes would have risen above what is in use, the failed request included.
-  // Nothing if it is not known.
+  // Bytes by which requested memory would have risen above what is in use, the failed request
+  // included. Nothing if it is not known.
   std::optional<uint64_t> rise;
   OptimizerNeed optimizer;  // zeros if it is not known
   std::optional<CacheToCome> cache = std::nullopt;
   std::optional<LayersToCome> layers = std::nullopt;
   uint64_t gone_at_update = 0;  // of what is in use: bytes that are gone when optimizers step
-  // What the pass still takes: the failed request, or the layers to come, which hold it; 0 if the
-  // request is one of the optimizers'.
+  // Bytes that the pass still takes: the failed request, or the layers to come, which hold it; 0 if
+  // the request is one of the optimizers'.
   uint64_t request = 0;
   // True if `rise` is only what the optimizers will need, a model's weights, layers or a KV cache:
   // the passes before or after may need more.
   bool at_least = false;
 
-  // Returns the part of `rise` that layers or a KV cache take that a pass had not come to; 0 if
-  // something else needs more.
+  // Returns the part of `rise` for layers or a KV cache that a pass had not come to; 0 if something
+  // else needs more.
   uint64_t OfPass() const;
 
-  // What `rise` would be if optimizers needed this. REQUIRES: `source` is kOptimizer or
+  // Returns `rise` for the case that optimizers need `other`. REQUIRES: `source` is kOptimizer or
   // kForeachCopy.
   uint64_t RiseWith(const OptimizerNeed& other) const;
 };
 
-// What a pass had begun when a request failed.
+// The cache and the layers that a pass had begun when a request failed.
 struct BegunPass {
   std::optional<CacheToCome> cache = std::nullopt;
   std::optional<LayersToCome> layers = std::nullopt;
@@ -83,8 +83,9 @@ struct BegunPass {
 RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
                              const std::optional<ForeachCopy>& copy, const BegunPass& pass = {});
 
-// The same, if the first step, from the same request on, rose by no more than the `unused` bytes of
-// the card: what it rose by holds the optimizer's states, so that the second rises by less.
+// Returns the rise of the first step, from the same request on, if the rest is not known and that
+// rise is no more than the `unused` bytes of the card. It includes making the optimizer's states,
+// so the second step rises by less.
 RestOfStep LikeFirstStep(RestOfStep rest, const FailedRequest& failed, uint64_t unused);
 
 }  // namespace memtrace::analysis

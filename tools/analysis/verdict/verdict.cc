@@ -13,8 +13,8 @@ namespace {
 // one rise only.
 constexpr size_t kRisesThatAreGrowth = 3;
 
-// Live bytes gained by the latest unbroken run of steps that each began with more than the one
-// before; 0 if the run is too short to mean anything.
+// Returns the live bytes gained by the latest unbroken run of steps that each began with more than
+// the one before; 0 if the run is too short to mean anything.
 uint64_t Growth(const std::vector<uint64_t>& live_at_steps) {
   size_t rises = 0;
   while (rises + 1 < live_at_steps.size()) {
@@ -33,8 +33,8 @@ void AddNeedOfStep(Verdict& verdict, const RestOfStep& rest, const Ledger& ledge
   verdict.step_short_by = std::max(beyond, verdict.short_by);
 }
 
-// What is only a lower bound can show that unused memory would not have carried the step, not that
-// it would have.
+// Returns the rise, if it decides anything. A lower bound can show that unused memory would not
+// have carried the step, but not that it would have.
 std::optional<uint64_t> Decisive(const RestOfStep& rest, const Ledger& ledger) {
   if (rest.at_least && rest.rise && *rest.rise <= Unused(ledger)) return std::nullopt;
   return rest.rise;
@@ -84,7 +84,7 @@ Verdict JudgeFailure(const FailedRequest& failed, const Ledger& ledger,
                      const FailureEvidence& evidence) {
   const std::optional<ForeachCopy>& copy = evidence.copy;
   Verdict verdict;
-  // A trace whose account of the card and whose segments differ has no more than both say.
+  // If the account of the card and the segments of a trace differ, only what both state counts.
   const uint64_t cached = ledger.positive(LedgerPart::kCached);
   verdict.releasable = std::min(evidence.releasable.value_or(cached), cached);
   const auto releasable = evidence.releasable ? std::optional(verdict.releasable) : std::nullopt;

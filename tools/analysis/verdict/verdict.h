@@ -26,7 +26,7 @@ enum class ContributionKind : uint8_t {
   kOutsideAllocator  // what the process took from the driver itself
 };
 
-// Returns the name that the JSON of a report has for it: "transient".
+// Returns the name of the kind in the JSON of a report, such as "transient".
 std::string_view ContributionName(ContributionKind kind);
 
 // Something that is not the cause, but without which the request might have been served.
@@ -37,7 +37,7 @@ struct Contribution {
 
 struct Verdict {
   Cause cause = Cause::kNone;
-  uint64_t short_by = 0;  // requested minus what could be had
+  uint64_t short_by = 0;  // requested minus what was available
   uint64_t requested = 0;
   uint64_t releasable = 0;  // what emptying the cache would give the driver
   std::vector<Contribution> contributing;
@@ -47,14 +47,14 @@ struct Verdict {
   bool is_larger_than_card = false;  // of cause kTooLarge: larger than the whole card
 };
 
-// Returns trace::CauseOfFailure by the ledger that the report shows.
+// Returns trace::CauseOfFailure for the ledger that the report shows.
 Cause CauseOf(const trace::OutOfMemory& event, const Ledger& ledger,
               const trace::FailureFacts& facts = {});
 
-// Memory that nobody uses: free, cached and holes together.
+// Returns the unused memory: free, cached and holes together.
 uint64_t Unused(const Ledger& ledger);
 
-// What the verdict on a failed request rests on.
+// The evidence for the verdict on a failed request.
 struct FailureEvidence {
   RestOfStep rest;
   std::optional<ForeachCopy> copy;

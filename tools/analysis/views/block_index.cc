@@ -7,7 +7,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// Neighbours that are the same become one; a block of 0 bytes has a part of as many.
+// Joins neighbours with the same identity; a block of 0 bytes has a part of as many.
 std::vector<Part> JoinedPartsOf(const Block& block, const std::vector<trace::LabelledRange>& labels,
                                 const Position& end, Evidence best) {
   std::vector<Part> joined;

@@ -15,23 +15,24 @@
 
 namespace memtrace::analysis {
 
-// What every block of a trace turned out to be: roles are often stated, and always inferred, long
-// after the allocation, so that a writer which streams has to read the trace once before it.
+// The identity that every block of a trace turned out to have. Roles are often stated, and always
+// inferred, long after the allocation, so a streaming writer has to read the trace once before it
+// writes.
 //
 // Blocks are numbered from 0 in the order of Allocate and Alive events. Takes 4 bytes a block, and
-// some 40 for each part of one whose parts differ (flat buffers).
+// about 40 for each part of a block whose parts differ (flat buffers).
 class BlockIndex : private BlockListener {
  public:
   // `best`: EventSource::best_evidence.
   explicit BlockIndex(Evidence best) : best_(best) {}
 
-  // Reading: every event in order, then Finish.
+  // To read, pass every event in order to Apply, then call Finish.
   void Apply(const trace::Event& event);
   void Finish();
 
-  // By address; they cover the bytes requested. REQUIRES: Finish was called.
+  // Returns the parts by address; they cover the requested bytes. REQUIRES: Finish was called.
   std::vector<Part> Parts(uint64_t number, uint64_t requested) const;
-  // Of most of its bytes.
+  // Returns the identity of most of the block's bytes.
   const Identity& Main(uint64_t number) const;
 
   uint64_t blocks() const { return identities_.size(); }

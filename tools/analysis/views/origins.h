@@ -16,7 +16,8 @@
 
 namespace memtrace::analysis {
 
-// What many blocks of a run have in common: all that is known of where their bytes come from.
+// The facts that many blocks of a run have in common: all that is known of where their bytes come
+// from.
 struct Origin {
   Identity identity;
   trace::StringId module = 0;

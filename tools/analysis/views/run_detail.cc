@@ -14,7 +14,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// Without overlaps, in order.
+// Returns the ranges in order, without overlaps.
 std::vector<EventRange> Joined(std::vector<EventRange> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const EventRange& a, const EventRange& b) { return a.first < b.first; });
@@ -29,7 +29,8 @@ std::vector<EventRange> Joined(std::vector<EventRange> ranges) {
   return joined;
 }
 
-// Where every event counts: around what the report is about, the peak, and the last failures.
+// Returns the ranges in which every event counts: around the report's moment, the peak, and the
+// last failures.
 std::vector<EventRange> ExactRanges(const Explanation& explanation, const CardExplanation& card,
                                     const DetailLimits& limits) {
   std::vector<uint64_t> moments = limits.moments;
@@ -50,7 +51,7 @@ std::vector<EventRange> ExactRanges(const Explanation& explanation, const CardEx
   return Joined(std::move(ranges));
 }
 
-// When events were.
+// The times of events.
 class Clock {
  public:
   Clock(const std::vector<CardDetail>& cards, uint64_t events, size_t most)
@@ -79,7 +80,7 @@ class Clock {
   std::vector<ClockPoint> points_;
 };
 
-// The reading that follows the curve's: names and pieces.
+// The reading that follows that of the curve, for names and pieces.
 class CardReader {
  public:
   CardReader(const BlockIndex& blocks, Origins& origins, CardDetail& card)

@@ -23,16 +23,16 @@ struct AddressRange {
   uint64_t until = 0;  // event; 0: to the end
 };
 
-// How much of a run is kept.
+// Limits on how much of a run is kept.
 struct DetailLimits {
   size_t columns = 1500;  // about; a few more around failures
   size_t levels = 24'000;
   size_t pieces = 800'000;  // blocks of all cards, beside those around failures and the peak
-  size_t clock = 50'000;    // points, beside those
+  size_t clock = 50'000;    // points, besides those
   size_t keys = 12;         // of each way to tell bytes apart
   uint64_t around = 2'000;  // events before and after a failure or peak, each of them kept
-  size_t failures = 6;      // the last ones, of which that is so
-  std::vector<uint64_t> moments = {};  // events of which that is so, too
+  size_t failures = 6;      // the last ones, which are kept like that
+  std::vector<uint64_t> moments = {};  // other events that are kept like that
 };
 
 struct ClockPoint {
@@ -52,7 +52,7 @@ struct CardDetail {
   std::vector<AddressRange> reserved;
 };
 
-// A run in so much detail as a page can draw.
+// A run in as much detail as a page can draw.
 struct RunDetail {
   explicit RunDetail(const EventSource& source) : origins(source) {}
 
@@ -61,7 +61,8 @@ struct RunDetail {
   std::vector<CardDetail> cards;  // as in the explanation
 };
 
-// Of the cards of the explanation. Reads the source once, and twice more for each card.
+// Returns the detail of the explanation's cards. Reads the source once, and twice more for each
+// card.
 RunDetail DetailOf(const EventSource& source, const Explanation& explanation,
                    const DetailLimits& limits = {});
 

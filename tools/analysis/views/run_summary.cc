@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// get<uint64_t>() would take 1e300 for one. What is no whole number from 0 on is a type_error.
+// get<uint64_t>() would accept 1e300. Anything but a whole number from 0 on throws a type_error.
 uint64_t Count(const ordered_json& json) {
   return json.get_ref<const ordered_json::number_unsigned_t&>();
 }
@@ -37,7 +37,8 @@ std::vector<SummaryRow> Rows(const ordered_json& json) {
   return rows;
 }
 
-// As sampled if nothing has changed since; else with the allocator's part as it is now.
+// Returns the ledger as sampled if nothing has changed since; else with the allocator's part as it
+// is now.
 Ledger LedgerOf(const ordered_json& card) {
   const auto figure = [&card](const char* name) { return Count(card.at(name)); };
   trace::CardLedger account;
@@ -105,7 +106,7 @@ RunSummary SummaryOf(const ordered_json& json) {
 
 }  // namespace
 
-// The library tells of what is missing or of another type by exceptions.
+// The library throws an exception if a member is missing or of another type.
 absl::StatusOr<RunSummary> ParseRunSummary(const ordered_json& json) {
   try {
     return SummaryOf(json);

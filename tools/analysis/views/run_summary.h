@@ -28,12 +28,12 @@ struct CardSummary {
   std::string peak_at;           // "step 3, forward"
   std::vector<SummaryRow> now;   // largest first
   std::vector<SummaryRow> held;  // at the peak
-  Ledger ledger;  // free memory in segments is all under `cached` since its last sample
+  Ledger ledger;  // since its last sample, all free memory in segments counts as `cached`
   // Live bytes gained a step over the latest steps (up to 16), to the nearest byte.
   int64_t growth_per_step = 0;
 };
 
-// What a process wrote about itself into its trace (docs/trace.md, schema memtrace.summary/1).
+// The summary that a process wrote into its trace (docs/trace.md, schema memtrace.summary/1).
 struct RunSummary {
   bool is_last = false;  // the process has ended its trace
   uint64_t events = 0;
@@ -47,7 +47,7 @@ struct RunSummary {
   std::vector<CardSummary> cards;
 };
 
-// kInvalidArgument if it is no such summary.
+// Returns kInvalidArgument if it is no such summary.
 absl::StatusOr<RunSummary> ParseRunSummary(const nlohmann::ordered_json& json);
 
 }  // namespace memtrace::analysis

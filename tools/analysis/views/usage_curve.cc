@@ -67,7 +67,7 @@ class CurveMaker {
     }
   }
 
-  // As it is after the event.
+  // Notes the level after the event.
   void NoteLevel() {
     if ((walk_.ordinal() - 1) % curve_.events_of_level == 0)
       curve_.levels.push_back({live_, live_});

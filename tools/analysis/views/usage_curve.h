@@ -26,12 +26,12 @@ struct UsageColumn {
   uint64_t first_event = 0;  // ordinal, from 1
   uint64_t least = 0;
   uint64_t most = 0;
-  uint64_t most_event = 0;                 // after which it was most, the first
+  uint64_t most_event = 0;                 // the first event after which it was most
   std::array<uint64_t, kRoles> by_role{};  // then
-  uint64_t reserved = 0;                   // the most mapped; 0 where no trace tells
+  uint64_t reserved = 0;                   // the most mapped; 0 if the trace does not tell
 };
 
-// The least and the most of fewer events: what a closer look at a column shows.
+// The least and the most of fewer events, for a closer look at a column.
 struct UsageLevel {
   uint64_t least = 0;
   uint64_t most = 0;
@@ -54,8 +54,8 @@ struct FailureMark {
   trace::StackId stack = 0;
 };
 
-// What a card held over a run, in columns of equally many events: no rise between two columns is
-// lost, however many events there are.
+// The bytes that a card held over a run, in columns of equally many events: no rise between two
+// columns is lost, however many events there are.
 struct UsageCurve {
   uint64_t events = 0;
   uint64_t events_of_column = 1;  // at most
@@ -63,20 +63,20 @@ struct UsageCurve {
   uint64_t events_of_level = 1;
   std::vector<UsageLevel> levels;     // of equally many events
   std::vector<FailureMark> failures;  // of the card
-  std::vector<StepMark> steps;        // of the run, as the phases
+  std::vector<StepMark> steps;        // of the run, like the phases
   std::vector<PhaseMark> phases;
   std::array<uint64_t, 64> blocks_by_size{};  // born on the card: by log2 of the bytes requested
 };
 
 struct CurvePlan {
   int32_t device = 0;
-  uint64_t events = 0;            // as the trace has, counted before
+  uint64_t events = 0;            // of the trace, counted before
   size_t levels = 1;              // at most
   size_t columns = 1;             // at most ...
   std::vector<EventRange> edges;  // ... and those that begin where one of these begins or has ended
 };
 
-// Reads the source once. `blocks`: of the same source.
+// Reads the source once. `blocks`: those of the same source.
 UsageCurve CurveOf(const EventSource& source, const BlockIndex& blocks, const CurvePlan& plan);
 
 }  // namespace memtrace::analysis

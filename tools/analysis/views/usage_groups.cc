@@ -7,7 +7,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// Of a column: less than this part of it is not told apart.
+// Names with less than one part in so many of a column are not told apart.
 constexpr uint64_t kLeastPart = 500;
 
 }  // namespace

@@ -21,13 +21,13 @@ struct UsageKey {
   std::vector<uint64_t> bytes;  // of each column, when it was most
 };
 
-// The columns of a curve told apart by one property; keys and rest sum to each column's most.
+// The columns of a curve split by one property; keys and rest sum to each column's most.
 struct UsageGroups {
   std::vector<UsageKey> keys;  // the one that ever had most first
   std::vector<uint64_t> rest;  // of all that are smaller
 };
 
-// Follows the live bytes of each name over a run, and takes note of them where a column was most.
+// Follows the live bytes of each name over a run, and notes them where a column was most.
 class UsageGrouper {
  public:
   using Naming = std::function<std::string(OriginId)>;
@@ -36,10 +36,10 @@ class UsageGrouper {
   UsageGrouper(const UsageCurve& curve, Naming name) : curve_(curve), name_(std::move(name)) {}
 
   void Count(OriginId origin, uint64_t bytes, bool born);
-  // After each event of the trace, counted from 1.
+  // Must be called after each event of the trace, counted from 1.
   void EndOf(uint64_t event);
 
-  // At most `keys` names.
+  // Returns at most `keys` names.
   UsageGroups Finish(size_t keys) const;
 
  private:
@@ -51,7 +51,7 @@ class UsageGrouper {
 
   const UsageCurve& curve_;
   Naming name_;
-  std::vector<NameId> name_of_;  // of an origin + 1; 0: not asked yet
+  std::vector<NameId> name_of_;  // name + 1, by origin; 0: not known yet
   absl::flat_hash_map<std::string, NameId> by_name_;
   std::vector<std::string> names_;
   std::vector<uint64_t> live_;   // by name

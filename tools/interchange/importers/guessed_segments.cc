@@ -8,7 +8,7 @@
 namespace memtrace::interchange {
 namespace {
 
-// Beyond every address of a card.
+// An address beyond those of any card.
 constexpr uint64_t kFar = uint64_t{1} << 60;
 
 bool Overlaps(const std::map<uint64_t, uint64_t>& ranges, uint64_t begin, uint64_t end) {
@@ -71,7 +71,8 @@ void GuessedSegments::Shrink(uint64_t bytes, const Visit& visit) {
     if (goes) unmap(begin, end - begin);
     at = goes ? segments_.erase(at) : std::next(at);
   }
-  // No set of whole empty segments is as large: the rest comes off the ends of those that are left.
+  // No set of whole empty segments is as large, so the rest comes off the ends of those that are
+  // left.
   for (auto at = segments_.rbegin(); at != segments_.rend() && bytes > 0; ++at) {
     const uint64_t size = std::min(bytes, at->second - at->first - 1);
     if (size == 0) continue;

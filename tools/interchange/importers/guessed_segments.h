@@ -11,22 +11,23 @@
 
 namespace memtrace::interchange {
 
-// Where the segments of one card lie, for a record that says only how large they are together.
+// Guesses where the segments of one card lie, for a record that only says how large they are
+// together.
 //
 // torch takes a segment when a block fits nowhere, and puts that block at its beginning; an
-// expandable one grows at its end. So what is reserved with an allocation begins at the block, or
-// where the segment around it ends. What is given back is some segments without a block in them;
-// which is not known. The sum is always as recorded; what finds no place lies far from all blocks.
+// expandable one grows at its end. So memory that is reserved with an allocation begins at the
+// block, or where the segment around it ends. Memory that is given back is some segments without a
+// block in them; which ones is not known. The sum is always as recorded; memory that finds no place
+// lies far from all blocks.
 //
-// Its map of blocks is of no trace: it says which ranges are in use, for which analysis::BlockLives
-// keeps no ends.
+// It has its own map of blocks, for the ranges that are in use: analysis::BlockLives keeps no ends.
 class GuessedSegments {
  public:
   using Visit = std::function<void(const trace::Payload&)>;
 
   explicit GuessedSegments(int32_t device) : device_(device) {}
 
-  // Before the block's own event. `reserved` is the sum at that moment.
+  // Must be called before the block's own event. `reserved` is the sum at that moment.
   void Allocate(uint64_t address, uint64_t bytes, uint64_t reserved, const Visit& visit);
   void Free(uint64_t address, uint64_t reserved, const Visit& visit);
 
@@ -39,7 +40,7 @@ class GuessedSegments {
 
   int32_t device_;
   uint64_t sum_ = 0;
-  uint64_t far_ = 0;                       // of the sum: without a place
+  uint64_t far_ = 0;                       // bytes of the sum that have no place
   std::map<uint64_t, uint64_t> segments_;  // begin -> end
   std::map<uint64_t, uint64_t> blocks_;    // alive: begin -> end
 };

@@ -23,7 +23,7 @@ class Inflation {
   Inflation(const Inflation&) = delete;
   Inflation& operator=(const Inflation&) = delete;
 
-  // The next bytes; empty at the end, and if the rest cannot be unpacked.
+  // Returns the next bytes; empty at the end, and if the rest cannot be unpacked.
   std::string_view Next() {
     while (is_ready_ && !is_over_) {
       Feed();

@@ -11,16 +11,17 @@
 
 namespace memtrace::interchange {
 
-// True if the bytes begin as a gzip file does.
+// True if the bytes begin like a gzip file.
 bool IsGzip(std::string_view bytes);
 
 struct Unpacked {
   std::string bytes;
-  bool is_cut = false;  // the file ends before its end: `bytes` is what could be unpacked
+  bool is_cut = false;  // the file is cut short: `bytes` is what could be unpacked
 };
 
-// Returns what a gzip file holds; it may be several such files one behind the other.
-// kInvalidArgument, a clause: nothing of it can be unpacked, or it would be more than `most` bytes.
+// Returns the contents of a gzip file, or of several such files one behind the other. Returns
+// kInvalidArgument, with a clause, if nothing can be unpacked, or if it would be more than `most`
+// bytes.
 absl::StatusOr<Unpacked> Gunzip(std::string_view packed, uint64_t most);
 
 }  // namespace memtrace::interchange

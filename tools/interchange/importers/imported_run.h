@@ -17,15 +17,16 @@
 
 namespace memtrace::interchange {
 
-// What another tool recorded, as events.
+// A recording of another tool, as events.
 class ImportedRun : public analysis::EventSource {
  public:
   // Facts of the process, by the keys of profiler/trace/format.md.
   virtual std::map<std::string, std::string> Info() const = 0;
 
-  // Why only what stands before could be read, with the place ("line 12"); empty: all was.
+  // Says why only a part could be read, with the place where it ends ("line 12"); empty if all was
+  // read.
   const std::string& fault() const { return fault_; }
-  // What the file does not say, a sentence each.
+  // Facts that the file does not state, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
  protected:
@@ -55,13 +56,14 @@ class ImportedNames {
 struct ImportFormat {
   std::string_view name;  // "an RMM log"
   bool (*recognises)(std::string_view beginning);
-  // `bytes` outlive the run. kInvalidArgument: nothing of it can be read; says why, and where.
+  // `bytes` outlive the run. Returns kInvalidArgument, which says why and where, if nothing can be
+  // read.
   absl::StatusOr<std::unique_ptr<ImportedRun>> (*open)(std::string_view bytes);
 };
 
 const std::vector<ImportFormat>& ImportFormats();
 
-// Null if it is none of them.
+// Returns null if it is none of them.
 const ImportFormat* RecogniseFormat(std::string_view beginning);
 
 }  // namespace memtrace::interchange

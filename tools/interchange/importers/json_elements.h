@@ -9,19 +9,19 @@
 
 namespace memtrace::interchange {
 
-// Cuts JSON into its values without looking into them: what is large is then parsed piece by piece,
-// so that a file of any size, or one cut short, costs no more memory than a piece of it. Nothing
-// recurses. What is between quotes and brackets is checked by whoever parses the piece.
+// Cuts JSON into its values without looking into them. Large data is then parsed piece by piece, so
+// that a file of any size, or one cut short, costs no more memory than a piece of it. Nothing
+// recurses. Text between quotes and brackets is checked by the parser of the piece.
 class JsonElements {
  public:
   explicit JsonElements(std::string_view text, size_t at = 0) : text_(text), at_(at) {}
 
-  // Skips blanks; the next byte, or 0 at the end.
+  // Skips blanks; returns the next byte, or 0 at the end.
   char Peek();
   // Takes the next byte if it is this one.
   bool Take(char c);
-  // The next value whole, quotes and brackets included; nothing where there is none or it does not
-  // end.
+  // Returns the next whole value, quotes and brackets included; nothing if there is none or it does
+  // not end.
   std::optional<std::string_view> Value();
 
   size_t at() const { return at_; }  // bytes taken so far

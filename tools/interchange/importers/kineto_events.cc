@@ -19,11 +19,11 @@ absl::Status Wrong(std::string_view what, size_t at) {
   return absl::InvalidArgumentError(std::string(what) + " at byte " + std::to_string(at));
 }
 
-// Parses one event at a time in the same memory. By simdjson's tree: what it reads on demand
-// (3.0.1) must not be asked again after an error, and reads outside its memory if it is.
+// Parses one event at a time in the same memory, by simdjson's tree. Its on-demand reader (3.0.1)
+// must not be asked again after an error, and reads outside its memory if it is.
 class EventParser {
  public:
-  // False: it is not JSON.
+  // Returns false if the text is not JSON.
   bool Parse(std::string_view text, KinetoFacts& facts,
              const std::function<void(const KinetoEvent&)>& visit) {
     const bool memory = text.find("\"[memory]\"") != std::string_view::npos;
@@ -39,13 +39,13 @@ class EventParser {
   }
 
  private:
-  // Threads are numbers, or texts of some tools; those are one thread.
+  // Threads are numbers. Some tools write texts, which all count as one thread.
   static uint64_t Thread(const dom::object& event) {
     int64_t thread = 0;
     return event["tid"].get(thread) ? 0 : static_cast<uint64_t>(thread);
   }
 
-  // Microseconds with a fraction; out of range or no number: nothing.
+  // Reads microseconds with a fraction. Returns false if it is out of range or no number.
   static bool Nanoseconds(const dom::object& event, const char* key, uint64_t& time) {
     double us = 0;
     if (event[key].get(us)) return false;
@@ -137,7 +137,7 @@ uint64_t NumberIn(std::string_view text) {
   return number;
 }
 
-// {"backend": "nccl", "rank": 3, ...}: the number behind "rank".
+// Returns the number behind "rank" in {"backend": "nccl", "rank": 3, ...}.
 std::string RankIn(std::string_view text) {
   constexpr std::string_view kRank = "\"rank\"";
   const size_t key = text.find(kRank);

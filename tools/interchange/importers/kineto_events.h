@@ -34,7 +34,7 @@ struct KinetoSlice {
   std::string_view name;  // valid during the visit
 };
 
-// What of the file is no event.
+// Facts of the file that are not events.
 struct KinetoFacts {
   std::string rank;
   uint64_t base_ns = 0;        // that the times are counted from; 0: not said
@@ -43,8 +43,9 @@ struct KinetoFacts {
 
 using KinetoEvent = std::variant<KinetoMemory, KinetoSlice>;
 
-// Visits the events that say something of memory, in the order of the file. kInvalidArgument, with
-// the byte: what is there is not JSON, or no profile; all that stands before has been visited.
+// Visits the events that say something of memory, in the order of the file. Returns
+// kInvalidArgument, with the byte, if the text there is not JSON, or no profile; all that stands
+// before has been visited.
 absl::Status ForEachKinetoEvent(std::string_view bytes, KinetoFacts& facts,
                                 const std::function<void(const KinetoEvent&)>& visit);
 

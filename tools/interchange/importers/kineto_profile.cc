@@ -107,8 +107,8 @@ class KinetoProfile : public ImportedRun {
     for (const auto& [thread, moments] : threads) stacks.Resolve(thread, moments);
   }
 
-  // Finds blocks that are freed first: they were there. What the profiler counted and nobody freed
-  // is known by its sum only.
+  // Finds blocks whose first event is a free: they existed before. Memory that the profiler counted
+  // and that is never freed is known only by its sum.
   void FindEarlier() {
     absl::flat_hash_set<Place> seen;
     std::map<int32_t, int64_t> unseen;
@@ -136,7 +136,7 @@ class KinetoProfile : public ImportedRun {
     if (!held_.empty()) held_owner_ = names_.String(kHeldOwner);
   }
 
-  // A free is known by its address alone.
+  // Fails if an event has no address, because a free is known only by its address.
   absl::Status CheckAddresses() const {
     const auto without =
         std::count_if(records_.begin(), records_.end(),

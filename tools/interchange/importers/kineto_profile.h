@@ -11,9 +11,9 @@
 
 namespace memtrace::interchange {
 
-// What torch.profiler's export_chrome_trace writes with profile_memory=True (and with_stack=True
-// for stacks). Sizes are those of the blocks, rounded: the file has no others. Blocks that are
-// freed and were never allocated lived when it began.
+// A file that torch.profiler's export_chrome_trace writes with profile_memory=True (and
+// with_stack=True for stacks). Sizes are those of the blocks, rounded, because the file has no
+// others. Blocks that are freed and were never allocated lived when it began.
 bool IsKinetoProfile(std::string_view beginning);
 absl::StatusOr<std::unique_ptr<ImportedRun>> OpenKinetoProfile(std::string_view bytes);
 

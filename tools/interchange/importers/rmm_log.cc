@@ -38,7 +38,7 @@ std::optional<uint64_t> Number(std::string_view text) {
   return number;
 }
 
-// "(nil)" is how printf writes a null pointer.
+// printf writes a null pointer as "(nil)".
 std::optional<uint64_t> Pointer(std::string_view text) {
   if (text == "(nil)" || text.empty()) return 0;
   if (text.starts_with("0x")) return Number(text);
@@ -48,7 +48,7 @@ std::optional<uint64_t> Pointer(std::string_view text) {
   return number;
 }
 
-// "14:05:23:123456" or "14:05:23.123456"
+// Parses "14:05:23:123456" or "14:05:23.123456".
 std::optional<uint64_t> TimeOfDay(std::string_view text) {
   std::array<uint64_t, 4> fields = {};
   for (size_t i = 0; i < fields.size(); ++i) {
@@ -135,7 +135,7 @@ class RmmLog : public ImportedRun {
   struct Extent {
     size_t bytes = 0;
     uint64_t bad_line = 0;  // behind them; 0: none
-    bool is_cut = false;    // that line
+    bool is_cut = false;    // that line is cut short
   };
 
   template <typename Visit>
@@ -146,7 +146,7 @@ class RmmLog : public ImportedRun {
       std::string_view text = lines_.substr(at, end - at);
       if (text.ends_with('\r')) text.remove_suffix(1);
       if (!text.empty()) {
-        // Without its end, a number in it may be shorter than it was.
+        // If the end of the line is missing, a number in it may be shorter than it was.
         const bool is_cut = end == lines_.size();
         const auto line = Parse(text);
         if (!line || is_cut) return {at, number, is_cut};

@@ -12,8 +12,8 @@
 namespace memtrace::interchange {
 
 // The CSV that RMM's logging_resource_adaptor writes: "Thread,Time,Action,Pointer,Size,Stream",
-// times of day. Everything is on card 0: the log does not say. A failed allocation is an
-// out-of-memory.
+// with times of day. Everything is on card 0, because the log names no card. A failed allocation is
+// an out-of-memory event.
 bool IsRmmLog(std::string_view beginning);
 absl::StatusOr<std::unique_ptr<ImportedRun>> OpenRmmLog(std::string_view bytes);
 

@@ -16,7 +16,8 @@ struct PythonFunction {
   uint32_t line = 0;
 };
 
-// "train.py(12): step"; anything else ("<built-in method ...>", "nn.Module: Linear_0") is a name.
+// Parses "train.py(12): step"; anything else ("<built-in method ...>", "nn.Module: Linear_0") is a
+// name.
 PythonFunction ParsePython(std::string_view name) {
   const size_t colon = name.find("): ");
   const size_t open = colon == std::string_view::npos ? colon : name.rfind('(', colon);
@@ -54,7 +55,7 @@ void SliceStacks::Resolve(uint64_t thread, const std::vector<Moment>& moments) {
   for (const Moment& moment : moments) {
     for (; next != slices.end() && next->begin_ns <= moment.time_ns; ++next) {
       while (!open.empty() && open.back().end_ns <= next->begin_ns) open.pop_back();
-      if (next->end_ns < moment.time_ns) continue;  // over already: nobody asks for its stack
+      if (next->end_ns < moment.time_ns) continue;  // already over: its stack is not needed
       open.push_back({next->end_ns, StackOf(*next, open.empty() ? 0 : open.back().stack)});
     }
     while (!open.empty() && open.back().end_ns < moment.time_ns) open.pop_back();

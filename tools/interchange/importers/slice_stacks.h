@@ -13,14 +13,14 @@
 
 namespace memtrace::interchange {
 
-// Who was running: the slices of a profile around a moment of a thread, as a stack.
+// Finds what was running: the slices of a profile around a moment of a thread, as a stack.
 class SliceStacks {
  public:
   explicit SliceStacks(ImportedNames& names) : names_(names) {}
 
   void Add(const KinetoSlice& slice);
 
-  // Stacks of the moments of one thread, which ascend. Sorts the thread's slices.
+  // Sets the stacks of the moments of one thread, which ascend. Sorts the thread's slices.
   struct Moment {
     uint64_t time_ns = 0;
     trace::StackId* stack = nullptr;

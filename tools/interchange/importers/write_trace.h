@@ -11,8 +11,9 @@
 
 namespace memtrace::interchange {
 
-// Writes the events of any source as a trace of ours, at `path`, which must not exist. Sequence
-// numbers are counted anew; times that descend are held. Errors: those of TraceWriter.
+// Writes the events of any source as a trace of memtrace, at `path`, which must not exist. Sequence
+// numbers are counted anew; a time that descends is raised to the one before. Errors: those of
+// TraceWriter.
 absl::Status WriteTrace(const analysis::EventSource& source,
                         const std::map<std::string, std::string>& info, const std::string& path);
 

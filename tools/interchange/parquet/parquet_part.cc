@@ -20,7 +20,7 @@ struct memtrace_parquet_table {
 
 namespace {
 
-// Stacks are long and few: their dictionary outgrows the usual 1 MiB.
+// Stacks are long and few, so their dictionary outgrows the usual 1 MiB.
 constexpr int64_t kDictionaryBytes = 64 << 20;
 
 int Tell(const arrow::Status& status, char* error, int room) {

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// The border to libmemtrace_parquet.so, which the program opens when Parquet is asked for: Arrow is
-// large, and not everybody has it. C, so that nothing of Arrow's C++ is seen on this side. Thread
-// rule: one thread.
+// The interface to libmemtrace_parquet.so, which the program opens when Parquet is requested,
+// because Arrow is large and not installed everywhere. It is C, so that nothing of Arrow's C++ is
+// seen on this side. Thread rule: one thread.
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,8 +22,8 @@ struct memtrace_parquet_column {
   int type;
 };
 
-// Some rows of one column. Integers: `values`. Texts: `text` and `rows` + 1 `offsets` into it,
-// UTF-8.
+// Some rows of one column. Integers are in `values`; texts are in `text`, UTF-8, with `rows` + 1
+// `offsets` into it.
 struct memtrace_parquet_values {
   const uint8_t* is_there;  // a byte a row; 0: null
   const int64_t* values;
@@ -33,15 +33,16 @@ struct memtrace_parquet_values {
 
 struct memtrace_parquet_table;
 
-// A new file. Null on failure; the sentence is then in `error` (`room` bytes), as of the others.
+// Creates a file. Returns null on failure; the sentence is then in `error` (`room` bytes), as for
+// the functions below.
 MEMTRACE_PARQUET_API struct memtrace_parquet_table* memtrace_parquet_create(
     const char* path, const struct memtrace_parquet_column* columns, int count,
     const char* schema_name, char* error, int room);
-// One row group. 0: done.
+// Appends one row group. Returns 0 on success.
 MEMTRACE_PARQUET_API int memtrace_parquet_append(struct memtrace_parquet_table* table,
                                                  const struct memtrace_parquet_values* columns,
                                                  int64_t rows, char* error, int room);
-// Ends the file if `keep`, and frees the table either way. 0: done.
+// Completes the file if `keep`, and frees the table either way. Returns 0 on success.
 MEMTRACE_PARQUET_API int memtrace_parquet_close(struct memtrace_parquet_table* table, int keep,
                                                 char* error, int room);
 

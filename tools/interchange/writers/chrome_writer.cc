@@ -61,7 +61,7 @@ class ChromeTimeline {
   static constexpr int kSteps = 2;
   static constexpr int kPhases = 3;
 
-  // Microseconds with three decimals, as Kineto writes them.
+  // Times are microseconds with three decimals, as Kineto writes them.
   Json Event(const char* kind, const std::string& name, uint64_t time_ns) const {
     return {{"ph", kind},
             {"name", name},

@@ -16,8 +16,9 @@ namespace memtrace::interchange {
 // One of the files of a format that a library writes.
 struct ExportFile {
   std::string_view infix;  // ".events": run.events.parquet; empty for the only one
-  // Into a new file. `parts` is the folder of the libraries that are opened on demand.
-  // kFailedPrecondition: one is not installed (a whole sentence); others as of ByteSink::Close.
+  // Writes a new file. `parts` is the folder of the libraries that are opened on demand. Returns
+  // kFailedPrecondition (a whole sentence) if one is not installed; other errors as of
+  // ByteSink::Close.
   absl::Status (*write)(const ExportedRun& run, const std::string& path, const std::string& parts);
 };
 
@@ -26,7 +27,7 @@ struct ExportFormat {
   std::string_view name;    // of --to
   std::string_view suffix;  // of the file: ".csv"
   std::string_view opened;  // what opens it; FILE stands for the (last) file's name
-  // Front to back, so that it can go into a pipe; null if there are files.
+  // Writes front to back, so that the output can go into a pipe; null if there are files.
   void (*stream)(const ExportedRun& run, ByteSink& sink);
   std::vector<ExportFile> files;
 };

@@ -8,13 +8,13 @@
 
 namespace memtrace::interchange {
 
-// What is alive at each card's peak, as flame graphs: requested bytes by stack, outermost frame
-// first, below the role (and, of several cards, the card). Text that cannot stand in a frame of the
-// collapsed form (';', line ends) is replaced by '_'.
+// Write what is alive at each card's peak, as flame graphs: requested bytes by stack, outermost
+// frame first, below the role (and, with several cards, the card). Text that cannot stand in a
+// frame of the collapsed form (';', line ends) is replaced by '_'.
 void WriteCollapsed(const ExportedRun& run, ByteSink& sink);
 void WriteSpeedscope(const ExportedRun& run, ByteSink& sink);
 
-// A profile.proto, compressed with gzip: inuse_space and inuse_objects at each card's peak,
+// Writes a profile.proto, compressed with gzip: inuse_space and inuse_objects at each card's peak,
 // alloc_space and alloc_objects of the whole trace. Labels: card, role, role_known, owner, module.
 void WritePprof(const ExportedRun& run, ByteSink& sink);
 

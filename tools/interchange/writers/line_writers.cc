@@ -23,7 +23,7 @@
 namespace memtrace::interchange {
 namespace {
 
-// What an interned text looks like in the format, worked out once each.
+// Interned texts in the form of the format, each worked out once.
 template <typename Id>
 class Rendered {
  public:
@@ -47,8 +47,8 @@ bool BeginsLikeFormula(std::string_view text) {
                      [text](std::string_view beginning) { return text.starts_with(beginning); });
 }
 
-// Returns the text as a cell, quoted only if it must be. An apostrophe makes text of what would be
-// a formula.
+// Returns the text as a cell, quoted only if it must be. An apostrophe makes text of a cell that
+// would be a formula.
 std::string CsvText(std::string_view text) {
   std::string cell = BeginsLikeFormula(text) ? "'" : "";
   cell += text;

@@ -8,9 +8,10 @@
 
 namespace memtrace::interchange {
 
-// One line an event, with the columns of kEventColumns. CSV (RFC 4180, line ends \n): a line of
-// names first; a stack is its number and the innermost line of the user's. JSONL: what is not there
-// is left out; a line {"event":"run"} first, and {"event":"stack"} before a stack is first named.
+// Write one line for each event, with the columns of kEventColumns. CSV (RFC 4180, line ends \n)
+// begins with a line of names; a stack is its number and the user's innermost line. JSONL leaves
+// out what is absent, begins with a line {"event":"run"}, and has {"event":"stack"} before a stack
+// is first named.
 void WriteCsv(const ExportedRun& run, ByteSink& sink);
 void WriteJsonLines(const ExportedRun& run, ByteSink& sink);
 

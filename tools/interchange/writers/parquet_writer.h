@@ -10,9 +10,9 @@
 
 namespace memtrace::interchange {
 
-// One table a file: the rows of kEventColumns or of kBlockColumns. `library` is the path of
-// libmemtrace_parquet.so. kFailedPrecondition: it, or pyarrow beside it, is not installed; a whole
-// sentence. Other errors as of ByteSink::Close.
+// Write one table a file: the rows of kEventColumns or of kBlockColumns. `library` is the path of
+// libmemtrace_parquet.so. Return kFailedPrecondition (a whole sentence) if it, or pyarrow beside
+// it, is not installed; other errors as of ByteSink::Close.
 absl::Status WriteParquetEvents(const ExportedRun& run, const std::string& path,
                                 const std::string& library);
 absl::Status WriteParquetBlocks(const ExportedRun& run, const std::string& path,

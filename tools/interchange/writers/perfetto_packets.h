@@ -16,7 +16,7 @@
 namespace memtrace::interchange {
 
 using PerfettoTrack = uint64_t;
-// What a click on an event shows.
+// The arguments that a click on an event shows.
 using PerfettoArguments = std::vector<std::pair<std::string, std::variant<int64_t, std::string>>>;
 
 // A Perfetto trace of TrackEvents (perfetto.dev, trace_packet.proto), packet by packet. Times are
@@ -41,7 +41,7 @@ class PerfettoPackets {
   void AddProcess(int64_t process, std::string_view name);
   void AddEvent(uint64_t time_ns, std::string_view name, const std::string& event);
   void Emit(const std::string& packet);
-  // Its number, and where it is new its definition, to go into the same packet.
+  // Returns the name's number and, if it is new, its definition, which goes into the same packet.
   std::pair<uint64_t, std::string> Intern(std::string_view name);
 
   ByteSink& sink_;

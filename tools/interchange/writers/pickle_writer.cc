@@ -9,7 +9,7 @@
 namespace memtrace::interchange {
 namespace {
 
-// MemoryViz.js spreads a batch into the arguments of one call, which V8 has an end of.
+// MemoryViz.js spreads a batch into the arguments of one call, whose number V8 limits.
 constexpr uint32_t kBatch = 1000;
 constexpr size_t kRoom = 1 << 16;
 

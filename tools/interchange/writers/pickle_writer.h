@@ -14,8 +14,8 @@
 
 namespace memtrace::interchange {
 
-// A pickle of plain data, protocol 2, front to back: only what torch's MemoryViz.js understands,
-// and no list item is appended with more than 999 others (docs/export.md, "snapshot").
+// Writes a pickle of plain data, protocol 2, front to back: only what torch's MemoryViz.js
+// understands, and no list item is appended with more than 999 others (docs/export.md, "snapshot").
 //
 //   BeginDict; Text("a"); BeginList; Item; Integer(1); EndList; EndDict      {"a": [1]}
 class PickleWriter {
@@ -36,7 +36,7 @@ class PickleWriter {
   void Item();  // before each
   void EndList();
 
-  // The value just written, to be written again by Recall.
+  // Returns an id of the value just written, by which Recall writes it again.
   MemoId Remember();
   void Recall(MemoId id);
 

@@ -15,8 +15,8 @@
 
 namespace memtrace::interchange {
 
-// Builds a profile.proto (github.com/google/pprof, proto/profile.proto), every string, function and
-// location once.
+// Builds a profile.proto (github.com/google/pprof, proto/profile.proto) that has every string,
+// function and location once.
 class PprofProfile {
  public:
   explicit PprofProfile(const ExportedRun& run);

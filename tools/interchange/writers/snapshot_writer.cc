@@ -19,7 +19,8 @@ namespace {
 constexpr int32_t kMostCards = 256;                 // a trace that names more is damaged
 constexpr uint64_t kLargestSmallSegment = 2 << 20;  // of torch: kSmallBuffer
 
-// The frame lists of a snapshot: each stack, and each frame, is one object however often it occurs.
+// Writes the frame lists of a snapshot: each stack, and each frame, is one object however often it
+// occurs.
 class SnapshotFrames {
  public:
   SnapshotFrames(PickleWriter& pickle, const analysis::EventSource& source)
@@ -174,13 +175,14 @@ class Snapshot {
     pickle_.EndDict();
   }
 
-  // With the stream it was mapped for: MemoryViz.js joins neighbours of one stream as it goes back.
+  // Uses the stream that it was mapped for: MemoryViz.js joins neighbours of one stream as it goes
+  // back.
   void AddUnmapped(const analysis::MappedSegment& gone) {
     AddEntry(gone.expandable ? "segment_unmap" : "segment_free", gone.address, gone.size,
              gone.stream);
   }
 
-  // A block that the trace knows nothing of has no size.
+  // Skips a block that the trace knows nothing of, because it has no size.
   void AddFree(std::string_view action) {
     const WalkedBlock* block = walk_.block();
     if (block == nullptr) return;
@@ -261,7 +263,7 @@ class Snapshot {
     pickle_.EndDict();
   }
 
-  // They tile the segment: what lies between living blocks is inactive.
+  // The blocks tile the segment: what lies between living blocks is inactive.
   void WriteBlocks(uint64_t begin, uint64_t end, const std::vector<WalkedBlock>& blocks) {
     pickle_.BeginList();
     uint64_t at = begin;

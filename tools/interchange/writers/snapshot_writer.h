@@ -8,9 +8,10 @@
 
 namespace memtrace::interchange {
 
-// As torch.cuda.memory._dump_snapshot() would have written it at the end of the trace, with the
-// whole trace as its history. Roles are `category`, owners, modules and paths `user_metadata`,
-// steps and phases `external_annotations`. Reads the trace once a card, and once more.
+// Writes what torch.cuda.memory._dump_snapshot() would have written at the end of the trace, with
+// the whole trace as its history. Roles are `category`; owners, modules and paths are
+// `user_metadata`; steps and phases are `external_annotations`. Reads the trace once for each card,
+// and once more.
 void WriteSnapshot(const ExportedRun& run, ByteSink& sink);
 
 }  // namespace memtrace::interchange

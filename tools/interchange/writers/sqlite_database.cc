@@ -9,7 +9,7 @@ namespace memtrace::interchange {
 SqliteDatabase::SqliteDatabase(const std::string& path) {
   Note(sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                        nullptr));
-  // Nobody else has the file, and after a crash it is worth nothing.
+  // No other process has the file, and after a crash it is worth nothing.
   Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;");
   Execute("BEGIN");
 }

@@ -15,7 +15,7 @@ struct sqlite3_stmt;
 namespace memtrace::interchange {
 
 // A new SQLite file, written in one transaction. After an error everything else is dropped; Close
-// says what the first one was, in SQLite's words.
+// returns the first error, in SQLite's words.
 class SqliteDatabase {
  public:
   explicit SqliteDatabase(const std::string& path);
@@ -44,7 +44,7 @@ class SqliteInsert {
   SqliteInsert(const SqliteInsert&) = delete;
   SqliteInsert& operator=(const SqliteInsert&) = delete;
 
-  SqliteInsert& Integer(int64_t value);  // above 2^63: as SQLite's integers are, negative
+  SqliteInsert& Integer(int64_t value);  // from 2^63 on negative, as SQLite's integers are
   SqliteInsert& Unsigned(uint64_t value) { return Integer(static_cast<int64_t>(value)); }
   SqliteInsert& Text(std::string_view value);
   SqliteInsert& Null();

@@ -8,15 +8,15 @@
 
 namespace memtrace::interchange {
 
-// Of every card: reserved and live bytes, live bytes by role and by owner; steps, phases, and each
-// out-of-memory with its figures.
+// Writes, for every card, reserved and live bytes, and live bytes by role and by owner; also steps,
+// phases, and each out-of-memory event with its figures.
 void WritePerfetto(const ExportedRun& run, ByteSink& sink);
 
-// The same in Chrome's JSON, and each allocation and free as torch.profiler writes them
+// Writes the same in Chrome's JSON, and each allocation and free in the form of torch.profiler
 // ("[memory]"), with the rank where tools look for it.
 void WriteChrome(const ExportedRun& run, ByteSink& sink);
 
-// "train.py:31 in step" lines, innermost first; empty without a stack.
+// Returns lines such as "step (train.py:31)", innermost first; empty without a stack.
 std::string StackText(trace::StackId stack, const ExportedRun& run);
 
 }  // namespace memtrace::interchange

@@ -22,7 +22,8 @@ struct BlockRow {
 
 extern const std::array<Column<BlockRow>, 24> kBlockColumns;
 
-// The row of a block that ends with the event applied last, or (`death` nullopt) with the trace.
+// Returns the row of a block that ends with the event applied last or, if `death` is nullopt, with
+// the trace.
 BlockRow RowOf(const WalkedBlock& block, std::optional<Moment> death, const ExportedRun& run);
 
 }  // namespace memtrace::interchange

@@ -10,7 +10,7 @@
 
 namespace memtrace::interchange {
 
-// Where the bytes of an export go, from the first to the last. After an error the rest is dropped;
+// Takes the bytes of an export, from the first to the last. After an error the rest is dropped;
 // Close says what the first error was.
 class ByteSink {
  public:
@@ -20,8 +20,8 @@ class ByteSink {
   virtual absl::Status Close() = 0;  // once, after the last Write
 };
 
-// A file descriptor, through 1 MiB of memory. Does not own it. Errors of Close: kResourceExhausted
-// (full disk, quota), kUnavailable (whatever else the system says), with the system's words.
+// Writes to a file descriptor, through 1 MiB of memory. Does not own it. Errors of Close:
+// kResourceExhausted (full disk, quota), kUnavailable (anything else), with the system's words.
 class DescriptorSink : public ByteSink {
  public:
   explicit DescriptorSink(int descriptor) : descriptor_(descriptor) {}
@@ -37,7 +37,7 @@ class DescriptorSink : public ByteSink {
   int error_ = 0;
 };
 
-// Memory, for tests and for what is compressed as a whole.
+// Keeps the bytes in memory, for tests and for what is compressed as a whole.
 class TextSink : public ByteSink {
  public:
   void Write(std::string_view bytes) override { text_ += bytes; }

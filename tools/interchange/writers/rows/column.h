@@ -14,7 +14,7 @@ namespace memtrace::interchange {
 struct Address {
   uint64_t value = 0;
 };
-// A string of the trace: text where a format has no table of strings.
+// A string of the trace, written as text if a format has no table of strings.
 struct Name {
   trace::StringId id = 0;
 };
@@ -27,7 +27,7 @@ struct StackRef {
 using Cell =
     std::variant<std::monostate, int64_t, uint64_t, Address, Name, StackRef, std::string_view>;
 
-// What all cells of a column are, if they are there.
+// The type of all cells of a column that are present.
 enum class ColumnType : uint8_t { kInteger, kAddress, kName, kStack, kText };
 
 // One column of a table, the same in every format (docs/export.md).

@@ -50,7 +50,7 @@ class Detail {
             {"name", source_.String(activity.name)},
             {"block", activity.block}};
   }
-  // Of kinds whose row says all.
+  // Returns nothing for kinds whose row says all.
   template <
       trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
                    trace::Map, trace::Unmap, trace::Relabel, trace::Step, trace::Resume>

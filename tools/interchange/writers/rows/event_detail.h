@@ -11,16 +11,16 @@
 
 namespace memtrace::interchange {
 
-// What an event says beyond the columns that all events share, as a JSON object with the field
-// names of profiler/trace/events/event.h; empty if that is nothing.
+// Returns what an event says beyond the columns that all events share, as a JSON object with the
+// field names of profiler/trace/events/event.h; empty if that is nothing.
 std::string DetailOf(const trace::Event& event, const analysis::EventSource& source);
 
 nlohmann::ordered_json LedgerJson(const trace::CardLedger& ledger);
 
-// One line; bytes that are no UTF-8 become U+FFFD.
+// Returns the JSON in one line; bytes that are no UTF-8 become U+FFFD.
 std::string CompactJson(const nlohmann::ordered_json& json);
 
-// Itself, but for bytes that are no UTF-8: they become U+FFFD.
+// Returns the text, with U+FFFD for bytes that are no UTF-8.
 std::string ValidUtf8(std::string_view text);
 
 }  // namespace memtrace::interchange

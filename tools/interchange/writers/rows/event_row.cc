@@ -10,7 +10,7 @@
 namespace memtrace::interchange {
 namespace {
 
-// In the order of trace::Payload.
+// The names are in the order of trace::Payload.
 constexpr std::array<std::string_view, 19> kKinds = {
     "alloc",        "free_requested", "free_completed", "reserve", "map",
     "unmap",        "relabel",        "step",           "phase",   "tag",
@@ -21,7 +21,7 @@ static_assert(kKinds.size() == std::variant_size_v<trace::Payload>);
 Cell NameCell(trace::StringId id) { return id == 0 ? Cell() : Cell(Name{id}); }
 Cell StackCell(trace::StackId id) { return id == 0 ? Cell() : Cell(StackRef{id}); }
 
-// Takes what the event itself says.
+// Fills in what the event itself says.
 class Filler {
  public:
   explicit Filler(EventRow& row) : row_(row) {}
@@ -99,7 +99,7 @@ class Filler {
   EventRow& row_;
 };
 
-// What the block turned out to be, for its own events; a label says for itself what it states.
+// Fills in what the block turned out to be, for its own events; a label itself says what it states.
 void FillBlock(EventRow& row, const trace::Event& event, const WalkedBlock& block,
                const ExportedRun& run) {
   row.block = block.number;

@@ -14,7 +14,7 @@
 
 namespace memtrace::interchange {
 
-// One event, flat: what CSV, JSONL, SQLite and Parquet have a line of.
+// One event, flat: a line of CSV and JSONL, a row of SQLite and Parquet.
 struct EventRow {
   Moment when;
   std::string_view kind;  // as in the text form of a trace: "alloc", "free_completed"
@@ -34,7 +34,7 @@ struct EventRow {
   std::string detail;  // what else the event says, as a JSON object; empty: nothing
 };
 
-// `walk` has just applied `event`.
+// Returns the row of `event`, which `walk` has just applied.
 EventRow RowOf(const trace::Event& event, const BlockWalk& walk, const ExportedRun& run);
 
 extern const std::array<Column<EventRow>, 19> kEventColumns;

@@ -18,7 +18,7 @@ using analysis::Moment;
 using analysis::Part;
 using analysis::WalkedBlock;
 
-// The first reading of a trace: where its peaks are, and what every block turned out to be.
+// The first reading of a trace, which finds its peaks and what every block turned out to be.
 class Survey {
  public:
   // `events` outlives this.
@@ -32,17 +32,17 @@ class Survey {
   BlockIndex blocks_;
 };
 
-// What a writer gets. Everything outlives it.
+// The input of a writer. Everything outlives it.
 struct ExportedRun {
   const analysis::EventSource& events;
   const Survey& survey;
   const analysis::RunFacts& facts;
 };
 
-// The cards that the run allocated from or mapped memory of, ascending.
+// Returns the cards that the run allocated from or mapped memory of, ascending.
 std::vector<int32_t> CardsOf(const ExportedRun& run);
 
-// What launchers number the process by; 0 if they do not.
+// Returns the number that launchers give the process; 0 if they give none.
 int64_t RankOf(const ExportedRun& run);
 int64_t ProcessOf(const ExportedRun& run);  // its number on its host; 0 if it is not known
 

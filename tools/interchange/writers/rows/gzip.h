@@ -8,7 +8,7 @@
 
 namespace memtrace::interchange {
 
-// As gzip -6 would, without a time or a name: the same bytes give the same file.
+// Compresses as gzip -6 would, without a time or a name, so that the same bytes give the same file.
 std::string Gzip(std::string_view bytes);
 
 }  // namespace memtrace::interchange

@@ -14,7 +14,7 @@
 
 namespace memtrace::interchange {
 
-// What a counter of a timeline counts, on one card.
+// The quantity that a counter of a timeline counts, on one card.
 enum class LevelKind : uint8_t { kReserved, kLive, kRole, kOwner };
 
 struct Level {
@@ -25,20 +25,20 @@ struct Level {
 };
 
 // Live requested bytes by card, role and owner, and reserved bytes, as the trace goes on. A block
-// counts until its free is requested, and under what it turned out to be.
+// counts until its free is requested, with the role and owner that it turned out to have.
 class Levels {
  public:
   explicit Levels(const ExportedRun& run) : run_(run) {}
 
   void Apply(const trace::Event& event);
 
-  // Places in levels() that the event applied last changed; one that is new is at the end.
+  // The places in levels() that the event applied last changed; a new one is at the end.
   const std::vector<size_t>& changed() const { return changed_; }
   const std::vector<Level>& levels() const { return levels_; }
   uint64_t Bytes(int32_t device, LevelKind kind) const;
   const BlockWalk& walk() const { return walk_; }
 
-  // "activation", "policy", "(no owner)", "live", "reserved"
+  // Returns "activation", "policy", "(no owner)", "live" or "reserved", for example.
   std::string NameOf(const Level& level) const;
 
  private:

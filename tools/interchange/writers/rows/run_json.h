@@ -8,7 +8,7 @@
 
 namespace memtrace::interchange {
 
-// The run, as every format keeps it: flat, texts and integers. What is not known is left out.
+// Returns the run in the form of every format: flat, texts and integers, without what is not known.
 nlohmann::ordered_json RunJson(const ExportedRun& run);
 
 }  // namespace memtrace::interchange

@@ -14,7 +14,7 @@
 
 namespace memtrace::interchange {
 
-// What flame graphs add up: the same stack on the same card for the same purpose.
+// The unit that flame graphs add up: the same stack on the same card for the same purpose.
 struct Site {
   int32_t device = 0;
   trace::StackId stack = 0;
@@ -32,8 +32,8 @@ struct Site {
   }
 };
 
-// Requested bytes, and blocks. A block whose parts differ counts as a block for the largest of
-// them.
+// Requested bytes and numbers of blocks. A block whose parts differ counts as a block only for the
+// largest of them.
 struct SiteTotal {
   uint64_t peak_bytes = 0;  // alive at its card's peak
   uint64_t peak_blocks = 0;
@@ -41,13 +41,14 @@ struct SiteTotal {
   uint64_t all_blocks = 0;
 };
 
-// In order of the sites. Reads the trace once.
+// Returns the totals in order of the sites. Reads the trace once.
 std::vector<std::pair<Site, SiteTotal>> SiteTotals(const ExportedRun& run);
 
-// Outermost first. Autograd's threads have no stack: one frame then says the phase instead.
+// Returns the frames, outermost first. Autograd's threads have no stack: one frame then says the
+// phase.
 std::vector<trace::Frame> CallPath(const Site& site, const ExportedRun& run);
 
-// "step (train.py:31)"
+// Returns text such as "step (train.py:31)".
 std::string FrameText(const trace::Frame& frame);
 
 }  // namespace memtrace::interchange
