@@ -29,7 +29,7 @@ def options() -> argparse.Namespace:
 
 
 def make_transformer() -> CogVideoXTransformer3DModel:
-    """As config.json of CogVideoX-5b has it."""
+    """Makes the transformer of CogVideoX-5B, with the sizes in its config.json."""
     return CogVideoXTransformer3DModel(
         num_attention_heads=48,
         attention_head_dim=64,
@@ -49,7 +49,7 @@ def make_transformer() -> CogVideoXTransformer3DModel:
 
 
 def make_text_encoder() -> T5EncoderModel:
-    """T5-XXL's encoder."""
+    """Makes T5-XXL's encoder."""
     config = T5Config(
         vocab_size=32128,
         d_model=TEXT_WIDTH,

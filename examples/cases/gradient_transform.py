@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""MEND's editing network, and what it looks at: a layer's input and the gradient of its output."""
+"""MEND's editing network and its inputs: a layer's input and the gradient of its output."""
 
 import contextlib
 import functools
@@ -27,7 +27,7 @@ class GradientTransform(torch.nn.Module):
 
 @contextlib.contextmanager
 def watch(model: torch.nn.Module, weights: list[str]) -> Iterator[Seen]:
-    """Keeps, in one forward and backward inside, what the layers of `weights` see."""
+    """Keeps, in one forward and backward inside, the inputs and gradients of the layers of `weights`."""
     seen: Seen = {}
 
     def keep_input(name: str, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:

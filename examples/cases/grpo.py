@@ -81,7 +81,7 @@ class Trainer:
 
     @torch.no_grad()
     def answers(self, prompts: torch.Tensor) -> torch.Tensor:
-        """Gives prompts with `--new` sampled tokens behind each."""
+        """Returns the prompts, each with `--new` sampled tokens after it."""
         self.agent.eval()
         if self.args.sample == "generate":
             length = {"min_new_tokens": self.args.new, "max_new_tokens": self.args.new}
@@ -98,7 +98,7 @@ class Trainer:
         return torch.cat(tokens, 1)
 
     def log_probabilities(self, model: torch.nn.Module, tokens: torch.Tensor) -> torch.Tensor:
-        """Of each new token."""
+        """Returns the log-probability of each new token."""
         new = self.args.new
         logits = model(input_ids=tokens, use_cache=False, logits_to_keep=new + 1).logits[:, -new - 1 : -1]
         return logits.float().log_softmax(-1).gather(2, tokens[:, -new:].unsqueeze(-1)).squeeze(-1)
@@ -125,7 +125,7 @@ class Trainer:
 
 def main() -> None:
     args = options()
-    # Processes share cards where there are fewer of these: what a wrong number of processes comes to.
+    # If there are fewer cards, processes share them: this shows the effect of a wrong number of processes.
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
     torch.cuda.set_device(device)
     trainer = Trainer(args, device)

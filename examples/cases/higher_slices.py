@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""higher's monkeypatch for models of transformers 5, which slice a ModuleList: a patched one refuses."""
+"""higher's monkeypatch for models of transformers 5, which slice a ModuleList; a patched one raises an error."""
 
 import torch
 from higher.patch import monkeypatch

@@ -28,7 +28,7 @@ SECONDS = 1800
 
 
 def call(command: list[str], folder: Path = ROOT, settings: str = "") -> str:
-    """Gives what a command prints on stdout, whatever its status."""
+    """Returns the stdout of a command, whatever its status."""
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     if settings:
         environment["PYTORCH_CUDA_ALLOC_CONF"] = settings
@@ -39,7 +39,7 @@ def call(command: list[str], folder: Path = ROOT, settings: str = "") -> str:
 
 
 def record(case: Case, run: Run, trace: Path) -> str:
-    """Runs a case's script under torch's own allocator; gives what it prints."""
+    """Runs a case's script under torch's own allocator. Returns its output."""
     shutil.rmtree(trace, ignore_errors=True)
     start = [*MEMTRACE, "run", "-q", "-f", "--allocator", "native", "--card", run.card, "-o", str(trace), "--"]
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={run.processes}"]
@@ -48,12 +48,12 @@ def record(case: Case, run: Run, trace: Path) -> str:
 
 
 def report(trace: Path, *options: str) -> str:
-    """Gives what `memtrace report` says of a trace, or of the traces of a job."""
+    """Returns `memtrace report` of a trace, or of the traces of a job."""
     return call([*MEMTRACE, "report", *options, trace.name], trace.parent)
 
 
 def explain(case: Case) -> None:
-    """Makes the report of the case as it ran out: text and page."""
+    """Makes the report of the case that ran out of memory: text and page."""
     trace = TRACES / f"{case.name}.trace"
     options = case.options
     for variation in case.vary:
@@ -84,7 +84,7 @@ def show(case: Case, run: Run) -> None:
 
 
 def gathered(trace: Path) -> Path:
-    """Gives a folder of the traces that the processes of a job wrote."""
+    """Returns a folder with the traces that the processes of a job wrote."""
     folder = trace.with_suffix("")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -94,7 +94,7 @@ def gathered(trace: Path) -> Path:
 
 
 def embed() -> None:
-    """Puts the files that there are into the pages."""
+    """Puts the existing files into the pages."""
 
     def renewed(block: re.Match[str]) -> str:
         made = DOCS / block[2]

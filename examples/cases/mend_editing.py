@@ -70,8 +70,8 @@ class Editor:
         return {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens}
 
     def edits(self) -> dict[str, torch.Tensor]:
-        """Gives what to add to each edited weight, from the gradient of one batch."""
-        with watch(self.model, EDITED) as self.seen:  # MEND keeps it, too, until the next edit
+        """Returns the update of each edited weight, from the gradient of one batch."""
+        with watch(self.model, EDITED) as self.seen:  # MEND also keeps it until the next edit
             self.model(**self.batch(self.main)).loss.backward()
         updates = {name: self.edit_of(name) for name in EDITED}
         self.model.zero_grad(set_to_none=True)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""One line a phase and card: what is allocated, and the most since the line before."""
+"""Prints a line for each phase and card: the allocated memory, and the most since the last line."""
 
 import contextlib
 
@@ -8,10 +8,10 @@ import torch
 
 try:
     from memtrace import tag
-except ImportError:  # the examples run without it, too
+except ImportError:  # the examples also run without it
 
     def tag(name: str) -> contextlib.AbstractContextManager[None]:
-        """Names no owner."""
+        """Does nothing."""
         return contextlib.nullcontext()
 
 

@@ -10,7 +10,7 @@ from weightless import Model, described
 
 
 def quantized_on_card(make: Callable[[], Model], bits: int, device: torch.device) -> Model:
-    """As from_pretrained with a BitsAndBytesConfig: all linear layers but the head, 4 bits as nf4 in bf16."""
+    """Quantizes like a BitsAndBytesConfig: all linear layers but the head, 4 bits as nf4 in bf16."""
     model = described(make)
     for name, module in list(model.named_modules()):
         if type(module) is torch.nn.Linear and name != "lm_head":
@@ -23,7 +23,7 @@ def quantized_on_card(make: Callable[[], Model], bits: int, device: torch.device
 
 def _quantized(linear: torch.nn.Linear, bits: int, device: torch.device) -> torch.nn.Module:
     shape = (linear.in_features, linear.out_features, linear.bias is not None)
-    weight = torch.empty(linear.weight.shape, dtype=torch.bfloat16)  # the host's: quantized on its way to the card
+    weight = torch.empty(linear.weight.shape, dtype=torch.bfloat16)  # on the host: quantized on its way to the card
     if bits == 4:
         layer = bnb.nn.Linear4bit(*shape, compute_dtype=torch.bfloat16, quant_type="nf4", device="meta")
         layer.weight = bnb.nn.Params4bit(weight, requires_grad=False, quant_type="nf4")
@@ -34,7 +34,7 @@ def _quantized(linear: torch.nn.Linear, bits: int, device: torch.device) -> torc
 
 
 def _fill(model: torch.nn.Module, device: torch.device) -> None:
-    """Gives what is still without memory some on the card."""
+    """Allocates all tensors that are still without memory on the card."""
     for module in model.modules():
         for name, parameter in module.named_parameters(recurse=False):
             if parameter.is_meta:

@@ -1,31 +1,31 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/cases shows: the cases as they ran out, what was asked of `memtrace fit`, and further runs."""
+"""The cases in docs/cases: how they ran out of memory, the questions to `memtrace fit`, and further runs."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Run:
-    """A further run of a case's script; what it prints is kept as docs/cases/CASE.NAME.txt."""
+    """A further run of a case's script; its output is kept as docs/cases/CASE.NAME.txt."""
 
     name: str
     card: str
     options: str = ""
     settings: str = ""  # PYTORCH_CUDA_ALLOC_CONF
     processes: int = 1
-    reports: bool = False  # keeps what memtrace report says, instead
+    reports: bool = False  # keeps the output of memtrace report instead
 
 
 @dataclass(frozen=True)
 class Case:
-    """A script on the card on which it ran out."""
+    """A script and the card on which it ran out of memory."""
 
     name: str
     script: str
     card: str
     vary: tuple[str, ...] = ()
-    options: str = ""  # of the script, {words} of vary among them
+    options: str = ""  # the script's options, with {words} of vary among them
     runs: tuple[Run, ...] = field(default=())
 
 

@@ -38,7 +38,7 @@ def describe(dtype: torch.dtype) -> PreTrainedModel:
 
 
 def spread(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
-    """As device_map="auto" does: every layer whole on one card, the cards filled evenly."""
+    """Spreads the model as device_map="auto" does: every layer whole on one card, the cards filled evenly."""
     limits = {"no_split_module_classes": model._no_split_modules, "dtype": dtype}
     places = infer_auto_device_map(model, max_memory=get_balanced_memory(model, **limits), **limits)
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:

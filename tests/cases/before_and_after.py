@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table "row, before, after": what each report began with at the tree that the corpus was made with, and now."""
+"""The table "row, before, after": the first lines of each report at the tree of the corpus, and now."""
 
 import json
 from pathlib import Path
@@ -22,14 +22,14 @@ def first_lines(text: str) -> list[str]:
 
 
 def summary(folder: Path) -> dict[str, dict[str, object]]:
-    """Returns for each row that the folder has what its report began with, its exit code, and whether it was right."""
+    """Returns the first lines, exit code and correctness of each row's report in the folder."""
     return {
         row.name: _summary(row, folder / row.name) for row in all_rows() if (folder / row.name / "report.json").exists()
     }
 
 
 def table(before: dict[str, dict[str, object]], after: dict[str, dict[str, object]]) -> str:
-    """Returns the table as Markdown, a chapter of the corpus after the other."""
+    """Returns the table as Markdown, chapter by chapter."""
     parts = []
     for chapter, rows in CHAPTERS.items():
         parts.append(f"## {chapter}\n")
@@ -66,5 +66,5 @@ def _told(when: str, told: dict[str, object] | None) -> str:
 
 
 def kept_before() -> dict[str, dict[str, object]]:
-    """Returns the summary that was kept at the tree of the corpus."""
+    """Returns the stored summary of the corpus's tree."""
     return dict(json.loads(BEFORE.read_text())) if BEFORE.exists() else {}

@@ -27,7 +27,7 @@ ROWS = [
         "A boolean mask counts in backward as it did in forward.",
         (completes(), prints("forward torch.Size\\(\\[200, 8\\]\\)", "backward torch.Size\\(\\[4, 100, 8\\]\\)")),
     ),
-    # 4 GiB here, so that a fault does not end the machine; the script's own are 28.
+    # 4 GiB here, so that a fault does not take down the machine; the script's own are 28.
     Row(
         "big_zeros.py",
         "1024GiB",

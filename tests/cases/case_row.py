@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""One row of the corpus of cases: which script runs on which card, and what memtrace must say of it."""
+"""A row of the corpus of cases: the script and card, and what memtrace must report."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ OURS = "memtrace"
 
 @dataclass(frozen=True)
 class Seen:
-    """What one recorded run left: its exit status, its output, and what memtrace says of it."""
+    """The results of a recorded run: its exit status, its output, and memtrace's report."""
 
     status: int
     out: str
@@ -29,7 +29,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Expectation:
-    """One thing that must be so. `fault` returns what was found instead, or "" if it is so."""
+    """One thing that must be true. `fault` returns what was found instead, or ""."""
 
     words: str
     fault: Callable[[Seen], str]
@@ -37,11 +37,11 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Row:
-    """A script of the corpus with its arguments, a card, and what is right.
+    """A script of the corpus with its arguments, a card, and the right results.
 
-    `first` holds the arguments of a run that comes before and is not judged. `fit` holds the options of
-    `memtrace fit`, which is then asked instead of `run` and `report`. `reads` is a verb that reads a file of the
-    corpus; nothing is run then. `ranks` above 1 starts torchrun.
+    `first` holds the arguments of a run that comes before and is not judged. `fit` holds the options of `memtrace fit`,
+    which then runs instead of `run` and `report`. `reads` is a verb that reads a file of the corpus; nothing is run
+    then. `ranks` above 1 starts torchrun.
     """
 
     command: str

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a script of the corpus on a simulated card and keeps what memtrace says of it in a folder."""
+"""Runs a script of the corpus on a simulated card and keeps memtrace's output in a folder."""
 
 import fcntl
 import json
@@ -45,7 +45,7 @@ def record(row: Row, folder: Path) -> None:
 
 
 def seen(folder: Path) -> Seen:
-    """Returns what `record` left in the folder."""
+    """Returns the results that `record` wrote into the folder."""
     report = (folder / "report.json").read_text() or "{}"
     return Seen(
         json.loads((folder / "status.json").read_text())["status"],
@@ -57,13 +57,13 @@ def seen(folder: Path) -> Seen:
 
 
 def forget_traces(folder: Path) -> None:
-    """Removes the traces and what the script saved: what was said of them is kept."""
+    """Removes the traces and the files that the script saved, but keeps the reports."""
     for file in [*folder.glob("*.trace*"), *folder.glob("*.pt")]:
         file.unlink()
 
 
 def command_line(row: Row) -> str:
-    """Returns what a person types to record the row by hand; the trace is run.trace."""
+    """Returns the command line that records the row by hand; the trace is run.trace."""
     if row.reads:
         return f"memtrace {row.reads} $MEMTRACE_CORPUS/cases/{row.script}"
     environment = [f"{name}={value}" for name, value in row.environment.items()]
@@ -74,7 +74,7 @@ def command_line(row: Row) -> str:
 
 
 def ensure_models(row: Row) -> Path:
-    """Makes the checkpoints that the script loads, once; returns their folder. They are sparse files without bytes."""
+    """Makes the checkpoints that the script loads, once, as sparse files without bytes. Returns their folder."""
     text = (CASES / row.script).read_text(errors="replace")
     folder, last = (OWN_MODELS, "qwen-14b") if "qwen-14b" in text else (MODELS, "gemma2-2b")
     if "CASES_MODELS" not in text or (folder / last / "config.json").exists():
@@ -88,7 +88,7 @@ def ensure_models(row: Row) -> Path:
 
 
 def _make_models(last: Path) -> None:
-    """Makes what mkmodel.py makes, of which `last` is the last; or what it does not make."""
+    """Makes the models of mkmodel.py, which ends with `last`, or the one that it does not make."""
     if last.name == "qwen-14b":
         _make_qwen(last)
         return
@@ -97,7 +97,7 @@ def _make_models(last: Path) -> None:
 
 
 def _make_qwen(folder: Path) -> None:
-    """Makes Qwen1.5-14B, which mkmodel.py has not: 14,167,290,880 parameters, 26.39 GiB in bf16."""
+    """Makes Qwen1.5-14B, which mkmodel.py lacks: 14,167,290,880 parameters, 26.39 GiB in bf16."""
     import transformers
 
     config = transformers.Qwen2Config(
@@ -142,7 +142,7 @@ def _record_run(row: Row, folder: Path) -> None:
 
 
 def _record_answer(command: list[str], row: Row, folder: Path) -> None:
-    """Runs a verb whose output is all that is judged."""
+    """Runs a verb of which only the output is judged."""
     began = time.monotonic()
     done = _run(command, row, folder)
     _keep(folder, done, time.monotonic() - began)
@@ -167,7 +167,7 @@ def _trace_to_report(folder: Path) -> Path:
 
 
 def _run(command: list[str], row: Row, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command in a session of its own, so that all of it ends when the time of the row is up."""
+    """Runs a command in a session of its own, so that all of it ends when the row's time is over."""
     environment = {**os.environ, **QUIET, "CASES_MODELS": str(ensure_models(row)), "CKPT": str(folder / "saved.pt")}
     with subprocess.Popen(
         command,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""All rows, by the chapters of the corpus' README."""
+"""All rows, by chapters of the corpus's README."""
 
 import card_rows
 import checkpoint_rows
@@ -30,6 +30,6 @@ def all_rows() -> list[Row]:
 
 
 def rows_named(part: str) -> list[Row]:
-    """Returns the row of this name, else all whose names contain `part`."""
+    """Returns the row of this name, or else all whose names contain `part`."""
     exact = [row for row in all_rows() if row.name == part]
     return exact or [row for row in all_rows() if part in row.name]

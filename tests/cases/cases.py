@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def _judge(rows: list[Row], given: argparse.Namespace) -> int:
-    """Records the rows if that is asked for, and says which are right."""
+    """Records the rows if requested, and prints which are right."""
     wrong = 0
     for row in rows:
         folder = given.folder.resolve() / row.name

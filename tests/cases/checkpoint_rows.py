@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints that live on, requests that failed and were got over, and blocks that have a cure of their own."""
+"""Checkpoints that live on, failed requests that were recovered from, and blocks that have a cure of their own."""
 
 from case_row import NATIVE, Row
 from expectations import (
@@ -120,7 +120,7 @@ ROWS = [
         (completes(), prints("DONE")),
         reported="pytorch#159674",
     ),
-    # 60 weights of 64 MiB, and their halves of 32 MiB; measured without the cache: 3,882 MiB.
+    # 60 weights of 64 MiB, and their half-precision copies of 32 MiB; measured without the cache: 3,882 MiB.
     Row(
         "c14_autocast_casts.py",
         "5GiB",
@@ -148,7 +148,7 @@ ROWS = [
         (runs_out("capacity"), says("c30_mask_repeat.py:12"), advises("expand|broadcast", fits=True)),
         reported="Depth-Anything-3#268",
     ),
-    # 20 weights of 64 MiB; in the 16th LBFGS finds no room, because 15 have their gradients still.
+    # 20 weights of 64 MiB; LBFGS finds no room for the 16th, because 15 still have their gradients.
     Row(
         "c28_left_gradients.py",
         "3GiB",
@@ -187,7 +187,7 @@ ROWS = [
         ),
         reported="pytorch#50185",
     ),
-    # 24 layers of two caches of 16 x 12 x 1174 x 128 halves are 2.58 GiB; old and new stand beside each other.
+    # 24 layers of two caches of 16 x 12 x 1174 x 128 halves are 2.58 GiB; old and new exist at the same time.
     Row(
         "c12_cache_by_cat.py 150",
         "24GiB",

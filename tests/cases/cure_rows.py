@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cures of the other chapters, applied: by the script's own argument or by the allocator."""
+"""Applies the cures of the other chapters, by the script's own argument or by the allocator."""
 
 from case_row import NATIVE, OURS, Row
 from expectations import completes, prints
 
-# Script and arguments, card, allocator, whether it needs the frameworks, the cure, and what the program prints.
+# Script and arguments, card, allocator, true if it needs the frameworks, the cure, and the program's output.
 _APPLIED = [
     ("c05_kbit.py plain", "24GiB", NATIVE, True, "without the casts to fp32", "loaded"),
     ("c06_load_to_card.py cpu", "1800MiB", OURS, False, "map_location=cpu", "torch.Size"),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the corpus that have no run here: another test judges them, or nothing can, and why."""
+"""Rows of the corpus that are not run here, because another test judges them or nothing can, with the reason."""
 
 from case_row import Elsewhere
 
@@ -10,7 +10,7 @@ NO_ROW = "the corpus' README says nothing of what would be right"
 FILES = "Nothing of the user's files is changed, or the answer names it."
 STOPPED = "A stopped fit says what is known; without a terminal it prints a line for each trial."
 
-# Not run here: torch itself leaves gradients off where an alarm strikes at the end of optimizer.step() (in 63 of 4,000
+# Not run here: torch itself leaves gradients off if an alarm strikes at the end of optimizer.step() (63 of 4,000 times
 # on the CPU without memtrace), and the script then ends with torch's own error.
 ALARMS = "Each exception that a signal handler of the user's raises arrives."
 

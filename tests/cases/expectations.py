@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a row may expect of a run and of its report. Bytes are exact unless a tolerance is given."""
+"""Expectations of a row about a run and its report. Bytes are exact unless a tolerance is given."""
 
 import re
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def ends_with(status: int) -> Expectation:
 
 
 def completes() -> Expectation:
-    """The program ends by itself with 0, and the headline does not say otherwise."""
+    """The program ends by itself with 0, and the headline agrees."""
 
     def fault(seen: Seen) -> str:
         if seen.status:
@@ -36,7 +36,7 @@ def completes() -> Expectation:
 
 
 def runs_out(cause: str, line: str = "") -> Expectation:
-    """The program runs out of memory for this cause, at this line of the user's."""
+    """The program runs out of memory for this cause, at this line of the user."""
 
     def fault(seen: Seen) -> str:
         found = seen.report["verdict"]["cause"]
@@ -226,7 +226,7 @@ def grows_as_printed(pattern: str, *, unit: float, within: float = 0.05) -> Expe
 
 
 def free_is_as_printed(pattern: str, *, unit: int) -> Expectation:
-    """What the ledger has free is what `mem_get_info` told the program, and the context is counted."""
+    """The ledger's free bytes are those that `mem_get_info` told the program, and the context is counted."""
 
     def fault(seen: Seen) -> str:
         match = re.search(pattern, seen.out)
@@ -242,7 +242,7 @@ def free_is_as_printed(pattern: str, *, unit: int) -> Expectation:
 
 
 def ledger_is_sound() -> Expectation:
-    """No entry is negative, and what is called cached is no more than what could be given back."""
+    """No entry is negative, and no more bytes are called cached than could be given back."""
 
     def fault(seen: Seen) -> str:
         negative = [entry for entry in seen.report["ledger"] if entry["bytes"] < 0]
@@ -256,7 +256,7 @@ def ledger_is_sound() -> Expectation:
 
 
 def outside(count: int, site: str) -> Expectation:
-    """A row of what was taken outside the allocator."""
+    """A row of the memory outside the allocator."""
 
     def fault(seen: Seen) -> str:
         rows = seen.report.get("outside", [])
@@ -285,7 +285,7 @@ def prints(*patterns: str) -> Expectation:
 
 
 def prints_nothing_like(*patterns: str) -> Expectation:
-    """The program's own output has nothing like it."""
+    """The program's own output has no such text."""
 
     def fault(seen: Seen) -> str:
         lines = seen.out.splitlines()
@@ -305,7 +305,7 @@ def ends_without_a_crash() -> Expectation:
 
 
 def is_silent_about(*patterns: str) -> Expectation:
-    """The program's own error output has nothing like it."""
+    """The program's own error output has no such text."""
 
     def fault(seen: Seen) -> str:
         return "; ".join(line for line in seen.err.splitlines() if any(_found(pattern, line) for pattern in patterns))

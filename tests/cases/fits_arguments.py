@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a script of the corpus applies a remedy by its own arguments: by its command line and the remedy's name."""
+"""Arguments by which a script of the corpus applies a remedy itself, by its command line and the remedy's name."""
 
 COMMANDS = {
     ("c04_resume.py resume", "checkpoint in host memory"): "c04_resume.py resume free",

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a person changes in a script of the corpus to apply a remedy: by the row's command line and the remedy's name.
+"""Edits by which a person applies a remedy to a script of the corpus, by the row's command line and the remedy's name.
 
-Each change is a piece of the script, which occurs once, and what stands in its place.
+Each edit is a piece of the script, which occurs once, and its replacement.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ def in_pieces(model, ids):
 
 """
 
-# The same of Gemma's under peft's adapters, whose logits have a soft cap.
+# The same for Gemma under peft's adapters, whose logits have a soft cap.
 PIECES_OF_GEMMA = PIECES.replace("model.model(", "model.base_model.model.model(").replace(
     "cross_entropy(model.lm_head(part).flatten(0, 1)",
     "cross_entropy((30 * torch.tanh(model.base_model.model.lm_head(part) / 30)).float().flatten(0, 1)",

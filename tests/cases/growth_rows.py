@@ -20,7 +20,7 @@ from expectations import (
 DOES_NOT_END_IT = advises_nothing_like("second copy", "half the (micro-)?batch", "expandable", "memtrace's allocator")
 
 ROWS = [
-    # Logits of 2 x 512 x 50,257 floats are 196.3 MiB a batch of the validation, of which each step has one.
+    # Logits of 2 x 512 x 50,257 floats are 196.3 MiB a batch of the validation; each step has one.
     Row(
         "c22_lightning.py",
         "12GiB",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a test of each row: it is recorded in a folder of its own and judged."""
+"""Makes a test of each row, which records it in a folder of its own and judges it."""
 
 import shutil
 from collections.abc import Callable
@@ -15,7 +15,7 @@ RESULTS = BUILD / "tests" / "cases" / "results"
 
 
 def judged(rows: list[Row]) -> Callable[..., None]:
-    """Returns a test that is run for each row; what memtrace said is kept below the build folder."""
+    """Returns a test that runs for each row; memtrace's output is kept below the build folder."""
 
     @pytest.mark.skipif(not case_run.CASES.is_dir(), reason="no cases in MEMTRACE_CORPUS")
     @pytest.mark.parametrize("row", rows, ids=lambda row: row.name)

@@ -135,7 +135,7 @@ ROWS = [
         (completes(), prints("DONE")),
         reported="pytorch#35901",
     ),
-    # 514 MiB become 768 and 1030 become 1280 of four divisions between powers of two.
+    # With four divisions between powers of two, 514 MiB become 768 and 1030 become 1280.
     Row(
         "c09_rounding.py",
         "8GiB",
@@ -152,7 +152,7 @@ ROWS = [
         (completes(), prints("allocated MiB 8\\.125 reserved MiB 20")),
         reported="transformers#26571",
         allocator=NATIVE,
-        # torch of that time did not keep a workspace of cuBLASLt, 1 MiB, as 2.11 does.
+        # That version of torch did not keep a workspace of cuBLASLt, 1 MiB, as 2.11 does.
         environment={"DISABLE_ADDMM_CUDA_LT": "1"},
     ),
     Row(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each remedy that a report of the corpus says to fit is applied alone, and completes on that card."""
+"""Applies each remedy that a report of the corpus says fits, one at a time; it must complete on that card."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ REPORTED = [
     row for row in verdict_rows.ROWS + checkpoint_rows.ROWS + growth_rows.ROWS if row.fit is None and not row.reads
 ]
 
-# Changes by libraries that only the environment of the frameworks has.
+# Changes by libraries that only the frameworks' environment has.
 OF_FRAMEWORKS = ("lora", "adam8bit")
 
 
@@ -38,7 +38,7 @@ def test_what_is_said_to_fit_completes_when_it_is_applied(row: Row) -> None:
     assert not failed, "\n".join(failed)
 
 
-# First cures of which the report knows a lower bound alone: by the row's command.
+# First cures for which the report knows only a lower bound, by the row's command.
 FOLLOWED = [("c12_gemma_logits.py", "logits in pieces")]
 
 
@@ -55,7 +55,7 @@ def test_a_first_cure_without_a_prediction_completes_when_it_is_applied(command:
 
 
 def reported(row: Row) -> JsonObject:
-    """Returns the report, of an earlier test if the installed program is older than it."""
+    """Returns the report, from an earlier test unless the installed program is newer."""
     kept = RESULTS / row.name / "report.json"
     if not kept.exists() or kept.stat().st_mtime < MEMTRACE.stat().st_mtime:
         shutil.rmtree(kept.parent, ignore_errors=True)
@@ -65,7 +65,7 @@ def reported(row: Row) -> JsonObject:
 
 
 def fitting(report: JsonObject) -> list[JsonObject]:
-    """Returns the remedies that the report says to fit; a larger card is no change."""
+    """Returns the remedies that the report says fit, without a larger card, which is not a change."""
     size = report["card"]["bytes"]
     return [
         row
@@ -96,7 +96,7 @@ def with_frameworks(row: Row) -> Row | None:
 
 
 def with_remedy(row: Row, remedy: JsonObject) -> Row | None:
-    """Returns the row as the remedy has it: by fit's hook, an allocator, the script's own argument, or an edit."""
+    """Returns the row with the remedy: by fit's hook, an allocator, the script's own argument, or an edit."""
     name = remedy["name"]
     if name == "memtrace's allocator":
         return replace(row, allocator=OURS)
@@ -117,7 +117,7 @@ def with_remedy(row: Row, remedy: JsonObject) -> Row | None:
 
 
 def with_edits(row: Row, name: str) -> Row | None:
-    """Returns the row with its script changed by hand; None if nobody has done that for the remedy."""
+    """Returns the row with its script edited by hand; None if there is no edit for the remedy."""
     edits = fits_edits.EDITS.get((row.command, name))
     if edits is None:
         return None

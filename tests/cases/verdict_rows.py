@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Verdict and cure. The bytes are worked out by hand from the shapes in the scripts."""
+"""Verdict and cure. The bytes are computed by hand from the shapes in the scripts."""
 
 from case_row import NATIVE, Row
 from expectations import (
@@ -42,7 +42,7 @@ ROWS = [
         reported="note B",
         allocator=NATIVE,
     ),
-    # 13.2446 GiB of bf16 parameters, five times: 66.24 GiB and 0.49 of context; without the copy 53.0 and 0.49.
+    # 13.2446 GiB of bf16 parameters, five times: 66.24 GiB, and 0.49 of context; without the copy 53.0 and 0.49.
     Row(
         "reward7b.py",
         "64GiB",
@@ -56,7 +56,7 @@ ROWS = [
         reported="note D",
         allocator=NATIVE,
     ),
-    # 151,674 x 3,584 old rows in fp32 are 2.02 GiB, and are there twice while their mean is taken.
+    # 151,674 x 3,584 old rows in fp32 are 2.02 GiB; two copies exist while their mean is computed.
     Row(
         "grow_vocab.py",
         "23.68GiB,other=3.36GiB,cc=8.6",
@@ -183,7 +183,7 @@ ROWS = [
         reported="EasyEdit#8",
         allocator=NATIVE,
     ),
-    # 32,768 x 4,096 in fp32 are 512 MiB. At the peak the last one cast, lm_head, has its 256 MiB in bf16 beside them.
+    # 32,768 x 4,096 in fp32 are 512 MiB. At the peak lm_head, which is cast last, also has its 256 MiB in bf16.
     Row(
         "c05_kbit.py",
         "24GiB",

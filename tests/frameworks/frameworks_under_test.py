@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs of this folder with the frameworks of `.venv-frameworks`, and checks what holds for all of them."""
+"""Runs the programs of this folder with the frameworks of `.venv-frameworks`, and checks rules for all of them."""
 
 import os
 from pathlib import Path
@@ -23,18 +23,18 @@ def torchrun(ranks: int) -> tuple[str, ...]:
 
 
 def run(program: str, folder: Path, *arguments: str, **options: object) -> Finished:
-    """Runs a program of this folder on a card; nothing may be fetched."""
+    """Runs a program of this folder on a card, offline."""
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "DO_NOT_TRACK": "1", "OMP_NUM_THREADS": "1"}
     return on_card(PROGRAMS / program, folder, *arguments, python=PYTHON, **options, **offline)
 
 
 def role(report: JsonObject, name: str) -> int:
-    """Bytes of a role at the peak."""
+    """Returns the bytes of a role at the peak."""
     return next((row["bytes"] for row in report["peak"]["by_role"] if row["name"] == name), 0)
 
 
 def assert_complete(finished: Finished, told: dict[str, int], card: int = 0) -> JsonObject:
-    """The trace says of `card` what torch's own statistics said (`told`), and every sum adds up; gives the report."""
+    """Checks that the trace of `card` agrees with torch's own statistics (`told`) and all sums; returns the report."""
     report = finished.report()
     assert report["lost"] == {"events": 0, "damaged_blocks": 0, "truncated_bytes": 0}
     device = next(device for device in finished.stats()["devices"] if device["index"] == card)
@@ -48,7 +48,7 @@ def assert_complete(finished: Finished, told: dict[str, int], card: int = 0) -> 
 
 
 def assert_explained(finished: Finished, cause: str = "capacity") -> JsonObject:
-    """The script died of torch's own exception, and the verdict stands in its text and in the trace."""
+    """Checks that the script died of torch's own exception, whose text has the verdict, as does the trace."""
     assert "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " in finished.err
     report = finished.report()
     assert report["verdict"]["cause"] == cause
@@ -60,7 +60,7 @@ def assert_explained(finished: Finished, cause: str = "capacity") -> JsonObject:
 
 
 def traces_by_card(finished: Finished) -> dict[int, Finished]:
-    """The run of each rank, by the card that it used."""
+    """Returns the run of each rank, by the card that it used."""
     found = {}
     for trace in finished.trace.parent.glob("run.trace*"):
         own = Finished(finished.status, finished.out, finished.err, trace)

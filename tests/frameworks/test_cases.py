@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of docs/cases: each runs out on its card where the page says, and the cure that it names fits."""
+"""The examples of docs/cases: each runs out of memory as the page says, and the cure that it names fits."""
 
 import re
 
@@ -41,7 +41,7 @@ def test_a_case_runs_out_where_its_page_says(tmp_path, command, card, asked, fun
     assert f", in {function}\n" in finished.err
 
 
-# GiB: the largest of a card's peaks.
+# GiB: the largest of the cards' peaks.
 @pytest.mark.parametrize(
     ("command", "card", "peak"),
     [

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""DistributedDataParallel of two local ranks: a card, a trace and figures of its own for each."""
+"""DistributedDataParallel with two local ranks, each with a card, a trace and figures of its own."""
 
 import json
 

@@ -21,6 +21,6 @@ def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path, stage)
 
 def test_a_card_too_small_for_its_bucket_is_explained(tmp_path):
     finished = run("deepspeed_zero.py", tmp_path, "2", card="1GiB", launcher=torchrun(1), expect=1)
-    # The bucket that gradients are gathered in, 0.93 GiB: beside a context it does not lie on such a card.
+    # The bucket for gathered gradients, 0.93 GiB: it does not fit such a card beside a context.
     report = assert_explained(finished, cause="too_large")
     assert report["request"]["bytes"] > 500_000_000

@@ -17,6 +17,6 @@ def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path):
 
 
 def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
-    # The holes add up to more than the last small request: that alone is no fragmentation.
+    # The holes add up to more than the last small request, which alone is no fragmentation.
     report = assert_explained(run("diffusers_unet.py", tmp_path, card="560MiB", expect=1))
     assert "_blocks." in report["request"]["site"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models spread over two cards, and what stays on one."""
+"""Models spread over two cards, and models that stay on one."""
 
 from pathlib import Path
 

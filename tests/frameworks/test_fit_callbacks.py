@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The callbacks' estimates are what the training then takes; they warn, and change nothing of it."""
+"""The callbacks' estimates equal the training's memory; they warn, and change nothing."""
 
 import pytest
 from frameworks_under_test import needs_frameworks, run
 
 pytestmark = needs_frameworks
 
-# What the loop itself holds for a moment: losses, counts of tokens.
+# Memory that the loop itself holds for a moment: losses, counts of tokens.
 SMALL = 64 << 10
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""LoRA put into programs that train whole models: the optimizer has the adapters, the program goes on."""
+"""LoRA added to programs that train whole models: the optimizer gets the adapters, and the program goes on."""
 
 from pathlib import Path
 

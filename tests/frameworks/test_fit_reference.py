@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The second model of a Trainer's loss: elsewhere while its own is trained."""
+"""The second model of a Trainer's loss: it is elsewhere while the first is trained."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ SMALL = 1 << 20  # bytes of a model's tensors below 64 KiB, which stay
 
 
 def train(folder: Path, change: str, card: str) -> tuple[int, list[int], str]:
-    """Bytes of the reference, bytes held on each card after training, places."""
+    """Returns the bytes of the reference, the bytes on each card after training, and the places."""
     done = run("trainer_reference.py", folder, card=card, MEMTRACE_FIT_CHANGES=change)
     told = done.printed()
     return told["reference"], json.loads(told["held"]), annotations(done.trace).get(f"fit.changed.{change}", "")

@@ -17,7 +17,7 @@ def test_a_functional_copy_has_parameters_and_an_owner(tmp_path, kind):
     born = blocks(finished.trace)
     copied = [block for block in born if block.role == "parameter" and block.final_owner == "edited_model"]
     assert sum(block.bytes for block in copied) == told["copies"] == told["parameters"]
-    # The backward through the copy, the first pass, is its own; the second goes through the model itself.
+    # The first backward goes through the copy and belongs to it; the second goes through the model itself.
     passes = {(block.micro_batch, block.owner) for block in born if block.phase == "backward"}
     assert passes == {(1, "edited_model"), (2, "")}
     assert {"0.weight", "0.bias", "2.weight", "2.bias"} == {block.labels[-1]["path"] for block in copied}

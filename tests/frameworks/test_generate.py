@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""transformers' generate: it ends, and what it holds is recorded whole."""
+"""transformers' generate: it ends, and all its memory is recorded."""
 
 from frameworks_under_test import assert_complete, needs_frameworks, role, run
 
@@ -11,6 +11,6 @@ def test_a_run_is_recorded_whole(tmp_path):
     finished = run("generate.py", tmp_path)
     told = finished.printed()
     report = assert_complete(finished, told)
-    # No kernel runs, so the test for an end of sequence may say what it likes; the limit holds.
+    # No kernel runs, so the test for an end of sequence has any result; the limit holds.
     assert 1 <= told["new_tokens"] <= 32
     assert role(report, "parameter") == told["parameters"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lightning's Trainer.fit: its memory is torch's to the byte, its roles are known, its out-of-memory is explained."""
+"""Lightning's Trainer.fit: its memory equals torch's to the byte, its roles are known, its failure is explained."""
 
 from frameworks_under_test import assert_complete, assert_explained, needs_frameworks, role, run
 

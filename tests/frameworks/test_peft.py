@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""LoRA by peft, put into a model that has run already."""
+"""LoRA by peft, added to a model that has already run."""
 
 from frameworks_under_test import assert_complete, assert_explained, needs_frameworks, role, run
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures that other people published of their GPUs, met by the same model on the card (the corpus has them)."""
+"""Figures that other people published for their GPUs, reproduced by the same model on the card (from the corpus)."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def test_a_vae_of_stable_diffusion_takes_what_an_rtx_4090_took(tmp_path):
     assert len(met) == len([row for row in json.loads(theirs.read_text()) if _is_asked(row)]), finished.out
     for what, figures in met.items():
         assert float(figures["our_peak"]) == pytest.approx(float(figures["peak"]), abs=0.1), what
-        # Encoding in fp16 is 15 % below by a rule that is not known.
+        # Encoding in fp16 is 15 % below, for an unknown reason.
         if "encode" not in what or "fp32" in what:
             assert float(figures["our_reserved"]) == pytest.approx(float(figures["reserved"]), rel=0.011), what
 

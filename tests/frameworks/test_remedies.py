@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Remedies that are words of a framework: each is named where its program runs out of memory."""
+"""Remedies in a framework's own terms: each is named where its program runs out of memory."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 config = LlamaConfig(vocab_size=8192, hidden_size=256, intermediate_size=512, num_hidden_layers=8,
                      num_attention_heads=4, num_key_value_heads=4, tie_word_embeddings=False)
 """
-# Each layer keeps 4 x 2048 x 2048 weights of 4 bytes, 64 MiB, and more of that size for a moment.
+# Each layer keeps 4 x 2048 x 2048 weights of 4 bytes, 64 MiB, and as much again for a moment.
 EAGER = """
 config._attn_implementation = "{}"
 model = LlamaForCausalLM(config).cuda()
@@ -60,7 +60,7 @@ for batch in range(100):
 
 
 def told(script: str, folder: Path, card: str) -> tuple[list[JsonObject], str]:
-    """Runs it out of memory; gives the remedies and the text of the report."""
+    """Runs it out of memory. Returns the remedies and the text of the report."""
     card = f"{card},context=100MiB"
     done = on_card(
         MODEL + script, folder, python=PYTHON, card=card, expect=1, options=("--allocator", "memtrace"), **OFFLINE
@@ -136,7 +136,7 @@ def test_one_image_is_decoded_in_tiles(tmp_path: Path) -> None:
     completes(IMAGE.format("vae.enable_tiling()"), tmp_path, "600MiB")
 
 
-# bitsandbytes' class has the name of torch's, steps in one kernel and makes no copy.
+# bitsandbytes' class has the same name as torch's, steps in one kernel and makes no copy.
 OTHER_ADAMW = """
 from bitsandbytes.optim import AdamW
 model = LlamaForCausalLM(config).cuda()
@@ -176,7 +176,7 @@ def test_adapters_that_become_more_are_to_be_deleted(tmp_path: Path) -> None:
     completes(ADAPTERS.format('model.delete_adapter(f"user{user}")'), tmp_path, "800MiB")
 
 
-# Its forward runs under autocast, which accelerate puts around it: activations are in bf16 as it is.
+# accelerate runs its forward under autocast, so that activations are in bf16 already.
 PREPARED = """
 from accelerate import Accelerator
 accelerator = Accelerator(mixed_precision="bf16")

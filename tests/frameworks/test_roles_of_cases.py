@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Roles of the five cases to the byte, whenever they report; run as a program: the table of docs/recording.md."""
+"""Roles of the five cases to the byte, at each report; as a program it prints the table of docs/recording.md."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 ROLES = ("parameter", "gradient", "optimizer_state")
-# The command, the card, and the moment of the table: as much as possible is alive there.
+# The command, the card, and the moment of the table, which has as much memory alive as possible.
 CASES = {
     "A": ("case_a_mend.py", "48GiB", "step 1 outer backward"),
     "B": ("case_b_grpo.py --new 16", "80GiB", "step 1 backward"),
@@ -45,7 +45,7 @@ def run(case: str, folder: Path) -> Finished:
 
 
 def compared(finished: Finished) -> list[tuple[str, int, str, int, int]]:
-    """Each report's tag, card and role, with the bytes by arithmetic and those of the trace."""
+    """Returns each report's tag, card and role, with the bytes by arithmetic and those of the trace."""
     found = blocks(finished.trace)
     rows = []
     for line in finished.out.splitlines():
@@ -71,7 +71,7 @@ def test_roles_are_the_scripts_own_sums_to_the_byte(tmp_path, case):
 
 
 def main() -> None:
-    """The table of docs/recording.md."""
+    """Prints the table of docs/recording.md."""
     for case, (_, _, moment) in CASES.items():
         with tempfile.TemporaryDirectory() as folder:
             finished = run(case, Path(folder))

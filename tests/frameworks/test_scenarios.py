@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models of people who ran out of memory, at full scale: under torch's own allocator the figures are known."""
+"""Full-scale models of people who ran out of memory: under torch's own allocator the figures are known."""
 
 import re
 
@@ -33,7 +33,7 @@ def run(tmp_path, command, card, allocator="native"):
     )
 
 
-# GiB, as scenarios/README.md gives them; case D also by hand: 5 x 13.2446 + 2 x 8.125 MiB = 66.239.
+# GiB, from scenarios/README.md; case D also by hand: 5 x 13.2446 + 2 x 8.125 MiB = 66.239.
 @pytest.mark.parametrize(
     ("command", "card", "peak"),
     [
@@ -75,7 +75,7 @@ def test_a_case_that_does_not_fit_fails_as_known_and_where(tmp_path, command, ca
 
 
 def test_memory_in_holes_ends_torchs_allocator_and_not_ours(tmp_path):
-    """Case B4: LoRA with groups of two on 24 GiB; scenarios/README.md has torch's end, in the second step."""
+    """Case B4: LoRA with groups of two on 24 GiB; scenarios/README.md has torch's failure, in the second step."""
     command = "case_b_grpo.py --lora --group 2 --steps 3"
     native = run(tmp_path, command, "24GiB").out
     assert "step 1: OOM: CUDA out of memory. Tried to allocate 298.00 MiB" in native, native

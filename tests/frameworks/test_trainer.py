@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hugging Face Trainer: its memory is torch's to the byte, its roles are known, its out-of-memory is explained."""
+"""Hugging Face Trainer: its memory equals torch's to the byte, its roles are known, its failure is explained."""
 
 from frameworks_under_test import assert_complete, assert_explained, needs_frameworks, role, run
 
@@ -22,7 +22,7 @@ def test_quantized_states_of_bitsandbytes_are_optimizer_states(tmp_path):
     report = assert_complete(finished, told)
     assert role(report, "parameter") == told["parameters"]
     assert role(report, "optimizer_state") == told["states"]
-    assert told["states"] < told["parameters"]  # half of what AdamW has, though embeddings stay in 32 bits
+    assert told["states"] < told["parameters"]  # half of AdamW's, although embeddings stay in 32 bits
 
 
 def test_a_card_too_small_for_its_activations_is_explained(tmp_path):

@@ -13,7 +13,7 @@ def test_roles_phases_and_micro_batches_of_a_trl_run(tmp_path):
     told = finished.printed()
     report = assert_complete(finished, told)
     assert role(report, "parameter") == told["parameters"]
-    # Its fused AdamW counts steps on the card, too.
+    # Its fused AdamW also counts steps on the card.
     assert role(report, "optimizer_state") == told["states"] >= 2 * told["trainable"]
     assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
     born = blocks(finished.trace)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's own tests of torch.cuda, with torch's own allocator and with ours on the simulated card.
 
-Every id of passing_native.txt (corpus: peer/README.md) passes in its mode: S as it is, V when the contents of device
-tensors are not compared, X also with expandable segments. With our allocator those of native_policy.txt are left out:
-they assert what torch's own does, not what it promises. The suite forks a child for each test, so the card is copied
-on fork.
-Seven tests want the card to be still busy when they ask, after `torch.cuda._sleep`: they run with lazy events.
+Every id of passing_native.txt (corpus: peer/README.md) passes in its mode: S unchanged, V if the contents of device
+tensors are not compared, X also with expandable segments. With our allocator the ids in native_policy.txt are left out,
+because they test what torch's own allocator does, not what it promises. The suite forks a child for each test, so the
+card is copied on fork. Seven tests require that the card is still busy after `torch.cuda._sleep`: they run with lazy
+events.
 """
 
 import json
@@ -67,7 +67,7 @@ def launcher(allocator: str, events: str, folder: Path) -> list:
 
 
 def outcomes(ids: set[str], mode: str, events: str, allocator: str, folder: Path) -> dict[str, str]:
-    """Runs those tests and gives each one's outcome, with the end of its message if it did not pass."""
+    """Runs those tests. Returns each one's outcome, with the end of its message if it did not pass."""
     only, out = folder / f"{events}.only", folder / f"{events}.jsonl"
     only.write_text("\n".join(name.replace("::", ".") for name in ids))
     setting = {

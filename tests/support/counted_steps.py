@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A scenario of the corpus whose steps' calls for memory are counted; prints them, a JSON list of a number a step.
+"""A scenario of the corpus whose calls for memory are counted in each step; prints a JSON list, a number a step.
 
-Usage: counted_steps.py SCRIPT ARGUMENTS..., on the simulated card. Counted are the calls of the driver and the runtime
-that map, unmap, create or release memory, or wait for the card (interpose/simulated_card/interface/card_control.h).
-Not counted is cudaStreamSynchronize: by it programs wait for values they read; allocators wait by other calls.
+Usage: counted_steps.py SCRIPT ARGUMENTS..., on the simulated card. It counts the calls of the driver and the runtime
+that map, unmap, create or release memory, or wait for the card (interpose/simulated_card/interface/card_control.h). It
+does not count cudaStreamSynchronize, by which programs wait for values; allocators wait by other calls.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `memtrace run --cupti` owes the program cupti_training.py, on a simulated card and on a real one."""
+"""Checks of `memtrace run --cupti` with the program cupti_training.py, on a simulated card and on a real one."""
 
 from support.json_object import JsonObject
 from support.programs import ROOT, Finished
@@ -10,7 +10,7 @@ KEPT = 64 << 20  # bytes
 
 
 def kept_row(report: JsonObject) -> JsonObject:
-    """The row of the block that the program keeps and never writes again."""
+    """Returns the row of the block that the program keeps and never writes again."""
     rows = [row for row in report["idle"]["sites"] if row["bytes"] >= KEPT]
     assert len(rows) == 1, report["idle"]
     row: JsonObject = rows[0]
@@ -18,7 +18,7 @@ def kept_row(report: JsonObject) -> JsonObject:
 
 
 def check_kernels(run: Finished) -> None:
-    """CUPTI was listened to, and nearly all kernels are tied to a block."""
+    """Checks that CUPTI was on, and that nearly all kernels are tied to a block."""
     activities = run.stats()["activities"]
     assert (activities["state"], activities["dropped"], activities["gaps"]) == ("on", 0, 0)
     assert activities["kernels"] > 50
@@ -28,7 +28,7 @@ def check_kernels(run: Finished) -> None:
 
 
 def check_kept_block(run: Finished) -> None:
-    """What was kept in the second step lies unwritten since, and the report says so first."""
+    """Checks that the block kept in the second step is unwritten since, and that the report says so first."""
     report = run.report()
     row = kept_row(report)
     assert row["last_step"] < 4
@@ -38,7 +38,7 @@ def check_kept_block(run: Finished) -> None:
 
 
 def check_gap(run: Finished) -> None:
-    """The trace says that torch.profiler had CUPTI meanwhile, and what that leaves unknown is not called idle."""
+    """Checks that the trace notes when torch.profiler had CUPTI, and that memory unknown then is not called idle."""
     report = run.report()
     activities = report["activities"]
     assert (activities["state"], activities["gaps"]) == ("on", 1)

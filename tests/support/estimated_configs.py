@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs `memtrace.estimate_program` for several configs in one process, and prints what came of each as JSON.
+"""Runs `memtrace.estimate_program` for several configs in one process, and prints each result as JSON.
 
 The first argument is a file with a JSON list of [name, config, arguments]; folders of the configs are made beside it.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The blocks of a recorded run, one by one: for tests that ask about all of them, not about the peak."""
+"""The blocks of a recorded run, one by one, for tests about all of them, not only the peak."""
 
 import math
 import shlex
@@ -18,7 +18,7 @@ TRACE_TEXT = BUILD / "tests" / "support" / "trace_text"
 
 @dataclass
 class Block:
-    """An allocation: what it said at its birth, and the roles that were stated of it since, with their bytes."""
+    """An allocation as stated at its birth, and the roles stated of it since, with their bytes."""
 
     device: int
     address: int
@@ -32,10 +32,10 @@ class Block:
     labels: list[dict[str, str]] = field(default_factory=list)
     number: int = 0  # among the allocations of its card, from 1
     freed_as: float = math.inf  # among the frees of its card, from 1
-    parts: list[tuple[int, int, str]] = field(default_factory=list)  # of it that were labelled: begin, end, role
+    parts: list[tuple[int, int, str]] = field(default_factory=list)  # labelled parts: begin, end, role
 
     def bytes_by_role(self) -> Counter[str]:
-        """Its bytes, each by the latest role that was stated of it, or ""."""
+        """Returns its bytes, each under the latest role that was stated of it, or ""."""
         cuts = sorted({0, self.bytes, *(min(end, self.bytes) for _, end, _ in self.parts), *(p[0] for p in self.parts)})
         sums: Counter[str] = Counter()
         for begin, end in pairwise(cuts):
@@ -44,17 +44,17 @@ class Block:
 
     @property
     def role(self) -> str:
-        """The latest role that was stated; "" if none was."""
+        """The latest role that was stated; "" without one."""
         return self.labels[-1]["role"] if self.labels else ""
 
     @property
     def final_owner(self) -> str:
-        """The latest label's that names one, else that of the allocation."""
+        """The owner in the latest label that has one, else that of the allocation."""
         return next((label["owner"] for label in reversed(self.labels) if "owner" in label), self.owner)
 
 
 def blocks(trace: Path) -> list[Block]:
-    """Every block of the trace, in order."""
+    """Returns every block of the trace, in order."""
     text = subprocess.run([TRACE_TEXT, trace], capture_output=True, text=True, timeout=100, check=True).stdout
     step, phase, micro_batch = 0, "other", 0
     born: list[Block] = []
@@ -96,7 +96,7 @@ def blocks(trace: Path) -> list[Block]:
 
 
 def _label(live: dict[tuple[int, int], Block], device: int, address: int, values: dict[str, str]) -> None:
-    """A label may cover a part of a block, which then is not the block's own; without a size, all from there on."""
+    """Adds a label, which may cover only a part of a block; without a size it covers all from `address` on."""
     block = live.get((device, address))
     if block is not None:
         block.labels.append(values)
@@ -110,12 +110,12 @@ def _label(live: dict[tuple[int, int], Block], device: int, address: int, values
 
 
 def alive(found: Iterable[Block], device: int, born: int, gone: int) -> list[Block]:
-    """Those that are in use on the card when it has had so many allocations and frees."""
+    """Returns the blocks in use on the card after that many allocations and frees."""
     return [b for b in found if b.device == device and b.number <= born and b.freed_as > gone]
 
 
 def bytes_by(found: Iterable[Block], *names: str) -> dict[tuple[object, ...], int]:
-    """Requested bytes of the blocks, by some of their properties."""
+    """Returns the requested bytes of the blocks, by some of their properties."""
     sums: Counter[tuple[object, ...]] = Counter()
     for block in found:
         sums[tuple(getattr(block, name) for name in names)] += block.bytes
@@ -123,7 +123,7 @@ def bytes_by(found: Iterable[Block], *names: str) -> dict[tuple[object, ...], in
 
 
 def annotations(trace: Path) -> dict[str, str]:
-    """What the trace says of itself, by key; the latest value counts."""
+    """Returns the annotations of the trace by key; the latest value counts."""
     text = subprocess.run([TRACE_TEXT, trace], capture_output=True, text=True, timeout=100, check=True).stdout
     found = {}
     for line in text.splitlines():

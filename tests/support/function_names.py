@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the Python that runs this names functions of source files, as memtrace records them.
+"""The names that this Python gives to functions of source files, as memtrace records them.
 
 Usage: function_names.py < frames. Reads a JSON list of [file, line, function] and writes a list of names: qualified
-since Python 3.11, bare before, None where no such function is in the file (3.12 has no frames of comprehensions).
+since Python 3.11, bare before, None if the file has no such function (3.12 has no frames of comprehensions).
 """
 
 import json

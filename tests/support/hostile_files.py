@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that ask for far more memory than they have bytes, of every kind that memtrace reads.
+"""Files that require far more memory than they have bytes, of every kind that memtrace reads.
 
-No library writes them: traces by profiler/trace/format.md, in one block that was never closed and so has no checksum,
-pickles by their opcodes.
+No library writes them: traces follow profiler/trace/format.md, in one block that was never closed and so has no
+checksum, and pickles are written by opcodes.
 """
 
 import pickle
@@ -18,7 +18,7 @@ STRING, FRAME, STACK, INFO = 1, 2, 3, 4
 
 
 def varint(number: int) -> bytes:
-    """protobuf's."""
+    """Encodes a number as protobuf does."""
     out = bytearray()
     while number >= 0x80:
         out.append(number & 0x7F | 0x80)
@@ -37,7 +37,7 @@ def text(words: str) -> bytes:
 
 
 def allocation(card: int = 0, stack: int = 0) -> bytes:
-    """512 bytes behind the latest address; of a record, all that differs from the one before is its stack."""
+    """Returns 512 bytes after the latest address; of its record, only the stack differs from the one before."""
     flags = (8,) if stack else (0,)
     return record(ALLOCATE, 0, 8 * card, 2, 1, *flags, *((stack,) if stack else ()))
 
@@ -53,7 +53,7 @@ def repeated(unit: bytes, first: bytes = b"") -> bytes:
 
 
 def counted(unit: Callable[[int], bytes], last: bytes = b"") -> bytes:
-    """Records that differ: `unit` of 1, 2, 3 and so on."""
+    """Returns records that differ: `unit` of 1, 2, 3 and so on."""
     return trace(b"".join(unit(number) for number in range(1, BYTES // (len(unit(1 << 20))))) + last)
 
 
@@ -89,14 +89,14 @@ TRACES: dict[str, Callable[[], bytes]] = {
 
 
 def snapshot(entries: bytes) -> bytes:
-    """{"segments": [], "device_traces": [[...]]}, `entries` leaving the items of the inner list on the stack."""
+    """Returns {"segments": [], "device_traces": [[...]]}; `entries` leaves the inner list's items on the stack."""
     return b"\x80\x04}(X\x08\0\0\0segments]X\x0d\0\0\0device_traces](](" + entries + b"eeu."
 
 
 ENTRY = pickle.dumps({"action": "alloc", "addr": 512, "size": 1, "stream": 0, "time_us": 1}, 2)[2:-1]
 
 PICKLES: dict[str, Callable[[], bytes]] = {
-    # One entry that is remembered, and a list of millions of it: two bytes each.
+    # One entry that is memoized, and a list with millions of references to it, two bytes each.
     "one_entry_many_times": lambda: snapshot(ENTRY + b"q\x01" + b"h\x01" * (BYTES // 2)),
     "memo_of_everything": lambda: b"\x80\x04" + b"]\x94" * (BYTES // 2) + b".",
     "lists_that_double": lambda: b"\x80\x04]" + b"\x94(h\0h\0e" * (BYTES // 6) + b".",
@@ -143,7 +143,7 @@ LOGS: dict[str, Callable[[], bytes]] = {
 
 
 def good_log(pairs: int) -> bytes:
-    """Blocks of which a hundred live at a time, and each is freed."""
+    """Returns a log of blocks of which a hundred live at a time, and each is freed."""
     lines = []
     for n in range(pairs):
         lines.append(b"1,0:0:%d:%d,allocate,%x,1048576,0\n" % (n // 1_000_000, n % 1_000_000, (n % 100 + 1) << 20))

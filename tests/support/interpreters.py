@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Pythons of this machine, for what depends on the version."""
+"""The Pythons of this machine, for tests that depend on the version."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ MINORS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
 
 
 def interpreter(minor: str) -> str | None:
-    """A Python of that minor: this one, one of pyenv's, or on PATH."""
+    """Returns a Python of that minor version: this one, one of pyenv's, or one on PATH."""
     if minor == f"3.{sys.version_info.minor}":
         return sys.executable
     pyenv = sorted(Path.home().glob(f".pyenv/versions/{minor}.*/bin/python{minor}"))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""An object of JSON, as reports, statistics and snapshots are."""
+"""A JSON object, such as a report, statistics or a snapshot."""
 
 from typing import Any
 
-# The values are of any depth: docs/report.md, and the test that reads one, say what there is.
+# The values have any depth; docs/report.md and the test that reads one describe them.
 JsonObject = dict[str, Any]

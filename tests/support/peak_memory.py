@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command whose peak of resident memory is asked for.
+"""Runs a command and measures its peak of resident memory.
 
-Usage: peak_memory.py COMMAND...; prints "PEAK STATUS", the peak in KiB. What the command prints on stdout is lost.
+Usage: peak_memory.py COMMAND...; prints "PEAK STATUS", the peak in KiB. The command's own stdout is lost.
 
-A program of its own: the kernel counts what the process that starts a command has resident as the command's.
+It is a program of its own, because the kernel counts the resident memory of a command's parent as the command's.
 """
 
 import os

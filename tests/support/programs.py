@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs real programs under the installed `memtrace` and reads what it says: for the tests that go the whole path."""
+"""Runs real programs under the installed `memtrace` and reads its output, for end-to-end tests."""
 
 import json
 import os
@@ -32,14 +32,14 @@ class Finished:
     trace: Path
 
     def report(self, *options: str) -> JsonObject:
-        """The report of its trace, as JSON."""
+        """Returns the report of its trace, as JSON."""
         return json.loads(memtrace("report", "--json", *options, str(self.trace)).out)
 
     def stats(self) -> JsonObject:
         return json.loads(memtrace("stats", "--json", str(self.trace)).out)
 
-    def printed(self) -> Any:  # each program prints what its test asks for
-        """What the program's last line of output says, as JSON."""
+    def printed(self) -> Any:  # each program prints what its test needs
+        """Returns the last line of the program's output, parsed as JSON."""
         return json.loads(self.out.strip().splitlines()[-1])
 
 
@@ -64,8 +64,8 @@ def on_card(
 ) -> Finished:
     """Runs a Python script (its text, or its path) on a simulated card; fails unless its status is `expect`.
 
-    `output=False` leaves `-o` out. `launcher` stands between the interpreter and the script, as
-    `("-m", "torch.distributed.run")`. After `seconds` it is ended.
+    `output=False` leaves `-o` out. `launcher` comes between the interpreter and the script, such as `("-m",
+    "torch.distributed.run")`. The program is ended after `seconds`.
     """
     if not isinstance(script, Path):
         path = folder / "train.py"
@@ -82,7 +82,7 @@ def on_card(
 
 
 def on_its_own(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a script that asks for memtrace itself, without `memtrace run`; its trace is run.trace in `folder`."""
+    """Runs a script that enables memtrace itself, without `memtrace run`; its trace is run.trace in `folder`."""
     (folder / "train.py").write_text(script)
     return subprocess.run(
         [sys.executable, "train.py"],

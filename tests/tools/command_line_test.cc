@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// The real program, as typed at a prompt: what it says, where, and with which exit code.
+// Runs the real program as typed at a prompt: its output, its streams, and its exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class CommandLineTest : public testing::Test {
     shell_.Write("../package/inject/sitecustomize.py", "");
     return "export MEMTRACE_HOME=$PWD/../package; " + command;
   }
-  // One sentence on stderr, nothing on stdout.
+  // Expects one sentence on stderr and nothing on stdout.
   void ExpectRefusal(const std::string& command, int code, const std::string& part) {
     const Outcome outcome = shell_.Run(command);
     EXPECT_EQ(outcome.code, code) << command;
@@ -265,8 +265,8 @@ TEST_F(CommandLineTest, DashesOfTheProgramItselfReachIt) {
 
 TEST_F(CommandLineTest, ASimulatedCardIsPreloadedIntoProgramsThatAreNotPython) {
   const std::string run = WithPackage("memtrace run -q --card 1GiB -- ");
-  // The shell needs no library of CUDA, so it gets those that serve any; what it starts finds the
-  // others by their names.
+  // The shell needs no library of CUDA, so it gets those that serve any; programs that it starts
+  // find the others by name.
   EXPECT_THAT(
       shell_.Run(run + "sh -c 'echo $LD_PRELOAD' 2>/dev/null").out,
       AllOf(HasSubstr("libcudnn.so.9:"), HasSubstr("libcuda.so.1"), Not(HasSubstr("libcudart"))));

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of `memtrace fit` that keep the user's files in each of the ways there are (docs/fit.md, "The user's files")."""
+"""Runs of `memtrace fit` that protect the user's files in each available way (docs/fit.md, "The user's files")."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
-# As it is; without the right to mount, so that a user namespace is needed; and without a layer.
+# The ways: with a layer; without the right to mount, so that a user namespace is needed; and without a layer.
 LAYER = "layer"
 USERS = "users"
 PYTHON = "python"
@@ -23,7 +23,7 @@ WAYS = (LAYER, USERS, PYTHON)
 def run(
     way: str, folder: Path, *command: str | Path, json: bool = True, **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    """Asks with `folder` as the working folder whether the command fits 8 GiB."""
+    """Runs `memtrace fit` for the command on 8 GiB, with `folder` as the working folder."""
     options = ["--card", "8GiB", "--watch", "0", "--margin", "0", *(["--json"] if json else [])]
     asked = [*_without_rights(way), MEMTRACE, "fit", *options, "--", sys.executable, *command]
     environment = {**os.environ, **({"MEMTRACE_FIT_OVERLAY": "0"} if way == PYTHON else {}), **settings}
@@ -31,7 +31,7 @@ def run(
 
 
 def kept_away(way: str, folder: Path, *command: str | Path) -> JsonObject:
-    """What the answer says of the user's files; skips where the kernel refuses that way."""
+    """Returns the answer's facts about the user's files; skips if the kernel refuses that way."""
     done = run(way, folder, *command)
     assert done.returncode == 0, done.stderr
     kept: JsonObject = json.loads(done.stdout)["kept_away"]
@@ -43,7 +43,7 @@ def kept_away(way: str, folder: Path, *command: str | Path) -> JsonObject:
 
 
 def _without_rights(way: str) -> list[str]:
-    """What takes the right to mount from root; others do not have it anyhow."""
+    """Returns a command that takes the right to mount from root; other users do not have it."""
     if way != USERS or os.geteuid() != 0:
         return []
     setpriv = shutil.which("setpriv")

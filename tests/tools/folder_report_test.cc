@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// `memtrace report FOLDER`: the processes of a job beside each other.
+// Tests `memtrace report FOLDER`, which shows the processes of a job side by side.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ using testing::Not;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-// A process on a card of 1 GiB that holds `parameters` and `activations` MiB, and began `second`
-// seconds after the others.
+// A process on a card of 1 GiB that holds 200 MiB of parameters and `activations` MiB, and began
+// `second` seconds after the others.
 std::string Process(int rank, int activations, int second = 0) {
   return "info environment.RANK " + std::to_string(rank) +
          "\ninfo environment.WORLD_SIZE 5\ninfo started_unix_ns " +

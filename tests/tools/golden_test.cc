@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Every tests/golden/NAME.trace.txt through the real program, compared with NAME.txt and NAME.json
-// of tests/golden/report and tests/golden/stats. Refresh them all, and the help texts in
+// Runs every tests/golden/NAME.trace.txt through the real program and compares with NAME.txt and
+// NAME.json in tests/golden/report and tests/golden/stats. Refresh them all, and the help texts in
 // docs/command_line.md, with: cmake --build build/dev --target refresh_goldens
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST_P(GoldenTest, TextFitsANarrowTerminal) {
 
 TEST_P(GoldenTest, StatisticsInTextAreAsKept) {
   const std::string text = OutputOf("stats");
-  // The size of the file is the format's affair.
+  // The size of the file depends on the format only.
   CompareWithGolden(text.substr(0, text.find("\nTRACE\n")), "stats/" + GetParam() + ".txt");
 }
 
@@ -206,7 +206,7 @@ TEST(PartialTraceTest, EveryLengthOfATraceIsReadWithoutACrash) {
   }
 }
 
-// docs/command_line.md shows each help text behind "$ memtrace ... --help" in a fenced block.
+// docs/command_line.md shows each help text after "$ memtrace ... --help" in a fenced block.
 TEST(HelpTest, DocumentShowsTheHelpOfEveryVerb) {
   const Shell shell;
   const fs::path path = fs::path(MEMTRACE_SOURCE) / "docs" / "command_line.md";

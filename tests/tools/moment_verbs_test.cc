@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that tell of a moment, as typed at a prompt: report --at, tree, diff, check.
+// The verbs about a moment, as typed at a prompt: report --at, tree, diff, check.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-// Six steps: 30 MiB of parameters, and 2 MiB more in each step; 10 MiB come and go.
+// Six steps with 30 MiB of parameters, 2 MiB more in each step, and 10 MiB that come and go.
 std::string LeakingRun() {
   std::string text =
       "alloc 0 0x10000000 requested=30MiB owner=policy stack=main@train.py:3\n"

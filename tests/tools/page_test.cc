@@ -23,7 +23,7 @@ using testing::Not;
 
 const fs::path kTests = fs::path(MEMTRACE_SOURCE) / "tests";
 const fs::path kGolden = kTests / "golden";
-// A browser reads its page, too (report/page/browser/policy.test.ts).
+// A browser also reads the page of this trace (report/page/browser/policy.test.ts).
 const fs::path kHostile = kTests / "tools" / "report" / "page" / "hostile.trace.txt";
 
 std::vector<std::string> GoldenTraces() {
@@ -36,7 +36,7 @@ std::vector<std::string> GoldenTraces() {
   return names;
 }
 
-// What is wrong with the markup; empty if nothing is.
+// Finds errors in the markup.
 class MarkupReader {
  public:
   explicit MarkupReader(std::string page) : page_(std::move(page)) {}
@@ -47,7 +47,7 @@ class MarkupReader {
       if (end == std::string::npos) return Wrong("a tag without an end");
       const std::string tag = page_.substr(at + 1, end - at - 1);
       Read(tag);
-      at = tag == "script" ? page_.find("</script>", end) : end;  // between them is no markup
+      at = tag == "script" ? page_.find("</script>", end) : end;  // there is no markup between them
     }
     if (!open_.empty()) Wrong("nobody closes " + open_.back());
     return faults_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// `memtrace repair`: what a damaged trace still says, in a whole one.
+// `memtrace repair`: writes the readable part of a damaged trace as a whole one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ class RepairTest : public testing::Test {
   }
   uint64_t Size() const { return fs::file_size(shell_.Path("run.trace")); }
 
-  // What a report says of the events, without what it says of the file.
+  // Returns a report's figures for the events, without those for the file.
   json Figures(const std::string& file) const {
     json report = json::parse(shell_.Run("memtrace report --json " + file).out);
     report.erase("lost");
@@ -69,7 +69,7 @@ TEST_F(RepairTest, ADamagedBlockInTheMiddleIsLeftOutAndItsEventsAreCounted) {
   FlipByte(Size() / 2);
   ExpectToBeRepaired();
   const json after = json::parse(shell_.Run("memtrace stats --json new.trace").out);
-  // One of them says how many are missing.
+  // One of the events says how many are missing.
   EXPECT_EQ(after["events"]["all"].get<uint64_t>() - 1 + after["lost"]["events"].get<uint64_t>(),
             before["events"]["all"]);
 }

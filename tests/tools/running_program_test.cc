@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// memtrace top and memtrace snapshot, with a process that records: found by its number alone.
+// memtrace top and memtrace snapshot with a recording process, which they find by its number only.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -36,7 +36,8 @@ class RunningProgramTest : public testing::Test {
     munmap(is_ready_, 4096);
   }
 
-  // A child that does so, says that it is ready, and lives for a minute at most.
+  // Starts a child that runs `body`, which says when it is ready; the child lives for a minute at
+  // most.
   void Start(const std::function<void()>& body) {
     child_ = fork();
     if (child_ == 0) {
@@ -47,7 +48,7 @@ class RunningProgramTest : public testing::Test {
     for (int i = 0; i < 100'000 && !is_ready_->load(); ++i) usleep(100);
     ASSERT_TRUE(is_ready_->load());
   }
-  // Two blocks of an owner, then a small one again and again.
+  // Records a large block of an owner, then a small one again and again.
   void StartRecording() {
     Start([this] {
       recorder::NumberSymbolizer symbolizer;

@@ -18,8 +18,8 @@ struct Outcome {
   std::string err;
 };
 
-// A temporary folder with a shell in it, in which `memtrace` is the real program. Removed at the
-// end.
+// A temporary folder with a shell in it, in which `memtrace` is the real program. The destructor
+// removes it.
 class Shell {
  public:
   Shell();
@@ -27,13 +27,13 @@ class Shell {
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
 
-  // As typed at a prompt in the folder.
+  // Runs a command as typed at a prompt in the folder.
   Outcome Run(const std::string& command_line) const;
 
-  // Where Run is.
+  // Returns the path of a file in Run's working folder.
   std::filesystem::path Path(const std::string& name) const { return folder_ / "here" / name; }
   void Write(const std::string& name, std::string_view text) const { WriteFile(Path(name), text); }
-  // Makes a trace of its text form (profiler/trace/text/text_trace.h).
+  // Makes a trace from its text form (profiler/trace/text/text_trace.h).
   void WriteTrace(const std::string& name, std::string_view text) const;
 
  private:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Completions, in the shells themselves, and man pages: as installed, and complete."""
+"""Tests installed completions, in the shells themselves, and man pages; both must be complete."""
 
 import re
 import shutil
@@ -21,14 +21,14 @@ def verbs() -> list[str]:
 
 
 def options(verb: str) -> set[str]:
-    """Every option that --help lists."""
+    """Returns every option that --help lists."""
     text = memtrace(verb, "--help").out.split("Options:\n")[1].split("\nExamples:")[0]
     found = (OPTION.match(line) for line in text.splitlines())
     return {name for match in found if match for name in match.groups() if name}
 
 
 def bash(*words: str, folder: Path | None = None) -> list[str]:
-    """What bash offers behind these words."""
+    """Returns bash's completions after these words."""
     script = (
         f'source "{SHARE}/bash-completion/completions/memtrace"; complete -p memtrace >/dev/null || exit 9;'
         'COMP_WORDS=(memtrace "$@"); COMP_CWORD=$#; _memtrace; printf "%s\\n" "${COMPREPLY[@]}"'

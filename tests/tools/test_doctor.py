@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `memtrace doctor` says of an installation, beside torches of several kinds."""
+"""`memtrace doctor` on an installation, beside several kinds of torch."""
 
 import pytest
 from support.programs import memtrace
@@ -8,7 +8,7 @@ from support.programs import memtrace
 
 @pytest.fixture
 def package(tmp_path):
-    """A package with a shim for 2.11, as far as doctor looks at it."""
+    """Makes a package with a shim for 2.11, with the files that doctor reads."""
     folder = tmp_path / "memtrace"
     for file in (folder / "inject/sitecustomize.py", folder / "lib/torch-2.11/libmemtrace_torch.so"):
         file.parent.mkdir(parents=True)
@@ -17,7 +17,7 @@ def package(tmp_path):
 
 
 def lines(package, version="", cuda=None, hip=None):
-    """What doctor says, by the first word of its lines, beside a torch whose version.py has these."""
+    """Returns doctor's output by the first word of its lines, beside a torch whose version.py has these values."""
     if version:
         torch = package.parent / "torch"
         torch.mkdir()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace fit` with real torch: verdict, need, remedies, and programs from which nothing can be learnt."""
+"""`memtrace fit` with real torch: verdict, need, remedies, and programs that say nothing about memory."""
 
 import json
 import signal
@@ -15,7 +15,7 @@ from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
 MIB = 2**20
-# 64 MiB of parameters, as much of gradients, twice of states: a fused step needs 256 MiB of them, a foreach one 320.
+# 64 MiB of parameters, as many of gradients, twice that of states: a fused step needs 256 MiB, a foreach one 320.
 TRAINING = """
 import sys, torch
 model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048, bias=False) for _ in range(4)]).cuda()
@@ -48,7 +48,7 @@ CODES = {"fits": 0, "does_not_fit": 1, "will_not_fit": 1, "not_known": 6}
 
 
 def assert_no_contradiction(found: JsonObject, code: int) -> None:
-    """What holds of every answer about a card that was not stopped."""
+    """Checks rules for every answer about a card that was not stopped."""
     assert found["fits"] == {"fits": True, "not_known": None}.get(found["verdict"], False)
     assert code == CODES[found["verdict"]]
     assert (found["first_failure"] is not None) == (found["verdict"] == "does_not_fit")
@@ -92,7 +92,7 @@ open("mine.txt", "w").write("lost")
 
 
 def test_what_a_program_writes_is_kept_away_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMTRACE_FIT_OVERLAY", "0")  # with it: test_fit_user_files.py
+    monkeypatch.setenv("MEMTRACE_FIT_OVERLAY", "0")  # test_fit_user_files.py tests it with the layer
     mine = tmp_path / "mine.txt"
     mine.write_text("kept")
     done = fit(tmp_path, SAVING, options=("--card", "2GiB", "--steps", "9"))
@@ -106,7 +106,7 @@ def test_what_a_program_writes_is_kept_away_and_said(tmp_path: Path, monkeypatch
 
 
 def test_what_does_not_fit_gets_the_smallest_change_that_does(tmp_path: Path) -> None:
-    # 500 MiB of context: a fused step completes, but not on 5 % less.
+    # The context has 500 MiB: a fused step completes, but not on 5 % less.
     done = fit(tmp_path, TRAINING, "4", options=("--card", "800MiB", "--margin", "0", "--json"))
     assert done.returncode == 1, done.stderr
     found = answer(done)
@@ -126,7 +126,7 @@ def test_the_scripts_own_option_is_varied(tmp_path: Path) -> None:
     assert by_name["rows=10"]["fits"]
 
 
-# Its first step asks for more than there is; the error is caught, told, and the program ends with exit code 0.
+# Its first step requests too much; the error is caught and printed, and the program ends with exit code 0.
 CATCHING = """
 import torch
 weight = torch.nn.Parameter(torch.ones(100 << 18, device="cuda"))
@@ -171,7 +171,7 @@ def test_a_peak_that_rises_will_not_fit_beyond_the_step_that_its_gain_says(tmp_p
     found = answer(done)
     assert found["verdict"] == "will_not_fit"
     assert found["seen"]["rise"]["bytes"] == 10 * MIB
-    # 500 MiB are the context's, 2 of the rest are there before the first step: as many blocks of 10 MiB as are left.
+    # 500 MiB are the context's, 2 more exist before the first step: the rest is filled by blocks of 10 MiB.
     assert found["seen"]["rise"]["full_in_step"] == pytest.approx(30, abs=2)
 
 

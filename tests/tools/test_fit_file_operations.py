@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `fit` keeps away of eighty file operations of the corpus, with a layer and without; and when it has no layer."""
+"""`fit` keeps away eighty file operations of the corpus, with a layer and without, and says why it has none."""
 
 import json
 import os
@@ -18,7 +18,7 @@ needs_corpus = pytest.mark.skipif(not CASES.is_dir(), reason="the corpus of case
 
 
 def tree(mode: str, folder: Path) -> list[str]:
-    """Makes the files that the operations are named after, or tells which differ from how they were made."""
+    """Makes the files that the operations are named after, or lists those that have changed since."""
     command = [sys.executable, "fit_tree_before_after.py", str(folder), mode]
     done = subprocess.run(command, cwd=folder.parent, capture_output=True, text=True, check=True, timeout=60)
     return done.stdout.splitlines()
@@ -68,7 +68,7 @@ for step in range(3):
 
 
 def written_without_a_layer(way: str, folder: Path, name: str, **settings: str) -> str:
-    """Lets a program write into the folder; gives why it has no layer for that, and finds the folder as it was."""
+    """Lets a program write into the folder, which must not change. Returns why it has no layer."""
     (folder / "program.py").write_text(WRITING)
     before = sorted(folder.rglob("*"))
     done = run(way, folder, "program.py", name, **settings)
@@ -80,7 +80,7 @@ def written_without_a_layer(way: str, folder: Path, name: str, **settings: str) 
 
 
 def folder_of_another_owner(folder: Path) -> Path:
-    """Makes one that everybody may write to."""
+    """Makes a folder of another owner that everybody may write to."""
     if os.geteuid() != 0:
         pytest.skip("only root can make a folder of another owner")
     folder.mkdir(parents=True)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace fit` that is stopped among its remedies says what it knows by then, and has printed a line for each run."""
+"""`memtrace fit` that is stopped among its remedies prints what it knows, and has printed a line for each run."""
 
 import shutil
 import signal
@@ -16,7 +16,7 @@ CASES = CORPUS / "cases"
 pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="the corpus of cases is not there (MEMTRACE_CORPUS)")
 
 
-# Each needs more than the card that it is asked about.
+# Each needs more than its card has.
 @pytest.mark.parametrize(("script", "card"), [("c30_small.py", "2GiB"), ("unlearn_tiny.py", "640MiB")])
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
 def test_the_verdict_and_the_runs_so_far_are_told(
@@ -36,5 +36,5 @@ def test_the_verdict_and_the_runs_so_far_are_told(
     said = " ".join(out.split())
     assert said.startswith("DOES NOT FIT. It needs ")
     assert "First to fail on the card: " + script in said and "memtrace fit was stopped in the run" in said
-    # The remedies that were tried until then are in their table.
+    # The remedies that had been tried are in their table.
     assert all(line.split(": ", 1)[1].split(" ...")[0] in said for line in told[2:]), said

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What programs write past Python's own functions: `memtrace fit` keeps it away, or names it."""
+"""Writes that bypass Python's own functions: `memtrace fit` keeps them away, or names them."""
 
 from pathlib import Path
 
 import pytest
 from fit_runs import LAYER, PYTHON, kept_away, run
 
-# Each file is named after what writes to it. Under a layer the program must see its own writes.
+# Each file is named after the function that writes it. With a layer the program must see its own writes.
 ESCAPES = """
 import bz2, io, os, posix, subprocess, sys, tempfile, torch
 bz2.open("bz2", "w").write(b"gone")
@@ -53,7 +53,7 @@ def test_nothing_of_the_users_is_changed_under_a_layer(folder: Path) -> None:
     before = contents(folder)
     kept = kept_away(LAYER, folder, "program")
     assert contents(folder) == before
-    # All that was written, and the checkpoint beside it.
+    # All files that were written, and the checkpoint beside them.
     assert (kept["files"], kept["saves"], kept["changed"]) == (len(WRITTEN) + 2, 1, [])
     assert kept["first"][:2] == [str(folder / "model.pt"), str(folder / "bz2")]
     assert kept["other_programs"]["count"] == 0

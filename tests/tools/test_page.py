@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page as a browser takes it: its policy permits its own style and script, and nothing else is asked for."""
+"""The page in a browser: its policy permits its own style and script, and nothing else is requested."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ from support.programs import memtrace
 
 
 class Page(HTMLParser):
-    """Collects what the policy is about."""
+    """Collects the parts that the policy covers."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""No file makes a reader take more than 4 times its bytes and 256 MiB, whether it is good, cut or made to."""
+"""No reader takes more than 4 times its file's bytes and 256 MiB, even for a cut or crafted file."""
 
 import os
 import subprocess
@@ -17,9 +17,9 @@ PEAK_MEMORY = ROOT / "tests" / "support" / "peak_memory.py"
 
 
 def read(file: Path, *words: str, may_refuse: bool = False) -> int:
-    """Runs a verb on the file, which takes no more memory than it may and says little; gives its status.
+    """Runs a verb on the file, checks that its memory is within the limit and its output short; returns its status.
 
-    `may_refuse`: the verb may say that it has nothing to do.
+    `may_refuse` allows the verb to say that it has nothing to do.
     """
     command = [sys.executable, "-S", "-E", PEAK_MEMORY, MEMTRACE, *words, file]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -28,7 +28,7 @@ def read(file: Path, *words: str, may_refuse: bool = False) -> int:
     assert peak * 1024 <= most, (words, f"{peak // 1024} MiB of {most // MIB}")
     assert status in (DONE, UNREADABLE, PARTIAL, *((REFUSED,) if may_refuse else ())), (words, status, done.stderr)
     assert done.stderr.count("\n") <= 3
-    assert status != UNREADABLE or done.stderr or words[0] == "verify"  # which says it in its own line
+    assert status != UNREADABLE or done.stderr or words[0] == "verify"  # which prints it in its own line
     return status
 
 

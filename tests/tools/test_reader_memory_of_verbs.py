@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What test_reader_memory.py holds of `memtrace report`, of the other verbs that read traces."""
+"""Tests the other verbs that read traces as test_reader_memory.py tests `memtrace report`."""
 
 from pathlib import Path
 

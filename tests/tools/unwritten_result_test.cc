@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// A result that does not reach its place is exit code 5 and a sentence, whatever the verb.
+// A result that cannot be written gives exit code 5 and a sentence, for every verb.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST_F(UnwrittenResultTest, StdoutThatIsFullIsSaid) {
         "replay --policy torch-native run.trace", "check run.trace --max 1GiB", "cards", "doctor",
         "completion bash", "man", "--help", "report --help", "help", "help tree", "--version"}) {
     const Outcome outcome = shell_.Run(std::string("memtrace ") + words);
-    if (outcome.out.empty()) continue;  // not a verb that prints of this trace
+    if (outcome.out.empty()) continue;  // the verb prints nothing for this trace
     ExpectUnwritten(std::string("memtrace ") + words + " >/dev/full");
   }
 }
@@ -61,7 +61,8 @@ TEST_F(UnwrittenResultTest, FileThatCannotBeWrittenIsSaidAndLeavesNothing) {
   for (const char* words : {"report run.trace -o a.html", "diff run.trace run.trace -o a.html",
                             "export --to csv run.trace -o a.csv", "plan run.trace -o a.plan",
                             "export --to perfetto run.trace -o a.perfetto-trace"}) {
-    // By a pipe: the limit holds for the files that a test keeps its outputs in, too.
+    // The output goes through a pipe, because the limit also applies to the files that hold a
+    // test's outputs.
     const Outcome outcome =
         shell_.Run(std::string("(ulimit -f 0; memtrace ") + words + " 2>&1; echo code $?) | cat");
     EXPECT_THAT(outcome.out, HasSubstr("cannot write a.")) << words;

@@ -33,7 +33,7 @@ class VerifyTest : public testing::Test {
     EXPECT_EQ(all["files"].size(), 1U);
     return all["files"][0];
   }
-  // Of the last block: the events'.
+  // Flips the last byte of the last block, which holds events.
   void FlipLastByte(const std::string& name) const {
     std::string bytes = ReadFile(shell_.Path(name));
     bytes.back() = static_cast<char>(bytes.back() ^ 1);

@@ -7,9 +7,9 @@
 namespace memtrace::fit {
 namespace {
 
-// A program that makes so many steps is a usual one: growth that fills the card by then ends it.
+// A usual program makes this many steps, so growth that fills the card by then ends it.
 constexpr uint64_t kUsualSteps = 10'000;
-// None makes so many: what grows as slowly as that (a number kept at each step) fills no card.
+// No program makes this many steps, so slower growth (a number kept at each step) fills no card.
 constexpr uint64_t kTooManySteps = 1'000'000;
 
 bool WentOn(const ProcessNeed& process) { return process.failures > 0 && process.went_on; }

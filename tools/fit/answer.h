@@ -20,15 +20,16 @@
 namespace memtrace::fit {
 
 enum class FitVerdict : uint8_t {
-  kFits,        // nothing ran out of memory in what was seen, and no peak was still rising
+  kFits,        // no request failed, and no peak was still rising
   kDoesNotFit,  // memory ran out, or the program failed
-  kWillNotFit,  // nothing ran out yet, but a peak rises and will meet the end of its card
-  kNotKnown,    // nothing ran out yet, and it cannot be told whether it will
+  kWillNotFit,  // no request failed yet, but a peak rises and will fill its card
+  kNotKnown,    // no request failed yet, and it cannot be told if one will
 };
 
-// What came of a trial.
+// The result of a trial.
 struct Outcome {
-  // It came to its end, or as far as it was let, and no request failed that it did not get over.
+  // True if it ended, or was stopped after enough steps, and no request failed that it did not
+  // recover from.
   bool completed = false;
   bool is_late = false;
   int exit_code = 0;
@@ -43,14 +44,14 @@ struct Outcome {
   FitVerdict verdict() const;
   bool fits() const { return verdict() == FitVerdict::kFits; }
 
-  // The request that ended it, of any process; nothing if it completed.
+  // Returns the request that ended it, of any process; nothing if it completed.
   std::optional<FailedLine> Failed() const;
 
-  // The last request that failed and was got over, of any process, and how many there were.
+  // Returns the last failed request that a process recovered from, and how many there were.
   std::optional<FailedLine> GotOver() const;
   uint64_t times_got_over() const;
 
-  // Per step of the first process, as its annotations say; 0 if they do not.
+  // Returns the cost of a step of the first process, from its annotations; 0 if they have none.
   StepCost cost() const;
 };
 
@@ -58,8 +59,8 @@ struct TriedRemedy {
   std::vector<Candidate> changes;
   Outcome outcome;  // within the card
   bool had_effect = true;
-  // Whether it completed on a smaller card, too: one without the margin. Asked of those alone that
-  // might be recommended.
+  // True if it also completed on a card smaller by the margin. Known only for those that might be
+  // recommended.
   std::optional<bool> has_margin = {};
 };
 
@@ -67,12 +68,12 @@ struct TriedRemedy {
 struct SmallestCard {
   std::string allocator;          // "native"
   uint64_t completes = 0;         // bytes
-  std::optional<uint64_t> fails;  // bytes; nothing: less than what it cannot do without
+  std::optional<uint64_t> fails;  // bytes; nothing: the largest that fails is below its need
   std::string product;            // the smallest known one on which it completes; empty: none
   uint64_t product_bytes = 0;
 };
 
-// bytes = constant + linear x value + quadratic x value^2
+// The formula bytes = constant + linear x value + quadratic x value^2.
 struct NeedFormula {
   double constant = 0;
   double linear = 0;
@@ -86,7 +87,7 @@ struct NamedFormula {
   NeedFormula growth;
 };
 
-// How the need grows with an option of the script, on the card that needs most.
+// The need as a function of an option of the script, on the card that needs most.
 struct Scaling {
   struct Point {
     uint64_t value = 0;
@@ -96,26 +97,26 @@ struct Scaling {
   };
 
   std::string name;
-  std::vector<Point> points;        // each a run without a limit, by value
-  uint64_t holds_from = 0;          // the formulas: from here on the peak is in the same phase
-  NeedFormula needs;                // through the first, the middle and the last from there on
-  std::vector<NamedFormula> roles;  // those that grow, the most first
-  std::vector<NamedFormula> sites;  // the same of lines and modules
+  std::vector<Point> points;  // each a run without a limit, by value
+  uint64_t holds_from = 0;    // the first value after which the peak stays in the same phase
+  NeedFormula needs;          // through the first, the middle and the last point from there on
+  std::vector<NamedFormula> roles;  // the roles that grow, the most first
+  std::vector<NamedFormula> sites;  // the same for lines and modules
   std::optional<uint64_t> largest;  // value that completed on the card; nothing: none did
-  std::optional<uint64_t> fails;    // the next one tried, that did not
+  std::optional<uint64_t> fails;    // the next value tried, which did not
 };
 
-// The trial in which the search was stopped, as far as that came.
+// The trial in which the search was stopped, as far as it came.
 struct StoppedTrial {
   std::string name;  // "without a limit"
   Outcome outcome;
-  bool is_late = false;  // at its limit of time; else somebody stopped us
+  bool is_late = false;  // at its time limit; else somebody stopped us
 };
 
-// All that was found; with `stopped`, found until then.
+// All results; with `stopped`, those found until then.
 struct Answer {
-  std::vector<std::string> cards;    // as asked; empty: only the need was
-  std::vector<uint64_t> card_bytes;  // of each card of them
+  std::vector<std::string> cards;    // as given; empty: only the need was measured
+  std::vector<uint64_t> card_bytes;  // bytes of each of these cards
   uint64_t margin_percent = 0;
   Outcome unlimited;
   Outcome within;                     // on the card
@@ -129,14 +130,15 @@ struct Answer {
   FileKeeping keeping = {};    // of the user's files, in all runs
   FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
 
-  // REQUIRES: has_within, for all of these.
+  // All of these require has_within.
   FitVerdict verdict() const { return within.verdict(); }
   bool fits() const { return within.fits(); }
 
   bool has_need() const { return !unlimited.processes.empty(); }
 
-  // The run whose need is told: without a limit; on the card, if that fits although the program
-  // would take more than the card has where there is more (a library's larger workspace).
+  // The run whose need is shown: the one without a limit; but the one on the card, if that fits
+  // although without a limit the program takes more than the card has (a library's larger
+  // workspace).
   const Outcome& told() const;
 };
 

@@ -19,7 +19,7 @@ using analysis::Effort;
 
 constexpr const char* kSettings = "PYTORCH_CUDA_ALLOC_CONF";
 
-// Two that decide the same thing.
+// True if both set the same thing.
 bool Contradict(const Candidate& a, const Candidate& b) {
   const auto allocates = [](const Candidate& of) {
     return !of.settings.empty() || of.allocator != "native";
@@ -41,7 +41,7 @@ Effort LargestEffort(const std::vector<Candidate>& changes) {
   return largest;
 }
 
-// Every "{name}" of a word.
+// Replaces every "{name}" in the words.
 void Put(const std::string& name, const std::string& value, std::vector<std::string>& words) {
   for (std::string& word : words)
     word = absl::StrReplaceAll(word, {{absl::StrCat("{", name, "}"), value}});

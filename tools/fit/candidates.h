@@ -14,7 +14,7 @@
 
 namespace memtrace::fit {
 
-// A change that a trial can be made with.
+// A change that a trial can make.
 struct Candidate {
   std::string name;
   std::string change;  // the line or option, as a user writes it
@@ -23,43 +23,44 @@ struct Candidate {
   std::string hook = "";      // of MEMTRACE_FIT_CHANGES; empty: none
   std::string settings = "";  // of PYTORCH_CUDA_ALLOC_CONF; empty: the user's
   std::string allocator = "native";
-  std::string option = "";  // of the script, that the user lets vary; with the next
+  std::string option = "";  // an option of the script that the user lets vary; with the next
   std::string value = "";
   bool takes_another_card = false;  // of the same kind, unless there are several
 };
 
-// All that are known, the least change first (docs/fit.md has the table).
+// Returns all known candidates, the least change first (docs/fit.md has the table).
 std::vector<Candidate> AllCandidates();
 
-// `base` with one more of `by` each, without those that contradict each other, the least change
-// first: by their largest effort, then by how many they are.
+// Returns `base` with each of `by` added, without sets that contradict themselves, the least change
+// first: by their largest effort, then by their number.
 std::vector<std::vector<Candidate>> Extensions(const std::vector<Candidate>& base,
                                                const std::vector<Candidate>& by);
 
-// Whether `a` asks less of whoever makes it than `b`.
+// True if `a` is less work to make than `b`.
 bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b);
 
-// An option of the script whose values the user names: "{NAME}" in the command stands for one.
+// An option of the script with values that the user lists: "{NAME}" in the command stands for one.
 struct Variation {
   std::string name;
   std::vector<std::string> values;  // the first is the user's own
 };
-// "batch_size=8,4,2". kInvalidArgument: a sentence that names the option.
+// Parses "batch_size=8,4,2". Returns kInvalidArgument with a sentence that names the option.
 absl::StatusOr<Variation> ParseVariation(const std::string& option, std::string_view text);
 
-// The command with each option at its first value.
+// Returns the command with each option at its first value.
 std::vector<std::string> AsAsked(std::vector<std::string> command,
                                  const std::vector<Variation>& variations);
 
-// The other values.
+// Returns a candidate for each value but the first.
 std::vector<Candidate> CandidatesOf(const Variation& variation);
 
-// The number of processes that a launcher is told to start ("torchrun --nproc-per-node 4"), where
-// it is more than `cards`: fewer of them may be tried. Its place in `command` is left open.
+// Returns the number of processes that a launcher is told to start ("torchrun --nproc-per-node 4")
+// and smaller ones, if it is more than `cards`. Replaces the number in `command` with a
+// placeholder.
 std::optional<Variation> ProcessVariation(std::vector<std::string>& command, size_t cards);
 
-// The trial with these changes, too, all other options at their first values. `user_settings`: of
-// PYTORCH_CUDA_ALLOC_CONF.
+// Returns the trial with these changes added and all other options at their first values.
+// `user_settings` are the user's PYTORCH_CUDA_ALLOC_CONF.
 Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
                   std::string_view user_settings, const std::vector<Variation>& variations);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr absl::string_view kSize = "size=";
 
-// Without a size that was given as a key.
+// Returns the specification without a size that was given as a key.
 std::string WithoutSize(absl::string_view spec) {
   std::vector<absl::string_view> kept;
   for (const absl::string_view part : absl::StrSplit(spec, ','))
@@ -22,7 +22,7 @@ std::string WithoutSize(absl::string_view spec) {
   return absl::StrJoin(kept, ",");
 }
 
-// The specs with another size for each card of them, which `size` makes of the one that it has.
+// Returns the specs with another size for each of their cards, which `size` computes from its own.
 template <typename Size>
 absl::StatusOr<std::vector<std::string>> Resized(const std::vector<std::string>& specs,
                                                  const Size& size) {

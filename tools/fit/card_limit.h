@@ -11,11 +11,11 @@
 
 namespace memtrace::fit {
 
-// Larger than any card; the simulated card backs what is touched alone.
+// A size larger than any card's; the simulated card only backs memory that is touched.
 inline constexpr uint64_t kNoLimit = uint64_t{1} << 40;
 
-// The same cards as `specs` (values of --card) describe, each of `bytes`: kinds, contexts and what
-// others hold on them stay. kInvalidArgument: a sentence.
+// Returns the cards that `specs` (values of --card) describe, each with `bytes`. Their kinds,
+// contexts and what others hold on them stay. Returns kInvalidArgument with a sentence.
 absl::StatusOr<std::vector<std::string>> WithBytes(const std::vector<std::string>& specs,
                                                    uint64_t bytes);
 

@@ -9,20 +9,20 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr uint64_t kFirstSteps = 2;  // make optimizer states, and stand beside them
+constexpr uint64_t kFirstSteps = 2;  // the steps that make optimizer states, and first hold them
 constexpr size_t kLeastTimes = 3;    // twice is a coincidence
-constexpr size_t kMostTimes = 8;     // further back it may have been otherwise
+constexpr size_t kMostTimes = 8;     // further back the program may have behaved differently
 
-// Within a factor of two.
+// True if they are within a factor of two.
 bool AreAlike(uint64_t a, uint64_t b) { return a <= 2 * b && b <= 2 * a; }
 
-// From one rise to the next.
+// The difference between a rise and the next.
 struct Gain {
   uint64_t bytes = 0;
   uint64_t steps = 0;
 };
 
-// The latest first.
+// Returns the gains, the latest first.
 std::vector<Gain> GainsOf(const std::vector<PeakRise>& rises) {
   std::vector<Gain> gains;
   for (size_t i = rises.size(); i-- > 1 && gains.size() < kMostTimes;) {

@@ -18,27 +18,27 @@ struct PeakRise {
   friend bool operator==(const PeakRise&, const PeakRise&) = default;
 };
 
-// Reads the annotation fit.rises: "[[1,[1024]],[2,[2048]]]", a step and the peak of each card.
-// Returns the rises of one card; none if the text is something else.
+// Parses the annotation fit.rises: "[[1,[1024]],[2,[2048]]]", a step and the peak of each card.
+// Returns the rises of one card; none if the text is malformed.
 std::vector<PeakRise> RisesOf(std::string_view text, int32_t card);
 
-// A peak that rises by about as much every so many steps, up to the end of what was seen.
+// A peak that rises by about the same amount every few steps, until the last step seen.
 struct Climb {
-  uint64_t bytes = 0;      // each time
-  uint64_t every = 1;      // steps
-  uint64_t times = 0;      // seen in a row
-  uint64_t last_step = 0;  // at which it rose
+  uint64_t bytes = 0;      // bytes that it rises by each time
+  uint64_t every = 1;      // steps between rises
+  uint64_t times = 0;      // rises seen in a row
+  uint64_t last_step = 0;  // the step of the latest rise
 
-  // Returns the first step that needs more than `room` bytes beyond what the last one seen did, if
-  // it goes on so.
+  // Returns the first step that needs over `room` bytes more than the last step seen did, if the
+  // peak goes on rising like this.
   uint64_t StepBeyond(uint64_t room) const;
 };
 
-// `rises` ascend; `steps` were seen. Nothing if the peak no longer rises, or not regularly. What a
-// training allocates in its first two steps is no climb.
+// Returns nothing if the peak no longer rises, or not regularly. `rises` ascend; `steps` is the
+// number of steps seen. Memory that a training allocates in its first two steps does not count.
 std::optional<Climb> ClimbOf(const std::vector<PeakRise>& rises, uint64_t steps);
 
-// True if the peak rose in the last step that was seen.
+// True if the peak rose in the last step seen.
 bool RoseLast(const std::vector<PeakRise>& rises, uint64_t steps);
 
 }  // namespace memtrace::fit

@@ -13,26 +13,26 @@
 
 namespace memtrace::fit {
 
-// What a trial kept away from the user's folders, as the process states it in its trace
+// The files that a trial kept away from the user's folders, as the process states in its trace
 // (interpose/python/memtrace/_scratch).
 struct KeptAway {
-  uint64_t saves = 0;              // checkpoints of tensors, of which no bytes were written
-  uint64_t files = 0;              // others that were written, moved or deleted
+  uint64_t saves = 0;              // checkpoints of tensors, whose bytes were not written
+  uint64_t files = 0;              // other files that were written, moved or deleted
   std::vector<std::string> first;  // the names of the first few
 
-  uint64_t programs = 0;                    // that are not Python and were started: not kept away
+  uint64_t programs = 0;                    // programs started that are not Python: not kept away
   std::vector<std::string> first_programs;  // their names
 
-  bool is_full = false;  // the layer of the run: it could write no more
+  bool is_full = false;  // the run's layer was full and could take no more
 
   bool is_nothing() const { return saves == 0 && files == 0; }
 };
 
-// What is missing or no number counts as none.
+// Reads them from annotations. A missing or malformed count is 0.
 KeptAway KeptAwayOf(const analysis::Annotations& annotations);
 
-// The same with the files that lie in the layer of the run; those among `saves` are checkpoints,
-// which the process stated.
+// Returns the same with the files in the layer of the run added. Files among `saves` are
+// checkpoints, which the process stated itself.
 KeptAway WithLayer(KeptAway stated, const LayerContents& layer, const std::set<std::string>& saves);
 
 }  // namespace memtrace::fit

@@ -8,7 +8,7 @@ namespace {
 
 using remedies::Id;
 
-// Others have no hook because only a changed program or machine can try them.
+// The others have no hook, because only a changed program or machine can try them.
 bool CanBeTried(const remedies::Row& row) {
   return !row.hook.empty() || row.id == Id::kExpandableSegments || row.id == Id::kOurAllocator;
 }

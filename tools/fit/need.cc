@@ -19,7 +19,7 @@ using analysis::CardExplanation;
 using analysis::CardTimeline;
 using analysis::Explanation;
 
-// The order in which a reader thinks of them, and their words.
+// The roles in the order in which a reader thinks of them, with their words.
 constexpr std::pair<trace::Role, std::string_view> kRoles[] = {
     {trace::Role::kParameter, "parameters"},
     {trace::Role::kBuffer, "buffers"},
@@ -98,13 +98,13 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
   return need;
 }
 
-// The user's own line; where there is none, what the report names.
+// Returns the user's own line, or the site that the report names if there is none.
 std::string LineOf(const analysis::ExplainedRequest& request) {
   const std::string line = analysis::UserLine(request);
   return line.empty() ? request.site : line;
 }
 
-// The request that ended the run, else the last one that it got over.
+// Returns the request that ended the run, else the last one that it recovered from.
 std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
   const auto& failed =
       explanation.failure.request ? explanation.failure.request : explanation.failure.got_over;
@@ -124,7 +124,7 @@ TrialEnd EndOf(const Explanation& explanation) {
   return ended->second == "settled" ? TrialEnd::kSettled : TrialEnd::kSteps;
 }
 
-// That ended: as the process says it, else all that began but the last.
+// Returns the steps that ended: as the process states, else all that began but the last.
 uint64_t StepsOf(const Explanation& explanation) {
   const auto stated = explanation.run.annotations.find(trace::fact::kFitSteps);
   uint64_t steps = 0;

@@ -8,7 +8,7 @@
 namespace memtrace::fit {
 namespace {
 
-// What is left of each card beside what is needed of it.
+// Returns the bytes of each card beyond what is needed of it.
 std::map<int32_t, uint64_t> RoomOn(const std::vector<ProcessNeed>& processes,
                                    const std::vector<uint64_t>& card_bytes) {
   std::map<int32_t, uint64_t> room;

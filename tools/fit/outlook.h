@@ -12,19 +12,19 @@
 
 namespace memtrace::fit {
 
-// How far a run was seen, and what its peaks say about what comes after that.
+// The extent to which a run was seen, and what its peaks say about the steps after that.
 struct Outlook {
-  uint64_t steps = 0;          // of the process that made most
-  uint64_t last_rise = 0;      // the last step that raised an allocated peak; 0: none was seen to
-  bool is_whole = true;        // every process ended by itself: nothing comes after that
+  uint64_t steps = 0;          // steps of the process that made most
+  uint64_t last_rise = 0;      // the last step that raised an allocated peak; 0: none did
+  bool is_whole = true;        // every process ended by itself: no step comes after that
   bool rose_after = false;     // ... and a peak rose after the last step: evaluation, saving
   bool rose_last = false;      // the last step that was seen raised a peak
-  std::optional<Climb> climb;  // of the card that would be full first
+  std::optional<Climb> climb;  // the climb of the card that would be full first
   int32_t card = 0;            // ... and its number
   uint64_t full_in_step = 0;   // ... and the step in which it would be
 };
 
-// `card_bytes`: of each card that the processes ran on.
+// `card_bytes` are those of each card that the processes ran on.
 Outlook OutlookOf(const std::vector<ProcessNeed>& processes,
                   const std::vector<uint64_t>& card_bytes);
 

@@ -17,16 +17,16 @@
 namespace memtrace::fit {
 
 struct Question {
-  Trial trial;  // on the cards that were asked for; its command may have options that vary
+  Trial trial;                        // on the given cards; its command may have options that vary
   std::vector<Variation> variations;  // tried as remedies
-  std::vector<Variation> scalings;    // of which the need is told as it grows
-  bool asks_card = true;              // else only the need is asked
+  std::vector<Variation> scalings;    // options for which the growth of the need is shown
+  bool asks_card = true;              // otherwise only the need is measured
   bool with_remedies = true;
   bool with_smallest_card = false;
-  uint64_t margin_percent = 5;  // of each card, that a recommendation leaves
+  uint64_t margin_percent = 5;  // percent of each card that a recommendation leaves
   std::string user_settings;    // of PYTORCH_CUDA_ALLOC_CONF
 
-  // All options that vary: each stands at its first value where another is tried.
+  // Returns all options that vary. An option stands at its first value while another is tried.
   std::vector<Variation> Options() const {
     std::vector<Variation> all = variations;
     all.insert(all.end(), scalings.begin(), scalings.end());
@@ -34,19 +34,20 @@ struct Question {
   }
 };
 
-// Runs a trial and reads what it left; told apart by a name for progress. Errors: as of RunTrial.
+// Runs a trial and reads its result; the name is for progress. Errors are those of RunTrial.
 using Runner = std::function<absl::StatusOr<Outcome>(const Trial&, std::string_view name)>;
 
-// An outcome from which nothing about memory can be learnt: kFailedPrecondition, a sentence.
+// Returns kFailedPrecondition, with a sentence, if the outcome says nothing about memory.
 absl::Status WhyUseless(const Outcome& outcome, const Trial& trial);
 
-// The trial on the same cards without a limit. kInvalidArgument: as of WithBytes.
+// Returns the trial on the same cards without a limit. Errors are those of WithBytes.
 absl::StatusOr<Trial> Unlimited(Trial trial);
 
-// The trial for as many steps as `seen` was watched; to its end, if that was.
+// Returns the trial for as many steps as `seen` had; to its end, if `seen` ended by itself.
 Trial AsFarAs(Trial trial, const Outcome& seen);
 
-// The trial for as many steps as it takes to meet the highest peak of `seen`, and one more.
+// Returns the trial for as many steps as it takes to reach the highest peak of `seen`, and one
+// more.
 Trial PastThePeakOf(Trial trial, const Outcome& seen);
 
 }  // namespace memtrace::fit

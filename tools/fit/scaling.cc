@@ -18,10 +18,10 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr size_t kMostGrowths = 8;      // that are told
-constexpr size_t kMostRunsOnCard = 10;  // of the search for the largest value
+constexpr size_t kMostGrowths = 8;      // the most that are shown
+constexpr size_t kMostRunsOnCard = 10;  // in the search for the largest value
 
-// Of the card that needs most; of another one it may be another card.
+// Returns the need of the card that needs most, which may be another card for another outcome.
 CardNeed Fullest(const Outcome& outcome) {
   CardNeed fullest;
   for (CardNeed& need : Joined(outcome.processes))
@@ -29,23 +29,23 @@ CardNeed Fullest(const Outcome& outcome) {
   return fullest;
 }
 
-// First, middle, last.
+// Returns the first, the middle and the last.
 template <typename Value>
 std::vector<Value> Pillars(const std::vector<Value>& of) {
   if (of.size() <= 3) return of;
   return {of.front(), of[of.size() / 2], of.back()};
 }
 
-// From where on the peak is in the phase in which it is at the last value. A peak that moves to
-// another phase follows another formula from there on; of one point none can be told, so that at
-// least the last two count.
+// Returns the first index from which on the peak is in the same phase as at the last value. A peak
+// that moves to another phase follows another formula from there on. At least the last two count,
+// because one point gives no formula.
 size_t FirstOfLastPhase(const std::vector<CardNeed>& needs) {
   size_t first = needs.size() - 1;
   while (first > 0 && needs[first - 1].peak_at.phase == needs.back().peak_at.phase) --first;
   return std::min(first, needs.size() - 2);
 }
 
-// What grows between the first and the last value, the most first.
+// Returns the parts that grow between the first and the last value, the most first.
 std::vector<NamedFormula> GrowthsOf(const std::vector<uint64_t>& values,
                                     const std::vector<CardNeed>& needs,
                                     std::vector<NeedPart> CardNeed::*parts) {
@@ -123,7 +123,7 @@ class ValueSearch {
     return absl::OkStatus();
   }
 
-  // Begins where the growth says; then one up or down, then halves.
+  // Begins at the prediction, doubles its steps up or down until a bound is found, then halves.
   absl::Status FindLargest(const std::vector<uint64_t>& values) {
     const uint64_t step = std::reduce(values.begin(), values.end(), values.front(),
                                       [](uint64_t a, uint64_t b) { return std::gcd(a, b); });
@@ -150,7 +150,7 @@ class ValueSearch {
     return absl::OkStatus();
   }
 
-  // The largest number of steps that the growth has below the card; at least 1.
+  // Returns the largest number of steps that the formula puts within the card; at least 1.
   uint64_t Predicted(uint64_t step) const {
     const std::vector<uint64_t> cards = BytesOfCards(question_.trial.cards);
     const auto limit = static_cast<double>(*std::min_element(cards.begin(), cards.end()));

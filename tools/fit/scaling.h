@@ -11,16 +11,17 @@
 
 namespace memtrace::fit {
 
-// The need at each value, without a limit, and what grows with it; with a card, the largest value
-// that completes on it, each tried by a run. kInvalidArgument: the values are not numbers from 1
-// on, a sentence; kFailedPrecondition: as of WhyUseless; else as of the runner.
+// Returns the need at each value without a limit, and what grows with it. With a card, also the
+// largest value that completes on it, each tried by a run. Errors: kInvalidArgument, with a
+// sentence, if the values are not whole numbers from 1 on; those of WhyUseless; and those of the
+// runner.
 absl::StatusOr<Scaling> FindScaling(const Question& question, const Variation& variation,
                                     const Runner& run);
 
-// The values of a scaling, ascending. kInvalidArgument: as above.
+// Returns the values of a scaling, ascending. kInvalidArgument as above.
 absl::StatusOr<std::vector<uint64_t>> ValuesOf(const Variation& variation);
 
-// Through all of one to three points of (value, bytes) of different values.
+// Returns the formula through one to three points of (value, bytes) with different values.
 NeedFormula FormulaThrough(const std::vector<std::pair<uint64_t, double>>& points);
 
 }  // namespace memtrace::fit

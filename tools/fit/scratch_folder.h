@@ -9,10 +9,10 @@
 
 namespace memtrace::fit {
 
-// A folder that goes, with all that is in it, when this does.
+// A folder that its destructor removes with all that is in it.
 class ScratchFolder {
  public:
-  // In the system's temporary folder. kUnavailable: a sentence.
+  // Makes one in the system's temporary folder. Returns kUnavailable, with a sentence.
   static absl::StatusOr<ScratchFolder> Make();
 
   ScratchFolder(ScratchFolder&& other) noexcept;
@@ -26,7 +26,7 @@ class ScratchFolder {
  private:
   explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
 
-  std::filesystem::path path_;  // empty when moved from
+  std::filesystem::path path_;  // empty after a move
 };
 
 }  // namespace memtrace::fit

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMostMembers = 3;  // of a combination
 
-// Whether each hook among the changes found something to change.
+// True if each hook among the changes found something to change.
 bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
   return std::all_of(changes.begin(), changes.end(), [&outcome](const Candidate& change) {
     if (change.hook.empty()) return true;
@@ -35,8 +35,8 @@ std::string NameOf(const std::vector<Candidate>& changes) {
   return name;
 }
 
-// Whether all that the run ever reserved stays below these cards: then it makes the same run there,
-// and there is no need to see it.
+// True if all that the run ever reserved fits these cards: it would make the same run there, so it
+// need not be run again.
 bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
   const std::vector<CardNeed> needs = Joined(outcome.processes);
   return std::all_of(needs.begin(), needs.end(), [&card_bytes](const CardNeed& need) {
@@ -45,7 +45,7 @@ bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
   });
 }
 
-// How far a run came before memory ran out; launches tell runs within a phase apart.
+// Returns how far a run came before memory ran out; launches tell runs within a phase apart.
 std::tuple<uint64_t, uint32_t, uint64_t> Progress(const Outcome& outcome) {
   const std::optional<FailedLine> failed = outcome.Failed();
   if (!failed) return {0, 0, 0};
@@ -60,7 +60,8 @@ bool IsOneOf(const Candidate& candidate, const std::vector<Candidate>& of) {
                      [&candidate](const Candidate& other) { return other.name == candidate.name; });
 }
 
-// The set of so many of `among` that was tried, did not fit and got furthest; of equals the least.
+// Returns the set of `members` changes in `among` whose trial got furthest before memory ran out;
+// of equal ones the least.
 std::vector<Candidate> FurthestOf(const Answer& answer, const std::vector<Candidate>& among,
                                   size_t members) {
   const TriedRemedy* furthest = nullptr;
@@ -78,7 +79,7 @@ std::vector<Candidate> FurthestOf(const Answer& answer, const std::vector<Candid
   return furthest == nullptr ? std::vector<Candidate>() : furthest->changes;
 }
 
-// Those that leave a margin before those that do not, then what asks less.
+// True if `a` is better: a set that leaves a margin comes first, then the least work.
 bool IsBetter(const TriedRemedy& a, const TriedRemedy& b) {
   const bool has_margin = a.has_margin.value_or(false);
   if (has_margin != b.has_margin.value_or(false)) return has_margin;
@@ -96,7 +97,7 @@ absl::Status Search::Run() {
   MEMTRACE_RETURN_IF_ERROR(AskNeed());
   Trial within = AsFarAs(question_.trial, answer_.unlimited);
   within.command = AsAsked(within.command, question_.Options());
-  // Every later trial need not look for what this one was watched for.
+  // Later trials only need the steps that raised the peak of this one.
   question_.trial = PastThePeakOf(question_.trial, answer_.unlimited);
   if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(AskCard(within));
   if (question_.with_smallest_card && answer_.unlimited.fits()) {
@@ -160,7 +161,7 @@ absl::StatusOr<TriedRemedy> Search::Try(std::vector<Candidate> changes) const {
   return tried;
 }
 
-// One by one, then those that go together, as long as they ask less than what fits already.
+// Tries each candidate, then combinations that are less work than the set that fits already.
 absl::Status Search::TryRemedies() {
   std::vector<Candidate> useful;
   for (const Candidate& candidate : AllCandidates()) {
@@ -174,9 +175,9 @@ absl::Status Search::TryRemedies() {
   return TryCombinations(useful);
 }
 
-// Those that ask less than what is recommended already, with the one of them that got furthest; if
-// none of these pairs fits, each third with the pair that did. A set without the furthest would
-// fail where that alone no longer does.
+// Extends the single candidate that got furthest by others that are less work than the recommended
+// set; then, if no pair fits, the pair that got furthest. A set without the furthest candidate
+// would fail where that alone no longer does.
 absl::Status Search::TryCombinations(const std::vector<Candidate>& useful) {
   std::vector<Candidate> cheaper;
   for (const Candidate& candidate : useful)
@@ -184,7 +185,7 @@ absl::Status Search::TryCombinations(const std::vector<Candidate>& useful) {
   std::vector<Candidate> base = FurthestOf(answer_, cheaper, 1);
   for (size_t members = 2; members <= kMostMembers && !base.empty(); ++members) {
     for (const std::vector<Candidate>& changes : Extensions(base, cheaper)) {
-      if (!MayBeBest(changes)) break;  // nor is any after it
+      if (!MayBeBest(changes)) break;  // nor may any after it
       MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, Try(changes));
       MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
     }
@@ -193,7 +194,7 @@ absl::Status Search::TryCombinations(const std::vector<Candidate>& useful) {
   return absl::OkStatus();
 }
 
-// Until one fits.
+// Tries the values until one fits.
 absl::Status Search::TryValues(const Variation& variation, std::vector<Candidate>& useful) {
   std::optional<Candidate> last;
   for (const Candidate& candidate : CandidatesOf(variation)) {
@@ -203,11 +204,11 @@ absl::Status Search::TryValues(const Variation& variation, std::vector<Candidate
     MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
     if (fits) break;
   }
-  if (last) useful.push_back(*std::move(last));  // the one that takes least
+  if (last) useful.push_back(*std::move(last));  // the value that takes least memory
   return absl::OkStatus();
 }
 
-// What cannot become the recommendation is not asked for its margin.
+// Runs a change with the margin only if it can become the recommendation.
 absl::Status Search::Note(TriedRemedy tried) {
   if (tried.outcome.fits() && tried.had_effect && MayBeBest(tried.changes)) {
     MEMTRACE_ASSIGN_OR_RETURN(tried.has_margin, HasMargin(TrialWith(tried.changes), tried.outcome,

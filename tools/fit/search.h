@@ -16,19 +16,19 @@
 
 namespace memtrace::fit {
 
-// Answers one question by trials: the need, whether it fits, what would make it fit, and what else
-// is asked.
+// Answers one question by trials: the need, if it fits, what would make it fit, and more on
+// request.
 //
 // Thread rule: one thread at a time.
 class Search {
  public:
   Search(Question question, Runner run) : question_(std::move(question)), run_(std::move(run)) {}
 
-  // Runs the trials. Errors: kFailedPrecondition if the program fails by itself, in a sentence;
-  // else those of the runner. Call it once.
+  // Runs the trials. Returns kFailedPrecondition, with a sentence, if the program fails by itself;
+  // other errors are those of the runner. Call it once.
   absl::Status Run();
 
-  // What was found; after an error, what was found before it.
+  // The answer; after an error, the part that was found before it.
   const Answer& answer() const { return answer_; }
 
  private:

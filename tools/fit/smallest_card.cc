@@ -17,7 +17,8 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Of the card that needs most: what it cannot do without, and what it takes without a limit.
+// The least the program can run with, and what it takes without a limit, on the card that needs
+// most.
 struct Bounds {
   uint64_t lower = 0;
   uint64_t upper = 0;
@@ -54,9 +55,9 @@ class Bisection {
  private:
   absl::Status Halve(const Bounds& bounds) {
     const uint64_t step = std::max(64 * kMiB, RoundUp(bounds.upper / 256, kMiB));
-    uint64_t fails = (bounds.lower - 1) / step;  // in steps; below what it cannot do without
+    uint64_t fails = (bounds.lower - 1) / step;  // in steps; below the least it can run with
     uint64_t completes = RoundUp(bounds.upper, step) / step;
-    // At the upper bound it makes the same run as without a limit.
+    // At the upper bound it makes the same run as without a limit, so that is not tried.
     while (completes - fails > 1) {
       const uint64_t middle = fails + (completes - fails) / 2;
       const absl::StatusOr<bool> completed = CompletesAt(middle * step);
@@ -79,7 +80,7 @@ class Bisection {
     return outcome->fits();
   }
 
-  // The smallest one that is large enough; its context is its own, so it is run.
+  // Names the smallest product that is large enough. It is run, because its context differs.
   absl::Status NameProduct() {
     std::vector<const card::CardProfile*> products;
     for (const card::CardProfile& profile : card::CardProfiles())

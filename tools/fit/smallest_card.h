@@ -10,10 +10,10 @@
 
 namespace memtrace::fit {
 
-// For torch's allocator as the user has it, with expandable segments, and memtrace's: the smallest
-// card by bisection, each size a run; all cards of the trial are of that size. Near the limit an
-// allocator is not monotonous to the byte, so sizes differ by steps of 64 MiB, or a 256th of the
-// card if that is more. Errors: as of the runner.
+// Finds the smallest card for torch's allocator as the user has it, with expandable segments, and
+// for memtrace's. Each size of the bisection is a run; all cards of the trial have that size. Near
+// the limit an allocator is not monotonic to the byte, so sizes differ by steps of 64 MiB, or a
+// 256th of the card if that is more. Errors are those of the runner.
 absl::StatusOr<std::vector<SmallestCard>> FindSmallestCards(const Question& question,
                                                             const Runner& run);
 

@@ -31,9 +31,9 @@ launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
   return request;
 }
 
-// What the Python package does in a trial (docs/fit.md).
+// Sets the variables that direct the Python package in a trial (docs/fit.md).
 void AddTrial(const Trial& trial, launch::Environment& environment) {
-  // When it is ended: seconds of CLOCK_MONOTONIC, which is Python's time.monotonic().
+  // The trial's end in seconds of CLOCK_MONOTONIC, which is Python's time.monotonic().
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::steady_clock::now().time_since_epoch());
   environment[env::kFitEnds.name()] =
@@ -46,7 +46,7 @@ void AddTrial(const Trial& trial, launch::Environment& environment) {
   if (!trial.changes.empty()) environment[env::kFitChanges.name()] = trial.changes;
 }
 
-// How it keeps from the user's files what it writes: a layer does, else the Python package.
+// Selects how its writes are kept from the user's files: by a layer, else by the Python package.
 void AddFiles(const fs::path& folder, bool has_layer, launch::Environment& environment) {
   environment.erase(env::kFitScratch.name());
   environment.erase(env::kFitSaves.name());
@@ -58,7 +58,7 @@ void AddFiles(const fs::path& folder, bool has_layer, launch::Environment& envir
   environment["TMPDIR"] = (folder / kTemporaryFolder).string();
 }
 
-// Names of files that its processes listed, one a line.
+// Returns the names of files that its processes listed, one a line.
 std::set<std::string> ListedIn(const fs::path& list) {
   std::set<std::string> names;
   std::ifstream file(list);

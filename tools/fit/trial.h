@@ -22,33 +22,33 @@ struct Trial {
   std::vector<std::string> cards;          // values of --card
   std::string allocator = "native";        // or "memtrace"
   std::map<std::string, std::string> set;  // environment beside the user's
-  std::string changes;                     // of calls: MEMTRACE_FIT_CHANGES
-  std::string host_values;                 // as launch::LaunchRequest has it
+  std::string changes;                     // hooks to apply: MEMTRACE_FIT_CHANGES
+  std::string host_values;                 // as in launch::LaunchRequest
   std::string stub;  // a Python file that is run before the program's first line
   uint64_t least_steps = 2;
   uint64_t most_steps = 8;
-  uint64_t watch_seconds = 0;  // from its first step on, however many steps those are
-  uint64_t seconds = 600;      // after which it is ended
+  uint64_t watch_seconds = 0;  // limit from its first step on, for any number of steps
+  uint64_t seconds = 600;      // limit for the whole run
 };
 
 struct TrialResult {
   int exit_code = 0;
-  bool is_late = false;             // ended at its limit of time
-  int asked_to_stop = 0;            // the signal by which we were, meanwhile; 0: none
-  std::vector<std::string> traces;  // of its processes, the first one's first
-  std::filesystem::path log;        // what it printed
+  bool is_late = false;             // ended at its time limit
+  int asked_to_stop = 0;            // the signal that asked this process to stop; 0: none
+  std::vector<std::string> traces;  // its processes' traces, the first one's first
+  std::filesystem::path log;        // its output
   double seconds = 0;
-  std::optional<LayerContents> layer;  // what it wrote; nothing: it had none
-  std::set<std::string> saves;         // of these: checkpoints, of which no bytes were written
-  std::set<std::string> opened;        // without a layer: opened for writing in the user's folders
+  std::optional<LayerContents> layer;  // files that it wrote; nothing: it had no layer
+  std::set<std::string> saves;         // checkpoints among these, whose bytes were not written
+  std::set<std::string> opened;        // without a layer: files of the user's opened for writing
 };
 
-// `folder`: for its traces and what it writes; made. Errors: as of launch::PlanLaunch; kUnavailable
-// if it cannot start.
+// `folder` is made for its traces and what it writes. Errors are those of launch::PlanLaunch;
+// kUnavailable if it cannot start.
 absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const std::filesystem::path& folder,
                                      const FileKeeping& keeping);
 
-// The last lines of what a trial printed.
+// Returns the last lines of a trial's output.
 std::string LogEnd(const TrialResult& result, size_t lines);
 
 }  // namespace memtrace::fit

@@ -16,14 +16,14 @@ namespace {
 constexpr absl::string_view kTraceback = "Traceback (most recent call last):";
 constexpr absl::string_view kFile = "  File \"";
 
-// What a traceback says.
+// The place and the error in a traceback.
 struct Traceback {
   std::string line;   // the innermost of the user's own: "train.py:12"
   std::string error;  // "FileNotFoundError: [Errno 2] ..."
 };
 
-// Of a line `  File "PATH", line N, in f`, or faulthandler's without the second comma: "name:N", or
-// empty for libraries and Python's own.
+// Returns "name:N" for a line `  File "PATH", line N, in f`, or faulthandler's without the second
+// comma; empty for libraries and Python's own files.
 std::string PlaceOf(absl::string_view line) {
   if (!absl::ConsumePrefix(&line, kFile)) return "";
   const size_t quote = line.find("\", line ");
@@ -46,7 +46,7 @@ Traceback LastTraceback(absl::string_view log) {
       last = {};
     } else if (std::string place = PlaceOf(line); !place.empty()) {
       last.line = std::move(place);
-      is_inside = true;  // the log's end may begin within a traceback
+      is_inside = true;  // the log may begin within a traceback
     } else if (is_inside && !line.empty() && line.front() != ' ') {
       last.error = std::string(line);
       is_inside = false;
@@ -60,7 +60,7 @@ bool HasAny(const std::string& text, std::initializer_list<absl::string_view> wo
                      [&text](absl::string_view word) { return absl::StrContains(text, word); });
 }
 
-// What the error is about; empty if it is the program's own affair.
+// Returns the external cause of the error; empty if the program itself is the cause.
 std::string WantOf(const std::string& error) {
   if (absl::StrContains(error, "EOF when reading a line"))
     return "asks the user, and nobody is there";
@@ -74,12 +74,12 @@ std::string WantOf(const std::string& error) {
 
 }  // namespace
 
-// faulthandler's, which a trial prints shortly before it is ended: innermost first.
+// Reads the traceback that faulthandler prints shortly before a trial is ended, innermost first.
 std::string PlaceAtEnd(std::string_view text) {
   constexpr absl::string_view kBegin = "(most recent call first):";
   const absl::string_view log(text.data(), text.size());
   bool is_inside = false;
-  std::string of_last_thread;  // which is the main one
+  std::string of_last_thread;  // the last thread is the main one
   for (const absl::string_view line : absl::StrSplit(log, '\n')) {
     if (absl::EndsWith(line, kBegin)) {
       is_inside = true;

@@ -8,17 +8,17 @@
 
 namespace memtrace::fit {
 
-// The last line of a log if that is memtrace's own, "memtrace: ...", without its beginning; empty
-// if it is not.
+// Returns the last line of a log if it is memtrace's own, "memtrace: ...", without this prefix;
+// else empty.
 std::string OwnSentence(std::string_view log);
 
-// Where a program was when its time was nearly over, "train.py:12"; empty if it did not say.
+// Returns the program's line when its time was nearly over, "train.py:12"; empty if not known.
 std::string PlaceAtEnd(std::string_view log);
 
-// What a Python program that failed by itself wanted, and what to do, as a clause: "train.py:12
-// wants the network (ConnectionError); ...". From the last traceback of what it printed; empty if
-// there is none. A last line of memtrace's own says it itself. `has_stub`: a stand-in is given
-// already, so none is offered.
+// Returns, as a clause, what a Python program that failed by itself needed, and what to do:
+// "train.py:12 wants the network (ConnectionError); ...". It reads the last traceback in the
+// output; empty if there is none. If the last line is memtrace's own, returns that. `has_stub` is
+// true if a stand-in is given already, so that none is offered.
 std::string WhyFailed(std::string_view log, bool has_stub);
 
 }  // namespace memtrace::fit

@@ -20,7 +20,7 @@ const std::vector<std::vector<std::string>> kOfOneCuda = {
     {"libcudart.so.13", "libcublasLt.so.13", "libcublas.so.13", "libcusolver.so.12",
      "libcufft.so.12", "libcupti.so.13"}};
 
-// Reads an ELF file by offsets; what lies outside reads as nothing.
+// Reads an ELF file by offsets. A read outside the file returns nothing.
 class ElfReader {
  public:
   explicit ElfReader(const std::string& path) : file_(path, std::ios::binary) {}

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience(5);  // with what was asked to stop
+constexpr std::chrono::seconds kPatience(5);  // time for a process to end after a signal to stop
 
 constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -46,7 +46,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// Nothing is there to be read, and both outputs go to the log.
+// Makes stdin empty and sends stdout and stderr to the log.
 bool OpenLog(const std::string& log) {
   const int input = open("/dev/null", O_RDONLY);
   const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, S_IRUSR | S_IWUSR);
@@ -57,10 +57,10 @@ bool OpenLog(const std::string& log) {
   return is_open;
 }
 
-// Becomes the program, with the signal mask that we were started with. Returns only if it cannot:
-// the sentence why.
+// Executes the program with the signal mask that this process was started with. Returns only if
+// that fails, with a sentence that says why.
 std::string Execute(const LaunchPlan& plan, const sigset_t& mask) {
-  // With a limit it has a group of its own, so that all of it can be ended.
+  // A program with a time limit gets a process group, so that everything it started can be ended.
   if (plan.seconds != 0) setpgid(0, 0);
   if (!plan.log.empty() && !OpenLog(plan.log))
     return absl::StrCat("cannot write ", plan.log, ": ", std::strerror(errno));
@@ -79,7 +79,7 @@ std::string Execute(const LaunchPlan& plan, const sigset_t& mask) {
                       HintForScript(plan.program));
 }
 
-// All that comes out of the pipe until its other end is closed.
+// Returns all that comes out of the pipe until its other end is closed.
 std::string ReadAll(int pipe_end) {
   std::string text;
   std::array<char, 1024> piece{};
@@ -90,7 +90,7 @@ std::string ReadAll(int pipe_end) {
   }
 }
 
-// A pipe that execution closes tells why there was none.
+// Starts the program. The pipe closes when it is executed; otherwise it carries the reason.
 absl::StatusOr<pid_t> Spawn(const LaunchPlan& plan, const sigset_t& mask) {
   constexpr int kNoProgram = 127;
   std::array<int, 2> ends{};
@@ -112,8 +112,9 @@ absl::StatusOr<pid_t> Spawn(const LaunchPlan& plan, const sigset_t& mask) {
   return absl::UnavailableError(why);
 }
 
-// A terminal's Ctrl-C reaches the whole foreground group, the child included, and comes from the
-// kernel; one that a program sent came to us alone.
+// True if the signal must be passed on. A terminal's Ctrl-C comes from the kernel and reaches the
+// whole foreground group, the child included; a signal that a program sent reached only this
+// process.
 bool IsForChild(const siginfo_t& signal) {
   const bool from_keyboard = signal.si_signo == SIGINT || signal.si_signo == SIGQUIT;
   return !from_keyboard || signal.si_code == SI_USER || signal.si_code == SI_QUEUE;
@@ -130,7 +131,7 @@ bool AsksToStop(int signal) {
   return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
 }
 
-// Blocks what is watched, once; gives the mask that this process was started with.
+// Blocks the watched signals, once. Returns the mask that this process was started with.
 const sigset_t& MaskAtStart(const sigset_t& watched) {
   static const sigset_t kMask = [&watched] {
     sigset_t before;
@@ -140,7 +141,7 @@ const sigset_t& MaskAtStart(const sigset_t& watched) {
   return kMask;
 }
 
-// Waits for a signal, or until `end` if there is a limit. Nothing after that.
+// Waits for a signal, or until `end` if there is a limit. Returns nothing after the limit.
 std::optional<siginfo_t> NextSignal(const sigset_t& watched, const LaunchPlan& plan,
                                     Clock::time_point end) {
   siginfo_t signal;
@@ -151,7 +152,7 @@ std::optional<siginfo_t> NextSignal(const sigset_t& watched, const LaunchPlan& p
     const timespec time{.tv_sec = left.count() / kSecond, .tv_nsec = left.count() % kSecond};
     const int got =
         plan.seconds == 0 ? sigwaitinfo(&watched, &signal) : sigtimedwait(&watched, &signal, &time);
-    if (got >= 0) return signal;  // else interrupted by a stop and continue, or too late
+    if (got >= 0) return signal;  // otherwise interrupted by stop and continue, or too late
   }
 }
 

@@ -23,14 +23,14 @@ std::vector<std::string> Shims(const fs::path& libraries) {
     if (name.rfind(kPrefix, 0) == 0 && fs::exists(entry.path() / "libmemtrace_torch.so", error))
       shims.push_back(name.substr(kPrefix.size()));
   }
-  // "2.9" before "2.10": of one major a shorter number is a smaller one.
+  // "2.9" comes before "2.10": within a major version a shorter number is a smaller one.
   std::sort(shims.begin(), shims.end(), [](const std::string& one, const std::string& other) {
     return std::pair(one.size(), one) < std::pair(other.size(), other);
   });
   return shims;
 }
 
-// What stands between quotes in the line of version.py that begins with `name`, as
+// Returns the text between quotes in the line of version.py that begins with `name`, such as
 // __version__ = '2.11.0+cu130' or cuda: Optional[str] = '13.0'.
 std::string InVersionFile(const fs::path& site_packages, std::string_view name) {
   std::ifstream file(site_packages / "torch" / "version.py");
@@ -43,7 +43,7 @@ std::string InVersionFile(const fs::path& site_packages, std::string_view name) 
   return "";
 }
 
-// NVIDIA's wheels, on which torch's depends, have it in one of these.
+// Returns CUPTI's library from NVIDIA's wheels, on which torch's depends; empty if there is none.
 std::string Cupti(const fs::path& site_packages) {
   std::error_code error;
   for (const char* file : {"cu13/lib/libcupti.so.13", "cuda_cupti/lib/libcupti.so.12"}) {

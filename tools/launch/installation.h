@@ -11,28 +11,28 @@
 
 namespace memtrace::launch {
 
-// What becomes of a call of a symbol that a library of the simulated card exports.
+// A symbol that a library of the simulated card exports, and how a call of it is treated.
 struct CardSymbol {
   std::string library;
   std::string name;
   std::string kind;  // "full", "partial", "inert" or "unsupported"
-  std::string note;  // of "partial": what is not looked at or done; else empty
+  std::string note;  // if "partial": what is not checked or done; else empty
 };
 
 // The torch beside the package.
 struct TorchInstallation {
   std::string version;  // "2.11.0+cu130"; empty if there is none
   std::string cuda;     // the CUDA that it was built for, as "13.0"; empty if it was built without
-  std::string rocm;     // the same of AMD's ROCm
+  std::string rocm;     // the same for AMD's ROCm
   std::string cupti;    // the file of the CUPTI that came with it; empty if none did
 
   // "2.11"
   std::string minor() const;
-  // False of a nightly or what else was built on the way to a release, whose classes may differ.
+  // False for a nightly or other build before a release, whose classes may differ.
   bool is_release() const;
 };
 
-// What there is to run programs with. Nothing of it is started.
+// The parts that are available to run programs with. Nothing is started to find them.
 struct Installation {
   std::filesystem::path package;
   std::vector<std::string> shims;  // the torch minors that the package has a shim for
@@ -43,7 +43,7 @@ struct Installation {
   bool ServesTorch() const;
 };
 
-// Looks at the package's folder and its neighbours.
+// Looks at the package's folder and its neighbors.
 Installation FindInstallation(const std::filesystem::path& package);
 
 }  // namespace memtrace::launch

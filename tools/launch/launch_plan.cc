@@ -64,7 +64,8 @@ absl::Status CheckOutput(const fs::path& output, bool force) {
                                       " is a folder; name the trace file to write, as in -o " +
                                       (output / "run.trace").string());
   }
-  // Also with -f: it would be removed, and /dev/null is the whole machine's.
+  // This holds with -f as well: the file would be removed, and /dev/null belongs to the whole
+  // machine.
   if (fs::exists(output, error) && !fs::is_regular_file(output, error)) {
     return absl::InvalidArgumentError(output.string() +
                                       " is no plain file, which a trace has to be; name another "
@@ -82,7 +83,7 @@ void Prepend(Environment& environment, const std::string& name, const std::strin
   value = value.empty() ? path : path + ":" + value;
 }
 
-// The values of an earlier `memtrace run` around this one must not leak into it.
+// Sets the variable, or erases it so that the value of an outer `memtrace run` does not leak in.
 void SetOrErase(Environment& environment, const std::string& name, const std::string& value) {
   if (value.empty()) {
     environment.erase(name);
@@ -150,17 +151,17 @@ void AddHostValues(const LaunchRequest& request, Environment& environment) {
              request.generate_length > 0 ? std::to_string(request.generate_length) : "");
 }
 
-// The file by which the processes of this launch see what each holds on the simulated cards. It is
-// never closed: it goes when this process does, however it ends, and nothing is left to clean up.
+// Returns the file by which the processes of this launch see what each holds on the simulated
+// cards. It is never closed: it vanishes when this process ends, so there is nothing to clean up.
 std::string SharedLedger() {
   static const int kLedger = memfd_create("memtrace-card", MFD_CLOEXEC);
   if (kLedger < 0) return "";
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(kLedger);
 }
 
-// Python's own start-up puts the card in place; other programs get it from the loader. What their
-// own libraries need, or they load by name, the loader finds in the card's folder. What watches the
-// driver comes before whatever driver there is.
+// Python's own start-up puts the card in place; other programs get it from the loader, which finds
+// in the card's folder any library that they load by name or that their libraries need. The library
+// that watches the driver comes before any driver.
 void AddPreloadedLibraries(const LaunchRequest& request, const fs::path& package,
                            LaunchPlan& plan) {
   if (!request.cards.empty() && IsElfFile(plan.program) && !IsPythonInterpreter(plan.program)) {
@@ -180,7 +181,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   Prepend(environment, env::kPythonPath.name(), (package / "inject").string());
   environment[env::kHome.name()] = package.string();
   environment[env::kAllocator.name()] = request.allocator;
-  // Of a program that made its own card and now calls `run`.
+  // This is left over if a program made its own card and now calls `run`.
   environment.erase(env::kRecord.name());
   environment[env::kCommand.name()] =
       nlohmann::json(request.command)

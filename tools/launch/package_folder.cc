@@ -45,7 +45,7 @@ absl::StatusOr<fs::path> FindPackageFolder() {
   const fs::path folder = program.parent_path();
   std::vector<fs::path> candidates;
   AddEnvironmentFolders(folder.parent_path() / "lib", candidates);
-  AddEnvironmentFolders(folder.parent_path() / "lib64", candidates);  // Fedora and its like
+  AddEnvironmentFolders(folder.parent_path() / "lib64", candidates);  // Fedora and similar systems
   candidates.push_back(folder.parent_path() / "memtrace");
   candidates.push_back(folder / "package" / "memtrace");
   candidates.push_back(folder / "package");

@@ -9,10 +9,10 @@
 
 namespace memtrace::launch {
 
-// The installed Python package `memtrace`, with inject/ (sitecustomize) and lib/ (the libraries):
-// $MEMTRACE_HOME, or where it lies beside this program in an environment (bin/../lib/python3*/
-// site-packages/memtrace), a wheel's target folder, or a build tree. kFailedPrecondition with what
-// to do if there is none.
+// Returns the folder of the installed Python package `memtrace`, with inject/ (sitecustomize) and
+// lib/ (the libraries): $MEMTRACE_HOME, or its place beside this program in an environment
+// (bin/../lib/python3*/site-packages/memtrace), a wheel's target folder, or a build tree. If there
+// is none, returns kFailedPrecondition with what to do.
 absl::StatusOr<std::filesystem::path> FindPackageFolder();
 
 }  // namespace memtrace::launch

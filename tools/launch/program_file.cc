@@ -79,7 +79,8 @@ std::optional<std::string> PythonScript(const std::vector<std::string>& command)
     if (word == "--check-hash-based-pycs") {
       ++i;
     } else if (word[1] != '-') {
-      // In a cluster of letters (-uc) the first of these takes the rest, or the next word.
+      // In a cluster of letters (-uc) the first of these takes the rest as its value, or the next
+      // word.
       const size_t taker = word.find_first_of("cmWX", 1);
       if (taker == std::string::npos) continue;
       if (word[taker] == 'c' || word[taker] == 'm') return std::nullopt;

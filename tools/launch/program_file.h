@@ -11,21 +11,21 @@
 
 namespace memtrace::launch {
 
-// Finds the file that a shell would start for `name`. kNotFound or kPermissionDenied (not
-// executable) with a sentence.
+// Finds the file that a shell would start for `name`. Returns kNotFound, or kPermissionDenied if it
+// is not executable, with a sentence.
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 
-// Returns "; write python NAME ..." if `name` is that of a Python script, which needs an
+// Returns "; write python NAME ..." if `name` is the name of a Python script, which needs an
 // interpreter unless it is executable and names one; else "".
 std::string HintForScript(const std::string& name);
 
-// By its file's name, links resolved: python, python3, python3.11, pypy3.
+// True if the file's name, or its target's, is one of python, python3, python3.11, pypy3.
 bool IsPythonInterpreter(const std::string& path);
 
-// An ELF file, as opposed to a script with an interpreter.
+// True if it is an ELF file, as opposed to a script with an interpreter.
 bool IsElfFile(const std::string& path);
 
-// The script of `python [options] SCRIPT ...`; nothing for -c, -m, - and no script at all.
+// Returns the script of `python [options] SCRIPT ...`; nothing for -c, -m, - or no script.
 // `command` begins with the interpreter.
 std::optional<std::string> PythonScript(const std::vector<std::string>& command);
 

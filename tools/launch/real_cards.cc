@@ -19,14 +19,14 @@ using Library = std::unique_ptr<void, Close>;
 
 Library OpenDriver() { return Library(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)); }
 
-// Empty if it is the simulated one.
+// Returns the driver's file; empty if it is the simulated driver.
 std::string FileOf(const Library& driver) {
   link_map* map = nullptr;
   if (dlinfo(driver.get(), RTLD_DI_LINKMAP, &map) != 0) return "";
   return dlsym(driver.get(), "memtrace_card_count") == nullptr ? map->l_name : "";
 }
 
-// Calls one of the few functions that are asked, as cuda.h declares them.
+// Calls one of the few functions of the driver that are needed, as cuda.h declares them.
 template <typename... Arguments>
 int Call(const Library& driver, const char* name, Arguments... arguments) {
   using Function = int(Arguments...);
@@ -41,7 +41,7 @@ std::string ErrorText(const Library& driver, int result) {
   return is_known ? text : "error " + std::to_string(result);
 }
 
-// 13000 is "13.0".
+// Returns "13.0" for 13000.
 std::string VersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

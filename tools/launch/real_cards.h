@@ -9,26 +9,26 @@
 
 namespace memtrace::launch {
 
-// A card of this machine, as the driver tells it.
+// A card of this machine, as the driver reports it.
 struct RealCard {
   std::string name;
   uint64_t bytes = 0;
 };
 
-// NVIDIA's driver on this machine. Nothing of ours, preloaded by somebody, is meant.
+// NVIDIA's driver on this machine, never a preloaded driver of ours.
 struct RealDriver {
   std::string file;     // of its library; empty if there is none
   std::string cuda;     // the newest CUDA that it serves, as "13.0"
-  std::string trouble;  // why it gives no cards, in the driver's words; empty if it gives them
+  std::string trouble;  // the driver's error if it gives no cards; empty if it gives them
   std::vector<RealCard> cards;
 };
 
-// The file of the driver's library that a program without a card of ours would get; empty if there
-// is none. Loads it into this process, which starts nothing: a driver begins with cuInit.
+// Returns the file of the driver's library that a program without a simulated card would get; empty
+// if there is none. Loads it into this process, which starts nothing: a driver begins with cuInit.
 std::string RealDriverFile();
 
-// The same, asked for its cards: it is initialised (cuInit), which creates no context and takes no
-// memory of a card.
+// Returns the same and the driver's cards. Initializes the driver (cuInit), which creates no
+// context and takes no memory of a card.
 RealDriver AskRealDriver();
 
 }  // namespace memtrace::launch

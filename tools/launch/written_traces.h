@@ -9,14 +9,14 @@
 
 namespace memtrace::launch {
 
-// Which trace files a run left behind, by looking before and after. A trace is named by the process
-// that makes it, so only the folder can tell: `output` and its siblings `output.<pid>`, or
-// memtrace-*.trace in the current folder if `output` is empty.
+// Finds the trace files that a run left behind, by looking before and after. A trace is named by
+// the process that makes it, so only the folder can tell: `output` and its siblings `output.<pid>`,
+// or memtrace-*.trace in the current folder if `output` is empty.
 class WrittenTraces {
  public:
   explicit WrittenTraces(std::string output);
 
-  // New or changed since the constructor, `output` itself first.
+  // Returns files that are new or changed since the constructor, `output` itself first.
   std::vector<std::string> Find() const;
 
  private:

@@ -31,7 +31,7 @@ std::string ComputeCapability(const card::CardProfile& profile) {
          std::to_string(profile.compute_capability_minor);
 }
 
-// A figure and the first letter of its source: "23.69 m".
+// Returns a figure and the first letter of its source: "23.69 m".
 std::string Cell(const std::string& figure, const card::FigureOrigin& origin, size_t width) {
   return RightAligned(figure, width) + " " + std::string(SourceName(origin.source).substr(0, 1));
 }

@@ -10,11 +10,12 @@
 
 namespace memtrace::report {
 
-// The cards that --card knows by name, a line each; behind every figure one letter says how it is
-// known.
+// Lists the cards that --card knows by name, a line each. A letter after each figure names its
+// source.
 std::string TextCards(std::span<const card::CardProfile> profiles);
 
-// Schema memtrace.cards/1: bytes as integers, each figure with its source and where that stands.
+// Returns JSON, schema memtrace.cards/1: bytes as integers, each figure with its source and where
+// to find that.
 std::string JsonCards(std::span<const card::CardProfile> profiles);
 
 }  // namespace memtrace::report

@@ -11,11 +11,11 @@
 
 namespace memtrace::report {
 
-// A line a limit, and what to look at where one does not hold.
+// Returns a line a limit, and what to look at if one is exceeded.
 std::string TextCheck(const std::vector<analysis::LimitCheck>& checks,
                       const analysis::RunFacts& run);
 
-// Schema memtrace.check/1.
+// Returns JSON, schema memtrace.check/1.
 std::string JsonCheck(const std::vector<analysis::LimitCheck>& checks,
                       const analysis::RunFacts& run);
 

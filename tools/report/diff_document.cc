@@ -86,7 +86,7 @@ std::string SignedChange(int64_t bytes) {
   return (bytes > 0 ? "+" : "") + FormatSignedBytes(bytes);
 }
 
-// What a ledger's entries became; those that are the same are left out.
+// Returns the changes of the ledger's entries, without those that are the same.
 Section CardSection(const DiffSide& before, const DiffSide& after) {
   Table table;
   table.columns = {{"", 20},

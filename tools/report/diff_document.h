@@ -23,11 +23,11 @@ struct DiffSide {
 
 struct DiffStyle {
   std::vector<TreeLevel> levels;  // at least one
-  size_t rows = 30;               // at most so many; 0 is all
+  size_t rows = 30;               // the most rows; 0 is all
 };
 
-// What changed from one moment to another, of one run or two: the requested bytes in use, those by
-// the levels with the largest change first, and the ledger of the card.
+// Compares two moments of one run or of two: the requested bytes in use, the same by the levels
+// with the largest change first, and the ledger of the card.
 Document DiffDocument(const DiffSide& before, const DiffSide& after, const DiffStyle& style);
 
 }  // namespace memtrace::report

@@ -9,10 +9,10 @@
 
 namespace memtrace::report {
 
-// For a terminal.
+// Returns the comparison for a terminal.
 std::string TextDiff(const DiffSide& before, const DiffSide& after, const DiffStyle& style);
 
-// Schema memtrace.diff/1: every row that changed, whatever `style.rows` says.
+// Returns JSON, schema memtrace.diff/1, with every row that changed, whatever `style.rows` says.
 std::string JsonDiff(const DiffSide& before, const DiffSide& after, const DiffStyle& style);
 
 }  // namespace memtrace::report

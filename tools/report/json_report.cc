@@ -49,7 +49,7 @@ ordered_json PositionJson(const analysis::Position& position) {
           {"phase", std::string(PhaseName(position.phase))}};
 }
 
-// The moment that the ledger and the holders describe.
+// Returns the moment that the ledger and the holders describe.
 ordered_json MomentJson(const Explanation& explanation) {
   const analysis::Moment& when = explanation.card_of_verdict().when;
   return {{"name", MomentName(explanation)},
@@ -104,7 +104,7 @@ std::string_view NeedSourceName(analysis::NeedSource source) {
   return "unknown";
 }
 
-// Null if the trace does not say what the optimizers will make.
+// Returns null if the trace does not say what the optimizers will allocate.
 ordered_json StillToComeJson(const analysis::RestOfStep& rest) {
   const analysis::OptimizerNeed& need = rest.optimizer;
   if (need.bytes() == 0) return nullptr;
@@ -149,7 +149,7 @@ ordered_json VerdictJson(const Explanation& explanation) {
           {"layers_to_come", LayersToComeJson(verdict.rest)}};
 }
 
-// Null unless the program completed although requests failed; then of the last.
+// Describes the last failed request if the program completed all the same; otherwise null.
 ordered_json GotOverJson(const Explanation& explanation) {
   if (!explanation.failure.got_over) return nullptr;
   const analysis::ExplainedRequest& last = *explanation.failure.got_over;

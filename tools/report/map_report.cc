@@ -20,7 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr size_t kStripStart = 38;
 
-// What stands for a cell of a strip: the role that has most of it, or a hole if that has.
+// Returns the sign for a cell of a strip, which shows the role or hole that has most of its bytes.
 constexpr char kHoleSign = '.';
 constexpr char kWaitingSign = '~';
 char SignOf(trace::Role role) {
@@ -40,7 +40,8 @@ std::string Address(uint64_t address) {
   return text.data();
 }
 
-// The sign of most of [begin, end); `piece` is where it begins, and moves on.
+// Returns the sign with most of [begin, end). `piece` is the piece at `begin`, and moves on to
+// `end`.
 char SignWithin(const MapSegment& segment, uint64_t begin, uint64_t end, size_t& piece) {
   std::array<uint64_t, 128> bytes{};
   while (piece < segment.pieces.size()) {

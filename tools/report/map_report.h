@@ -9,11 +9,11 @@
 
 namespace memtrace::report {
 
-// The section with a strip for each segment of the card, and what its signs mean; empty without a
-// map.
+// Returns the section with a strip for each segment of the card, and a key to its signs; empty
+// without a map.
 Section MapSection(const analysis::Explanation& explanation);
 
-// `segments`, with every block and hole. Of an explanation that has a map.
+// Returns `segments`, with every block and hole. Requires a map in the explanation.
 nlohmann::ordered_json SegmentsJson(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

@@ -51,7 +51,7 @@ std::string Sentence(const StreamPlan& stream) {
                     : "");
 }
 
-// Rounded down: 100 only if all of it is.
+// Rounds down, so that it is 100 only if `part` is all of it.
 std::string Percent(Bytes part, Bytes whole) {
   if (whole == 0) return "0.00";
   const double share = static_cast<double>(part) / static_cast<double>(whole);

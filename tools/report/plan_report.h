@@ -10,12 +10,15 @@
 
 namespace memtrace::report {
 
-// What was planned, by card and stream, beside the lower bound and what the run had reserved.
+// Returns the plan by card and stream, with the lower bound and the memory that the run had
+// reserved.
 std::string TextPlan(const analysis::MemoryPlan& plan, const analysis::RunFacts& run);
-// Schema "memtrace.plan/1": streams[].{device,stream,planned,lower_bound,...}, devices[].reserved.
+// Returns JSON, schema "memtrace.plan/1": streams[].{device,stream,planned,lower_bound,...},
+// devices[].reserved.
 std::string JsonPlan(const analysis::MemoryPlan& plan, const analysis::RunFacts& run);
 
-// "12 of 14 large allocations went where run.plan has them"; empty for a run without a plan.
+// Returns "12 of 14 large allocations went where run.plan has them"; empty for a run without a
+// plan.
 std::string PlanLine(const analysis::RunFacts& run);
 
 }  // namespace memtrace::report

@@ -23,7 +23,7 @@ using Views = std::vector<ProcessView>;
 constexpr size_t kRows = 64;
 constexpr size_t kRanksNamed = 16;
 
-// "rank 3", or the file of one that has none.
+// Returns "rank 3", or the file if it has no rank.
 std::string NameOf(const ProcessView& view) {
   return view.run.rank.empty() ? Printable(view.file) : "rank " + Printable(view.run.rank);
 }
@@ -39,7 +39,7 @@ size_t Failed(const Views& views) {
   }));
 }
 
-// The fullest of them: where card sizes are known, by what it left free.
+// Returns the fullest process: by its share of the card if card sizes are known, else by its peak.
 const ProcessView* Fullest(const Views& views) {
   const ProcessView* fullest = nullptr;
   const auto fullness = [](const ProcessView& view) {
@@ -59,7 +59,7 @@ std::string PeakOf(const ProcessView& view) {
          DescribePosition(view.peak_at);
 }
 
-// How a sentence and a cell say it.
+// The words of a cause in a sentence and in a cell.
 struct CauseWords {
   std::string_view sentence;
   std::string_view cell;
@@ -120,7 +120,7 @@ std::string Missing(const Views& views) {
   return "MISSING: of " + FormatCounted(missing.size(), "rank") + " there is no trace: " + names;
 }
 
-// "0.49", or "0.98 on 2" cards: a rank has one of its own card alone as a rule.
+// Returns "0.49", or "0.98 on 2" cards. A rank usually has a context on its own card only.
 std::string ContextText(const ProcessView& view, TableUnit unit) {
   if (view.contexts.empty()) return "?";
   const std::string bytes = FormatFigure(view.context_bytes(), unit);

@@ -11,12 +11,12 @@
 
 namespace memtrace::report {
 
-// What the traces of a folder say beside each other: who failed first, who is not like the others,
-// and a row for each. `views`: in order of rank.
+// Reports on the traces of a folder side by side: which failed first, which differs from the
+// others, and a row for each. `views` are in order of rank.
 Document ProcessesDocument(const std::string& folder,
                            const std::vector<analysis::ProcessView>& views);
 
-// Schema memtrace.processes/1.
+// Returns JSON, schema memtrace.processes/1.
 std::string JsonProcesses(const std::string& folder,
                           const std::vector<analysis::ProcessView>& views);
 

@@ -10,10 +10,11 @@
 
 namespace memtrace::report {
 
-// A line a card: does it fit, peaks, the smallest card, where blocks went. At most 100 columns.
+// Returns a line a card: if it fits, its peaks, the smallest card, where blocks went. At most 100
+// columns.
 std::string TextReplay(const replay::ReplayResult& result, const analysis::RunFacts& run);
-// Schema "memtrace.replay/1": policy, recorded, devices[].{device,card,fits,...} and, at the top,
-// the same of the fullest card. Bytes; null: not known, or not to be compared.
+// Returns JSON, schema "memtrace.replay/1": policy, recorded, devices[].{device,card,fits,...} and,
+// at the top, the same for the fullest card. Bytes; null if not known or not comparable.
 std::string JsonReplay(const replay::ReplayResult& result, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report

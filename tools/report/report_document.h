@@ -9,8 +9,8 @@
 
 namespace memtrace::report {
 
-// The report in words: verdict first, then what it rests on. docs/report.md says what each figure
-// means.
+// Returns the report in words: the verdict first, then its evidence. docs/report.md explains each
+// figure.
 Document ReportDocument(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report

@@ -32,7 +32,7 @@ std::string CardText(const RunFacts& run) {
   return (card.empty() ? "card" : card) + ", SIMULATED: kernels did not run";
 }
 
-// With host values every read is known to be of a true value or not.
+// With host values, the trace says for every read if the value was true.
 std::string KnownSteeringText(const SimulationFacts& facts) {
   if (facts.reads_unknown + facts.reads_assumed == 0) {
     return facts.reads_known == 0
@@ -49,7 +49,7 @@ std::string KnownSteeringText(const SimulationFacts& facts) {
          "; kernels did not run, so they may have steered the run";
 }
 
-// The card counts what the host reads back, not what the program then does with it.
+// The card counts the values that the host reads back, not what the program does with them.
 std::string SteeringText(const RunFacts& run) {
   if (!run.simulated) return "";
   if (run.simulation.host_values) return KnownSteeringText(run.simulation);
@@ -73,7 +73,7 @@ std::string EventText(const analysis::Explanation& explanation, const RunFacts& 
          (lost == 0 ? "none lost" : FormatCount(lost) + " LOST (figures may be too low)");
 }
 
-// Says what a simulated card did not do, sentence by sentence.
+// Says in sentences what a simulated card did not do.
 class SimulationText {
  public:
   explicit SimulationText(const SimulationFacts& facts) : facts_(facts) {}
@@ -111,7 +111,7 @@ class SimulationText {
   std::vector<Part> parts_;
 };
 
-// "train.py:42 in step: 12 times unknown, answered 0.0 (aten::_local_scalar_dense)"
+// Returns "train.py:42 in step: 12 times unknown, answered 0.0 (aten::_local_scalar_dense)".
 void SimulationText::SayReads() {
   constexpr size_t kMostLines = 8;
   if (!facts_.host_values) {
@@ -134,7 +134,7 @@ void SimulationText::SayReads() {
     Say("and " + FormatCount(facts_.reads.size() - kMostLines) + " more lines", 1);
 }
 
-// A run is one of two bounds, or both at once.
+// Says which of two bounds the run is; it may be both.
 void SimulationText::SayTiming() {
   if (facts_.events.empty() || !facts_.timed_answers) return;
   const bool eager = facts_.events == "eager";
@@ -156,7 +156,7 @@ void SimulationText::SayUnsupported() {
   Say("calls answered \"not supported\": " + calls);
 }
 
-// "rank 3 of 8": of a job of several processes.
+// Returns "rank 3 of 8" for one process of several.
 std::string RankText(const RunFacts& run) {
   if (run.rank.empty() || run.world_size.empty() || run.world_size == "1") return "";
   return "rank " + Printable(run.rank) + " of " + Printable(run.world_size);

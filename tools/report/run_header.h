@@ -11,19 +11,19 @@
 
 namespace memtrace::report {
 
-// What of a file could not be read, and where that begins. REQUIRES: it is not whole.
+// Says which part of a file could not be read, and where it begins. Requires that it is not whole.
 std::string DamageText(const trace::Completeness& completeness);
 
-// One line if some of the file could not be read, else empty: "PARTIAL: ...".
+// Returns "PARTIAL: ..." if a part of the file could not be read, else "".
 std::string PartialBanner(const trace::Completeness& completeness);
 
-// One line if the file holds only the last part of the run (--keep), else empty.
+// Returns a line if the file holds only the last part of the run (--keep), else "".
 std::string KeptBanner(const trace::Completeness& completeness);
 
-// What ran, where, and how far its trace can be trusted; what is missing of it first.
+// Says what ran, where, and how reliable its trace is; missing parts come first.
 Document RunSections(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
-// What a simulated card did not do; nothing of a real one.
+// Says what a simulated card did not do; empty for a real one.
 Section SimulationSection(const analysis::RunFacts& run);
 
 }  // namespace memtrace::report

@@ -25,14 +25,14 @@ std::string CardLine(int32_t device, const analysis::CardTimeline& card) {
          "\n";
 }
 
-// What torch itself says was allocated, where a snapshot of it holds blocks of another sum.
+// Returns the sum that torch itself states in a snapshot, which may differ from that of its blocks.
 uint64_t Allocated(int32_t device, const analysis::CardTimeline& card,
                    const analysis::Annotations& annotations) {
   return analysis::AnnotatedNumber(annotations, trace::fact::kTorchAllocated.Of(device))
       .value_or(card.live_allocated);
 }
 
-// Roles that make less than a hundredth of the peak stand together.
+// Puts roles below 1 % of the peak together.
 std::string PeakText(const analysis::CardExplanation& card) {
   if (card.peak.bytes == 0) return "";
   std::string roles;
@@ -64,7 +64,7 @@ std::string FileRows(const analysis::EventCounts& counts, const analysis::RunFac
          "  (the file's bytes by its events: definitions of names and stacks included)\n";
 }
 
-// Moments that memtrace snapshot marked: "snapshot.3" -> "step 12".
+// Lists moments that memtrace snapshot marked: "snapshot.3" -> "step 12".
 std::string SnapshotRows(const analysis::Annotations& annotations) {
   constexpr std::string_view kKey = trace::fact::kSnapshot.prefix();
   std::string rows;

@@ -11,9 +11,11 @@
 
 namespace memtrace::report {
 
-// The figures of each card at the end of the trace, its peak by role, and what the trace holds.
+// Returns the figures of each card at the end of the trace, its peak by role, and the trace's
+// contents.
 std::string TextStats(const analysis::Explanation& explanation, const analysis::RunFacts& run);
-// Schema "memtrace.stats/1": devices[].{index,reserved,allocated,peak,...}, events, lost.
+// Returns JSON, schema "memtrace.stats/1": devices[].{index,reserved,allocated,peak,...}, events,
+// lost.
 std::string JsonStats(const analysis::Timeline& timeline, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report

@@ -32,7 +32,7 @@ std::string LedgerRows(const analysis::Ledger& ledger) {
   return text;
 }
 
-// To the nearest; "< 1 %" of what is less than half of one.
+// Rounds to the nearest percent; less than half a percent is "< 1 %".
 std::string Percent(uint64_t part, uint64_t whole) {
   if (whole == 0 || part == 0) return "0 %";
   const long percent = std::lround(100 * static_cast<double>(part) / static_cast<double>(whole));

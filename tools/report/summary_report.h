@@ -10,8 +10,8 @@
 
 namespace memtrace::report {
 
-// Each card's ledger, and who holds it now and held it at its peak, `most_rows` of each.
-// `now_unix_ns` tells how old the summary is; 0 leaves that out.
+// Returns each card's ledger, and the holders of its memory now and at its peak, `most_rows` of
+// each. `now_unix_ns` tells how old the summary is; 0 leaves that out.
 std::string TextSummary(const analysis::RunSummary& summary, const std::string& title,
                         uint64_t now_unix_ns, size_t most_rows);
 

@@ -13,7 +13,7 @@ namespace {
 using analysis::Explanation;
 using analysis::RunFacts;
 
-// At most as many as fit two lines or so.
+// Names at most as many siblings as fit on about two lines.
 std::string SiblingLine(const RunFacts& run) {
   constexpr size_t kNamed = 8;
   if (run.siblings.empty()) return "";
@@ -27,7 +27,7 @@ std::string SiblingLine(const RunFacts& run) {
   return "\n" + Wrapped("traces of other processes beside it: " + names, 2);
 }
 
-// Only commands that exist.
+// Suggests only commands that exist.
 std::string NextSection(const Explanation& explanation, const RunFacts& run) {
   const std::string file = Printable(run.file);
   std::string text =

@@ -10,8 +10,8 @@
 
 namespace memtrace::report {
 
-// The report for people: verdict first, then what it rests on. At most Columns() columns, no
-// colour, nothing from the trace unescaped. docs/report.md says what each figure means.
+// Returns the report for people: the verdict first, then its evidence. It has at most Columns()
+// columns, no color, and nothing unescaped from the trace. docs/report.md explains each figure.
 std::string TextReport(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report

@@ -28,7 +28,7 @@ struct Node {
   uint64_t blocks = 0;
   analysis::KnownBytes known;
   uint64_t oldest = ~uint64_t{0};
-  std::map<std::string, size_t> places;  // of the children
+  std::map<std::string, size_t> places;  // places of the children
   std::vector<std::unique_ptr<Node>> children;
 
   void Add(const AttributedBytes& row) {
@@ -85,7 +85,7 @@ class TreeText {
     return LeftAligned(title, NameColumns()) + RightAligned(unit_.name, 9) + RightAligned("%", 5) +
            RightAligned("blocks", 9) + "  oldest\n";
   }
-  // The largest that fit, so that no small row stands for a large one that is left out.
+  // Shows the largest rows that fit, so that no small row is shown while a large one is left out.
   std::string Lines(const Node& root) {
     std::string lines;
     least_ = LeastShown(root);
@@ -99,7 +99,7 @@ class TreeText {
  private:
   static size_t NameColumns() { return Columns() - 38; }
 
-  // The bytes of the last row that there is room for.
+  // Returns the bytes of the largest row that no longer fits; 0 if all fit.
   uint64_t LeastShown(const Node& root) const {
     std::vector<uint64_t> sizes;
     Collect(root, sizes);

@@ -14,15 +14,15 @@ namespace memtrace::report {
 
 struct TreeStyle {
   std::vector<TreeLevel> levels;  // at least one
-  bool flat = false;              // one row for each combination, largest first, instead of a tree
-  size_t rows = 40;               // at most so many; 0 is all
+  bool flat = false;              // one row for each combination, largest first, not a tree
+  size_t rows = 40;               // the most rows; 0 is all
 };
 
-// Requested bytes in use at the moment that was explained.
+// Reports the requested bytes in use at the explained moment.
 std::string TextTree(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                      const TreeStyle& style);
 
-// Schema memtrace.tree/1: every row, whatever `style.rows` says.
+// Returns JSON, schema memtrace.tree/1, with every row, whatever `style.rows` says.
 std::string JsonTree(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                      const TreeStyle& style);
 

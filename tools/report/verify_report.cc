@@ -25,7 +25,7 @@ std::string State(const Verification& verification) {
 
 std::string Events(uint64_t count) { return FormatCounted(count, "event"); }
 
-// What a whole file lacks all the same.
+// Says what may be missing even from a file that is whole.
 std::string Remarks(const trace::Completeness& completeness) {
   std::string text;
   if (!completeness.closed) text += "; not closed: killed or still running";
@@ -44,7 +44,7 @@ std::string FaultText(const Verification& verification) {
          first.what;
 }
 
-// "run.trace is empty" stands behind "run.trace: ".
+// Removes the file's name from "run.trace is empty", which follows "run.trace: ".
 std::string Reason(const Verification& verification) {
   std::string_view reason = verification.unreadable;
   if (reason.starts_with(verification.file + " ") || reason.starts_with(verification.file + ": "))

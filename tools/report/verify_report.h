@@ -10,10 +10,10 @@
 
 namespace memtrace::report {
 
-// One line: whole, or what is wrong, where, and how much can be read.
+// Returns one line: that the file is whole, or what is wrong, where, and how much can be read.
 std::string VerifyLine(const analysis::Verification& verification);
 
-// Schema memtrace.verify/1: all of them.
+// Returns JSON, schema memtrace.verify/1, with all files.
 std::string JsonVerify(const std::vector<analysis::Verification>& verifications);
 
 }  // namespace memtrace::report

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""How often the allocator gave back its cache for a request, and waited for all streams: as torch counts them."""
+"""Counts how often torch's allocator gave back its cache for a request, and how often it waited for all streams."""
 
 from types import ModuleType
 
 from memtrace._session import Session
 from memtrace._vocabulary import ALLOCATOR_RETRIES, ALLOCATOR_WAITS
 
-# Keys of torch.cuda.memory_stats(), and what a trace calls them.
+# The keys of torch.cuda.memory_stats(), with their names in a trace.
 COUNTS = {"num_alloc_retries": ALLOCATOR_RETRIES, "num_sync_all_streams": ALLOCATOR_WAITS}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class _Resumable(Protocol):
-        """What generators and coroutines have in common; `send` and `throw` go on with one of them."""
+        """The common interface of generators and coroutines; `send` and `throw` resume one of them."""
 
         @property
         def send(self) -> Callable[..., object]: ...
@@ -36,8 +36,8 @@ R = TypeVar("R")
 def enable() -> bool:
     """Switches memtrace on for this process: its allocator (or observation of torch's) and its recorder.
 
-    Before the first use of CUDA; torch may be imported already or not. Returns whether memtrace is (or will be, once
-    torch is imported) on; if not, one line on stderr says why and the program goes on as without memtrace.
+    Call it before the first use of CUDA; torch may be imported already or not. Returns True if memtrace is on, or will
+    be once torch is imported. If not, one line on stderr says why, and the program goes on without memtrace.
     """
     if os.environ.get("MEMTRACE") == "0":
         return False
@@ -58,7 +58,7 @@ def step() -> None:
 
 
 def pluggable_library() -> str:
-    """Gives the library for `torch.cuda.memory.CUDAPluggableAllocator(library, "memtrace_malloc", "memtrace_free")`.
+    """Returns the library for `torch.cuda.memory.CUDAPluggableAllocator(library, "memtrace_malloc", "memtrace_free")`.
 
     For its setters it has `memtrace_init`, `memtrace_reset`, `memtrace_memory_fraction`, `memtrace_base_address`,
     `memtrace_record_block_stream`, `memtrace_pool_begin`, `memtrace_pool_end` and `memtrace_pool_release`; without the
@@ -75,10 +75,10 @@ def pluggable_library() -> str:
 
 
 class tag:  # noqa: N801  # used as a function
-    """Owner of everything allocated inside: `with memtrace.tag("edited_model"):` or `@memtrace.tag("edited_model")`.
+    """Sets the owner of everything allocated inside: `with memtrace.tag("model"):` or `@memtrace.tag("model")`.
 
-    Tags nest ("a" inside "b" is owner "b/a"). Memory of a backward pass belongs to whom its forward belonged; threads
-    that are started inside go on in the tags (docs/recording.md has the rules).
+    Tags nest ("a" inside "b" is owner "b/a"). Memory of a backward pass belongs to the owner of its forward. Threads
+    that are started inside keep the tags (docs/recording.md has the rules).
     """
 
     def __init__(self, name: str) -> None:
@@ -140,7 +140,7 @@ class tag:  # noqa: N801  # used as a function
         return tagged
 
     def _run_tagged(self, inner: "_Resumable") -> Generator[object, object, object]:
-        """Runs a generator or coroutine, tagged from one wait to the next: while it waits, others run."""
+        """Runs a generator or coroutine, tagged from one wait to the next, because others run while it waits."""
         value: object
         resume, value = inner.send, None
         while True:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A library's functions for Python's stable ABI, as built-in functions: 250 ns less a call than by ctypes."""
+"""Wraps a library's functions for Python's stable ABI as built-in functions, which saves 250 ns a call over ctypes."""
 
 import ctypes
 from collections.abc import Callable
@@ -22,11 +22,11 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-_kept: list[_MethodDef] = []  # as long as the functions, which are for ever
+_kept: list[_MethodDef] = []  # as long as the functions, which exist for ever
 
 
 def builtin(library: ctypes.CDLL, symbol: str, flags: int) -> Callable[..., R]:
-    """Makes a built-in function of `symbol`, which there must be."""
+    """Makes a built-in function of `symbol`, which must exist."""
     function = ctypes.cast(getattr(library, symbol), ctypes.c_void_p)
     definition = _MethodDef(symbol.encode(), function, flags, None)
     _kept.append(definition)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What remedies depend on in a call of an outermost module: autocast's casts, the batch, checkpointing in eval mode."""
+"""Facts about calls of outermost modules that remedies depend on: autocast, the batch, checkpointing in eval mode."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 
-_LAYERS = 8  # of a model, which are checkpointed alike: the model's own may be none of them
-_WRAPPERS = 4  # modules that may stand around a model: those of DDP, torch.compile, peft
+_LAYERS = 8  # of a model's checkpointed layers; the model itself may be none of them
+_WRAPPERS = 4  # modules that may wrap a model: those of DDP, torch.compile, peft
 
 
 class CallFacts:
@@ -39,7 +39,7 @@ class CallFacts:
         self._torch = torch
         self._session = session
         self._written: dict[str, str] = {}
-        self._vocabularies: IdentityMap[Module, int] = IdentityMap()  # of models
+        self._vocabularies: IdentityMap[Module, int] = IdentityMap()  # by model
         self._layers: IdentityMap[Module, list[weakref.ref[Module]]] = IdentityMap()  # some that may be checkpointed
 
     def see(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
@@ -59,20 +59,21 @@ class CallFacts:
         self._write_if_known(CHECKPOINT_IN_EVAL, int(any(layer.gradient_checkpointing is True for layer in in_eval)))
 
     def recomputed_whole(self, module: Module) -> None:
-        """Backward computes all of this model again, at once: a checkpoint stands around the whole of it."""
+        """Notes that backward recomputes all of this model at once, because a checkpoint wraps the whole of it."""
         self._write(CHECKPOINT_WHOLE_MODEL, type(module).__name__)
 
     def _first_batch(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Tensor | None:
-        """The first tensor of two dimensions or more; None if there is none."""
+        """Returns the first tensor with at least two dimensions; None if there is none."""
         for value in (*args, *kwargs.values()):
             if isinstance(value, self._torch.Tensor) and value.dim() > 1:
                 return value
         return None
 
     def _is_of_one_graph(self, tensor: Tensor, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
-        """Tells whether rows are the nodes of a graph, half of which would be another one.
+        """True if the rows are the nodes of a graph, so that half of them would be another graph.
 
-        A matrix with a row and a column for each comes with them, or the edges as two rows of numbers of nodes.
+        Such rows come with a matrix that has a row and a column for each, or with the edges as two rows of node
+        numbers.
         """
         if not tensor.is_floating_point() or tensor.dim() != 2:
             return False
@@ -86,13 +87,13 @@ class CallFacts:
         )
 
     def _sequence(self, tensor: Tensor) -> int:
-        """The length of the sequence in a batch of numbers of words, or of their vectors; 0 if it is neither."""
+        """Returns the length of the sequence in a batch of token ids or embeddings; 0 if it is neither."""
         is_words = tensor.dim() == 2 and not tensor.is_floating_point()
         is_vectors = tensor.dim() == 3 and tensor.is_floating_point()
         return int(tensor.shape[1]) if is_words or is_vectors else 0
 
     def _vocabulary(self, module: Module) -> int:
-        """The words that a model of language tells apart, as its config says, or that of a model in it; else 0."""
+        """Returns the vocabulary size of a language model, from its config or that of a model in it; else 0."""
         known = self._vocabularies.get(module)
         if known is None:
             configs = (attributes(part).get("config") for part in itertools.islice(module.modules(), _WRAPPERS))
@@ -102,7 +103,7 @@ class CallFacts:
         return known
 
     def _layers_in_eval(self, module: Module) -> list[Module]:
-        """Lists layers that transformers' checkpointing is for and whose mode is eval, where it does nothing."""
+        """Lists layers that support transformers' checkpointing but are in eval mode, where it does nothing."""
         if not self._torch.is_grad_enabled():
             return []
         known = self._layers.get(module)
@@ -114,7 +115,7 @@ class CallFacts:
         return [layer for layer in alive if not layer.training]
 
     def _write_if_known(self, key: str, value: int) -> None:
-        """Writes the number, but no zero that stands for nothing."""
+        """Writes the number; leaves out a first 0, which means unknown."""
         if value or key in self._written:
             self._write(key, str(value))
 
@@ -125,7 +126,7 @@ class CallFacts:
 
 
 def _vocabulary_sizes(config: object) -> Iterator[int]:
-    """Its own, and that of the part of a model of language and images which reads words."""
+    """Yields the config's own size, and that of its text part for a model of language and images."""
     for part in (config, attributes(config).get("text_config")):
         size = attributes(part).get("vocab_size")
         if type(size) is int:

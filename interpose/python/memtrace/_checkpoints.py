@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints: what a file puts on a card, what is gathered or copied to be saved, and states that are taken over."""
+"""Checkpoints: tensors that are loaded from a file, gathered or copied to be saved, and states that are loaded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memtrace._vocabulary import ROLE_CHECKPOINT, ROLE_OPTIMIZER_STATE
 if TYPE_CHECKING:
     from torch.optim import Optimizer
 
-# What else loads or gathers.
+# Other functions that load or gather.
 _OTHERS: Calls = {
     "safetensors.torch": ("load_file", "load"),
     "torch.distributed.checkpoint.state_dict": ("get_state_dict", "get_model_state_dict", "get_optimizer_state_dict"),
@@ -52,7 +52,7 @@ def watch(torch: ModuleType, session: Session) -> None:
 
 
 def _watch_copies(session: Session) -> None:
-    """What copy.deepcopy makes of a state dict is one, on the same card."""
+    """Labels copies that copy.deepcopy makes of a state dict as checkpoints; they are on the same card."""
     original: Callable[..., object] = copy.deepcopy
     stating = session.stating(ROLE_CHECKPOINT, original)
 
@@ -65,7 +65,7 @@ def _watch_copies(session: Session) -> None:
 
 
 def _watch_optimizers(torch: ModuleType, session: Session) -> None:
-    """A state that is loaded is one at once: the first step may be where memory ends."""
+    """Labels loaded states at once, because memory may run out in the first step."""
     optimizer_class: type[Optimizer] = torch.optim.Optimizer
     original: Callable[..., object] = session.stating(ROLE_OPTIMIZER_STATE, optimizer_class.load_state_dict)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""MEMTRACE_COLLECT=1: the garbage collector is called before a request for memory fails (docs/recording.md)."""
+"""MEMTRACE_COLLECT=1: runs the garbage collector before a request for memory fails (docs/recording.md)."""
 
 import gc
 import os
@@ -11,12 +11,12 @@ from memtrace._vocabulary import CYCLES_COLLECTIONS
 
 
 def is_wanted() -> bool:
-    """Tells whether the user asks for it."""
+    """True if the user wants it."""
     return os.environ.get("MEMTRACE_COLLECT") == "1"
 
 
 def start(core: Core, allocator: str) -> None:
-    """Has our allocator collect once for each request that would fail; torch's own cannot be made to."""
+    """Makes our allocator collect once for each request that would fail; torch's own cannot do that."""
     if allocator == "memtrace":
         core.collect_before_failing(_Collection(core).run)
     else:
@@ -29,6 +29,6 @@ class _Collection:
         self._runs = 0
 
     def run(self) -> None:
-        gc.collect()  # where automatic collection is off, too
+        gc.collect()  # even if automatic collection is off
         self._runs += 1
         self._core.annotate(CYCLES_COLLECTIONS, str(self._runs))

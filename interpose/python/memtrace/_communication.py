@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers of collectives (role comm): DistributedDataParallel's buckets, and what FSDP gathers and scatters.
+"""Buffers of collectives (role comm): DistributedDataParallel's buckets, and FSDP's gathered and scattered tensors.
 
-A gradient that lies in a bucket, or that a reduce-scatter leaves behind, is labelled as a gradient later and counts as
+A gradient that lies in a bucket, or is the result of a reduce-scatter, is labelled as a gradient later and counts as
 one from its birth on.
 """
 
@@ -31,7 +31,7 @@ def watch(torch: ModuleType, session: Session) -> None:
     parallel = importlib.import_module("torch.nn.parallel.distributed").DistributedDataParallel
     state(parallel, "_ddp_init_helper")
     state(getattr(torch.distributed, "Reducer", None), "_rebuild_buckets")
-    # Each belongs to a package that a program without it does not import.
+    # Each belongs to a package that other programs do not import.
     when_imported(
         "torch.distributed.fsdp._fully_shard._fsdp_param_group",
         lambda module: state(module.FSDPParamGroup, "unshard", "wait_for_unshard", "post_backward"),

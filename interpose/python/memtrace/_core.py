@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""libmemtrace.so by ctypes: the C ABI of `interpose/core/memtrace.h`, typed."""
+"""Typed access by ctypes to libmemtrace.so, the C ABI of `interpose/core/memtrace.h`."""
 
 import ctypes
 from array import array
@@ -17,12 +17,12 @@ UNKNOWN_MODULE = 0xFFFFFFFF
 
 
 def _text(text: str) -> bytes:
-    """Gives UTF-8; what a file's name may hold and UTF-8 may not becomes '?'."""
+    """Returns UTF-8; characters that UTF-8 cannot encode, as in file names, become '?'."""
     return text.encode(errors="replace")
 
 
 class Core:
-    """The calls Python makes. None blocks; the short ones keep the interpreter's lock (PyDLL)."""
+    """The calls that Python makes. None blocks; the short ones keep the interpreter's lock (PyDLL)."""
 
     def __init__(self) -> None:
         """Loads the library for the whole process. Raises OSError if it is missing or of another ABI."""
@@ -91,16 +91,16 @@ class Core:
         self.relabel.restype = self._relabel_all.restype = None
 
     def intern(self, name: str) -> int:
-        """Gives the number of a name; the same name gives the same number."""
+        """Returns the number of a name; the same name has the same number."""
         return int(self._intern(_text(name)))
 
     def relabel_all(self, role: int, labels: "array[int]") -> None:
-        """States the role of ranges; five words each, as memtrace.h says."""
+        """States the role of ranges; each has five words, as in memtrace.h."""
         address, words = labels.buffer_info()
         self._relabel_all(role, address, words // LABEL_WORDS)
 
     def take_explanation(self) -> str:
-        """Gives why the allocator that is observed ran out of memory the last time; "" if that was asked already."""
+        """Returns why the observed allocator last ran out of memory; "" if it was already returned."""
         text = ctypes.create_string_buffer(4096)
         length: int = self._library.memtrace_take_explanation(text, c_uint64(len(text)))
         return text.raw[:length].decode(errors="replace")
@@ -114,25 +114,25 @@ class Core:
         self._library.memtrace_annotate(_text(key), _text(value))
 
     def pause_activities(self) -> None:
-        """Another user of CUPTI begins; nothing without MEMTRACE_CUPTI."""
+        """Notes that another user of CUPTI begins; does nothing without MEMTRACE_CUPTI."""
         self._library.memtrace_pause_activities()
 
     def resume_activities(self) -> None:
-        """It has ended."""
+        """Notes that it has ended."""
         self._library.memtrace_resume_activities()
 
     def close(self) -> None:
-        """Ends the trace. Nothing calls Python any more: the interpreter may be gone before the last allocation."""
+        """Ends the trace. Nothing calls Python after that: the interpreter may be gone before the last allocation."""
         self._library.memtrace_set_before_out_of_memory(None, None)
         self._library.memtrace_set_collector(None, None)
         self._library.memtrace_close()
 
     def trace_path(self) -> str:
-        """Gives the path of the trace being written; empty if there is none."""
+        """Returns the path of the trace being written; empty if there is none."""
         return bytes(self._library.memtrace_trace_path()).decode(errors="replace")
 
 
 @cache
 def core() -> Core:
-    """Gives the one core of the process, loaded on first use."""
+    """Returns the only core of the process, loaded on first use."""
     return Core()

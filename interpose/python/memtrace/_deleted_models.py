@@ -19,7 +19,7 @@ class _DeletedModels:
         self._stated: set[int] = set()  # cards
 
     def annotate(self) -> None:
-        """States them; earlier statements are of an earlier moment."""
+        """States them; replaces earlier statements."""
         bytes_on: Counter[int] = Counter()
         for tensor in self._session.labels.of_deleted_models():
             if tensor.is_cuda:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of outermost modules with gradients on, whose activations autograd keeps for a backward."""
+"""Counts calls of outermost modules with gradients on, whose activations autograd keeps for a backward."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class _Calls:
-    """Those of one module since the latest backward, and how it was called before."""
+    """Calls of one module since the latest backward, and how it was called before."""
 
     def __init__(self) -> None:
-        self.backwards = 0  # that had begun before
+        self.backwards = 0  # backward passes that had begun before
         self.all = 0
         self.in_eval = 0
         self.is_latest_in_eval = False
@@ -26,15 +26,15 @@ class _Calls:
 
 
 class ForwardPasses:
-    """Counts calls since the latest backward: those of the module that was called most."""
+    """Counts calls since the latest backward, of the module that was called most."""
 
     def __init__(self) -> None:
-        """Nothing was called yet."""
+        """Starts without calls."""
         self._backwards = 0
         self._of_modules: IdentityMap[Module, _Calls] = IdentityMap()
 
     def began(self, module: Module) -> None:
-        """An outermost module is called with gradients on."""
+        """Counts a call of an outermost module with gradients on."""
         calls = self._of_modules.get(module)
         if calls is None:
             calls = _Calls()
@@ -49,14 +49,14 @@ class ForwardPasses:
         calls.is_latest_in_eval = is_eval
 
     def backward_began(self) -> None:
-        """What was called before is no longer kept for a backward to come."""
+        """Forgets the calls so far, whose activations no later backward needs."""
         self._backwards += 1
 
     def facts(self) -> dict[str, str]:
-        """Gives the numbers of `forward.since_backward` and `forward.eval_since_backward`.
+        """Returns the numbers of `forward.since_backward` and `forward.eval_since_backward`.
 
-        Calls in eval mode count of a module that is trained in training mode: of another, a frozen part of what is
-        trained, the backward may come.
+        Calls in eval mode count only for a module that is trained in training mode. For others, such as a frozen part
+        of a trained model, the backward may still come.
         """
         latest = [calls for _, calls in self._of_modules.items() if calls.backwards == self._backwards]
         toggled = (calls.in_eval for calls in latest if calls.trains and not calls.trains_in_eval)

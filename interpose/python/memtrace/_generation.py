@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Generation: transformers' `generate` is a phase, and what caches hold is kv_cache, also those of servers."""
+"""Generation: transformers' `generate` is a phase, and caches, also those of servers, have the role kv_cache."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from memtrace._vocabulary import GENERATE_BATCH, GENERATE_LAYERS, PHASE_GENERATE
 if TYPE_CHECKING:
     from torch.nn import Module
 
-# Where transformers.cache_utils.Cache makes what it keeps. None calls a model.
+# Methods in which transformers.cache_utils.Cache allocates. None of them calls a model.
 _MAKING = ("update", "update_conv_state", "update_recurrent_state", "early_initialization", "reorder_cache")
 
-# Where servers make theirs, all at once. vLLM's names are those of its versions 0 and 1.
+# Functions in which servers allocate their caches, all at once. vLLM's names are those of its versions 0 and 1.
 _SERVERS: Calls = {
     "vllm.worker.cache_engine": ("CacheEngine._allocate_kv_cache",),
     "vllm.v1.worker.gpu_model_runner": ("GPUModelRunner._allocate_kv_cache_tensors",),
@@ -64,7 +64,7 @@ def _watch_generate(module: ModuleType, torch: ModuleType, session: Session) -> 
 class _Prompts:
     """States the prompts of a call of generate and the layers of its model.
 
-    The model is called with more rows than there are prompts, one for each beam.
+    Each beam has a row of the model's input, so that there are more rows than prompts.
     """
 
     def __init__(self, torch: ModuleType, session: Session) -> None:
@@ -73,7 +73,7 @@ class _Prompts:
         self._stated: dict[str, str] = {}
 
     def state(self, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
-        """Looks at the arguments of a call; without a tensor of several dimensions it has one prompt."""
+        """Reads the arguments of a call; without a tensor of several dimensions it has one prompt."""
         batches = (value for value in (*args[1:], *kwargs.values()) if isinstance(value, self._torch.Tensor))
         prompts = next((int(batch.shape[0]) for batch in batches if batch.dim() > 1), 1)
         for key, value in ((GENERATE_BATCH, str(prompts)), (GENERATE_LAYERS, str(_layers(args[0])))):
@@ -83,7 +83,7 @@ class _Prompts:
 
 
 def _layers(model: Module) -> int:
-    """Those of its part that reads words, as the config says, each of which has a cache; 0 if it does not say."""
+    """Returns the layers of the text part, each of which has a cache, from the config; 0 if that does not say."""
     config = attributes(model).get("config")
     for part in (attributes(config).get("text_config"), config):
         layers = attributes(part).get("num_hidden_layers")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks into torch, without touching the script: here those of modules, with the registration of all others."""
+"""Hooks into torch, without touching the script: those of modules are here, with the registration of all others."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def register(torch: ModuleType, session: Session) -> None:
 
 
 def _shown_path(name: str, module: Module) -> str:
-    """What torch.compile wraps keeps its path; a whole model that is compiled has the region's name."""
+    """Returns the shown path: a part in torch.compile's wrapper keeps its own, a whole model has the region's name."""
     path = without_wrapper(name)
     if path:
         return path
@@ -79,13 +79,13 @@ def _shown_path(name: str, module: Module) -> str:
 
 
 class _Thread:
-    """What a thread is in the middle of, beside the modules that core counts."""
+    """The state of a thread, beside the modules that the core counts."""
 
     def __init__(self) -> None:
         self.outermost: weakref.ref[Module] | None = None  # of the modules whose forward runs, or the last that did
         self.moving = 0  # nested Module._apply calls (.to, .cuda, .half ...)
-        self.is_recomputing = False  # since the outermost of them
-        self.is_untrained = False  # what the outermost computes
+        self.is_recomputing = False  # since the outermost of them began
+        self.is_untrained = False  # true while the outermost computes for nobody
 
 
 class _PerThread(threading.local):
@@ -94,7 +94,7 @@ class _PerThread(threading.local):
 
 
 class _ModuleHooks:
-    """Forward of modules: the phase, and whose allocation it is."""
+    """Hooks of modules' forward: they set the phase and the module that owns allocations."""
 
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
@@ -102,7 +102,7 @@ class _ModuleHooks:
         self._call_facts = CallFacts(torch, session)
         self._untrained = UntrainedPasses(torch, session)
         self._threads = _PerThread()
-        self._numbers: dict[int, int] = {}  # of the path, by id of a living module
+        self._numbers: dict[int, int] = {}  # numbers of paths, by id of a living module
         self._paths: IdentityMap[Module, tuple[int, int]] = IdentityMap(self._numbers)  # length of the path, its number
         self._roots: IdentityMap[Module, bool] = IdentityMap()
         self._built: IdentityMap[Module, bool] = IdentityMap()  # models whose mode was set
@@ -129,13 +129,13 @@ class _ModuleHooks:
     def _watch_calls(
         self, module_class: type[Module], look_closer: Callable[..., object], after: Callable[..., object]
     ) -> None:
-        """Goes round each call of a module: with hooks of all modules each call would be slower by ten times that.
+        """Wraps each call of a module; hooks of torch for all modules would make each call ten times slower than this.
 
         A known module within another, which nearly all are, costs two built-in functions. torch.compile leaves this
-        away if it is there before torch._dynamo is; else it reads no further than the first line.
+        out if it was set before torch._dynamo was imported; else it reads no further than the first line.
         """
         original = module_class.__call__
-        # What torch's own does is done here, so that no call has a frame more than before.
+        # The wrapper does what torch's own function does, so that no call has an additional frame.
         code = getattr(original, "__code__", None)
         is_known = code is not None and code.co_names == ("_compiled_call_impl", "_call_impl")
         numbers = self._numbers
@@ -147,7 +147,7 @@ class _ModuleHooks:
             if is_compiling():
                 return original(module, *args, **kwargs)
             number = numbers.get(id(module), UNKNOWN_MODULE)
-            try:  # begins with entering: a signal handler may raise behind every call
+            try:  # includes entering: a signal handler may raise after every call
                 if not enter(number):
                     look_closer(module, args, kwargs)
                 if is_known and module._compiled_call_impl is None:
@@ -160,7 +160,7 @@ class _ModuleHooks:
         _patches.put(module_class, "__call__", call, "torch.nn.Module.__call__: which module runs")
 
     def _look_closer(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
-        """The module that was just entered is the outermost of this thread, or one that is not known yet."""
+        """Handles a module just entered that is the outermost of this thread, or is not known yet."""
         core = self._session.core
         if core.module_depth() == 1:
             self._threads.mine.outermost = weakref.ref(module)
@@ -179,14 +179,14 @@ class _ModuleHooks:
             self._untrained.ended()
 
     def _name_newcomer(self, module: Module) -> tuple[int, int]:
-        """A part that came after the whole was named (an adapter, say), or that is no part of it."""
+        """Names a part that was added after its model was named, such as an adapter, or that is not part of it."""
         outermost = self._threads.mine.outermost
         root = outermost() if outermost is not None else None
         if root is not None:
             self._name_parts(root)
             self._session.labels.module(root)
         found = self._paths.get(module)
-        if found is None:  # no part: do not look again
+        if found is None:  # not a part: do not look again
             found = (-1, 0)
             self._set_path(module, *found)
         return found
@@ -199,7 +199,7 @@ class _ModuleHooks:
             session.labels.module(module)
         training = self._torch.is_grad_enabled()
         if session.phase == PHASE_BACKWARD:
-            # Checkpointing of a kind that is not known (_recomputation knows torch's).
+            # This is checkpointing of an unknown kind (_recomputation handles torch's).
             self._threads.mine.is_recomputing = training
             if training:
                 session.set_phase(PHASE_RECOMPUTE)
@@ -218,7 +218,7 @@ class _ModuleHooks:
             self._call_facts.see(module, args, kwargs)
 
     def _name_parts(self, root: Module) -> None:
-        """The longest path heard of a module is kept: a part may be called on its own, before or after the whole."""
+        """Keeps the longest path of each module, because a part may be called alone before or after its model."""
         for name, part in root.named_modules():
             path = _shown_path(name, part)
             known = self._paths.get(part)
@@ -247,7 +247,7 @@ class _ModuleHooks:
         _patches.put(module_class, "_apply", apply, "torch.nn.Module._apply: parameters that are moved have new memory")
 
     def _watch_modes(self, module_class: type[Module], mode_set: Callable[..., object]) -> None:
-        """A model that is put into a mode is whole: loaders end with eval(), programs begin with train()."""
+        """Treats a model whose mode is set as complete: loaders end with eval(), programs begin with train()."""
         original = module_class.train
         is_root = self._session.labels.roots.has
 
@@ -266,7 +266,7 @@ class _ModuleHooks:
             self._session.labels.module(module)
 
     def _watch_functional_calls(self, label: Callable[..., object]) -> None:
-        """torch.func.functional_call puts other tensors in the place of a module's own for a moment."""
+        """Handles torch.func.functional_call, which temporarily replaces a module's own tensors."""
         stateless = importlib.import_module("torch.nn.utils.stateless")
         original: Callable[..., object] | None = getattr(stateless, "_functional_call", None)
         if original is None:

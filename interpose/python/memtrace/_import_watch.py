@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be done around the execution of a module, whoever imports it and whenever."""
+"""Runs code around the execution of a module, whoever imports it and whenever."""
 
 import sys
 import threading
@@ -10,9 +10,9 @@ from types import ModuleType
 
 
 class ImportWatch:
-    """Finds one module as Python would and wraps its execution; every other module is none of its business.
+    """Finds one module as Python would and wraps its execution; ignores every other module.
 
-    It stays until the module is executed: programs ask for a module's spec to see whether it is installed.
+    It stays until the module is executed, because programs look for a module's spec to see if it is installed.
     """
 
     def __init__(
@@ -28,17 +28,17 @@ class ImportWatch:
         self._thread = threading.local()
 
     def begin(self) -> None:
-        """Waits from now on. A second call does nothing."""
+        """Starts waiting. A second call does nothing."""
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Python's question to each entry of sys.meta_path."""
+        """Called by Python for each entry of sys.meta_path."""
         if name != self._name or getattr(self._thread, "is_looking", False):
             return None
-        self._thread.is_looking = True  # another watch for the same module asks all finders, too, us included
+        self._thread.is_looking = True  # another watch for the module asks all finders, including this one
         try:
             spec = self._find(path, target)
         finally:
@@ -67,7 +67,7 @@ class ImportWatch:
 
 
 def when_imported(name: str, after: Callable[[ModuleType], object]) -> None:
-    """Calls `after` with the module: now, if it is imported already, else once somebody imports it."""
+    """Calls `after` with the module: now if it is imported already, else once it is imported."""
     module = sys.modules.get(name)
     if module is not None:
         after(module)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which tensor is a parameter, a buffer, a gradient, an optimizer state, an input: said to the recorder by range."""
+"""Tells the recorder which ranges are parameters, buffers, gradients, optimizer states and inputs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def without_wrapper(path: str) -> str:
-    """The path without torch.compile's wrapper, which is no part of the model."""
+    """Returns the path without torch.compile's wrapper, which is not part of the model."""
     return path.replace("_orig_mod.", "").removesuffix("_orig_mod").removesuffix(".")
 
 
 class _Parameter:
-    """What is known of a parameter or a buffer: its path, by number, how long that is, the role, and its model."""
+    """The facts about a parameter or a buffer: the number and length of its path, its role, and its model."""
 
     __slots__ = ("length", "path", "role", "whole")
 
@@ -43,31 +43,31 @@ class _Parameter:
 
     @property
     def is_of_deleted_model(self) -> bool:
-        """Whether it was part of a model that is gone, and of none that is known to be alive."""
+        """True if it was part of a model that is gone, and is not part of a living one."""
         return self.role == ROLE_PARAMETER and self.whole is not None and self.whole() is None
 
 
 class Labels:
-    """States roles. Saying again what is known is cheap, so each call may repeat what was said before."""
+    """States roles. Repeating what is known is cheap, so each call may do it."""
 
     def __init__(self, core: Core, shim: ctypes.PyDLL) -> None:
-        """Says everything to `core`; `shim` is the library for this torch, called with the interpreter's lock held."""
+        """States everything to `core`; `shim` is the library for this torch, called while holding the GIL."""
         self._core = core
         self._label_gradients = shim.memtrace_torch_label_gradients
         self._label_gradients.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
         self._label_gradients.restype = ctypes.c_size_t
-        # All known parameters and their paths, until there are others.
+        # All known parameters and their paths; None if they have changed.
         self._order: tuple[list[weakref.ref[Tensor]], array[int]] | None = None
         self._parameters: IdentityMap[Tensor, _Parameter] = IdentityMap()
-        self._optimizers: IdentityMap[Optimizer, int] = IdentityMap()  # how many states are labelled
+        self._optimizers: IdentityMap[Optimizer, int] = IdentityMap()  # number of labelled states
         self.roots = ModuleRoots()
 
     def parameter(self, tensor: Tensor, path: str, whole: weakref.ref[Module] | None = None) -> None:
-        """`tensor` is the parameter `path` of `whole`; the longest path heard of a parameter is kept."""
+        """Notes that `tensor` is the parameter `path` of `whole`; keeps the longest path of a parameter."""
         self._held(tensor, path, ROLE_PARAMETER, whole)
 
     def buffer(self, tensor: Tensor, path: str) -> None:
-        """`tensor` is the buffer `path` of a module."""
+        """Notes that `tensor` is the buffer `path` of a module."""
         self._held(tensor, path, ROLE_BUFFER)
 
     def _held(self, tensor: Tensor, path: str, role: int, whole: weakref.ref[Module] | None = None) -> None:
@@ -86,7 +86,7 @@ class Labels:
         self._say(tensor, known.role, known.path)
 
     def module(self, module: Module, prefix: str = "") -> None:
-        """Every parameter and buffer of `module` with its full path."""
+        """Notes every parameter and buffer of `module` with its full path."""
         whole = weakref.ref(module)
         for name, tensor in module.named_parameters(remove_duplicate=True):
             path = f"{prefix}.{name}" if prefix else name
@@ -99,7 +99,7 @@ class Labels:
     def functional(
         self, module: Module, tensors: TensorsByName | list[TensorsByName] | tuple[TensorsByName, ...]
     ) -> None:
-        """`tensors`, by path, stand in for the parameters and buffers of `module`."""
+        """Notes that `tensors`, by path, stand in for the parameters and buffers of `module`."""
         for group in tensors if isinstance(tensors, (list, tuple)) else (tensors,):
             unknown = {name: tensor for name, tensor in group.items() if self._parameters.get(tensor) is None}
             buffers = {name for name, _ in module.named_buffers()} if unknown else set()
@@ -107,12 +107,12 @@ class Labels:
                 self._held(tensor, name, ROLE_BUFFER if name in buffers else ROLE_PARAMETER)
 
     def inputs(self, arguments: object) -> None:
-        """What a model is called with; nothing that has another role already (the recorder sees to that)."""
+        """Labels a model's inputs; the recorder skips those that already have another role."""
         for tensor in _tensors(arguments, 4):
             if not tensor.is_cuda or not tensor.is_leaf or tensor.requires_grad or _is_fake(tensor):
                 continue
             try:
-                storage = tensor.untyped_storage()  # a slice was brought in with the whole
+                storage = tensor.untyped_storage()  # a slice came with the whole
                 address, size = storage.data_ptr(), storage.nbytes()
             except Exception as error:  # as in _Ranges.add
                 let_through(error)
@@ -121,7 +121,7 @@ class Labels:
                 self._core.relabel(tensor.device.index, address, size, ROLE_INPUT, 0, 0)
 
     def gradients(self) -> None:
-        """The accumulated gradients of all known parameters."""
+        """Labels the accumulated gradients of all known parameters."""
         references, paths = self._order or self._make_order()
         parameters = [tensor for reference in references if (tensor := reference()) is not None]
         if len(parameters) < len(references):  # one has died
@@ -131,7 +131,7 @@ class Labels:
         self._gradients(parameters, paths)
 
     def gradients_of(self, optimizer: Optimizer) -> None:
-        """The accumulated gradients of what `optimizer` steps."""
+        """Labels the accumulated gradients of the parameters that `optimizer` steps."""
         parameters = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         known = [self._parameters.get(tensor) for tensor in parameters]
         self._gradients(parameters, array("Q", [of.path if of is not None else 0 for of in known]))
@@ -142,7 +142,7 @@ class Labels:
         return self._order
 
     def _gradients(self, parameters: list[Tensor], paths: array[int]) -> None:
-        """The shim says all but those of classes of Python's."""
+        """Labels gradients through the shim, which leaves those of Python classes to this method."""
         tensors = array("Q", [tensor._cdata for tensor in parameters])
         left = array("Q", bytes(8 * len(parameters)))
         words = (each.buffer_info()[0] for each in (tensors, paths, left))
@@ -153,7 +153,7 @@ class Labels:
         self._core.relabel_all(ROLE_GRADIENT, said.words)
 
     def let_go(self, tensors: tuple[Tensor, ...], known: list[tuple[Tensor, _Parameter]]) -> None:
-        """Refers to them no longer; what was known of them is put into `known`."""
+        """Drops the references to tensors; puts the facts about them into `known`."""
         self._order = None
         for tensor in tensors:
             parameter = self._parameters.pop(tensor)
@@ -161,15 +161,15 @@ class Labels:
                 known.append((tensor, parameter))
 
     def refer_again(self, known: list[tuple[Tensor, _Parameter]]) -> None:
-        """They are again what they were, with what memory they have now."""
+        """Restores the facts, with the memory that the tensors have now."""
         for tensor, parameter in known:
             self._parameters.set(tensor, parameter)
             self._say(tensor, parameter.role, parameter.path)
 
     def optimizer(self, optimizer: Optimizer) -> None:
-        """`optimizer` exists; its states are labelled at the next opportunity.
+        """Notes that `optimizer` exists; its states are labelled at the next opportunity.
 
-        What it steps and no module holds is a parameter too: a tensor on its own, or the fp32 copy that DeepSpeed and
+        Stepped tensors that no module holds are also parameters: a single tensor, or the fp32 copy that DeepSpeed and
         others step in place of the model's low-precision one.
         """
         if self._optimizers.get(optimizer) is not None:
@@ -181,7 +181,7 @@ class Labels:
                     self.parameter(tensor, f"param_groups[{number}]")
 
     def optimizer_states(self, optimizer: Optimizer, *, again: bool = False) -> None:
-        """The states of `optimizer`, if there are new ones since the last call (or `again`)."""
+        """Labels the states of `optimizer`, if there are new ones since the last call (or `again`)."""
         count = len(optimizer.state)
         if count == self._optimizers.get(optimizer) and not again:
             return
@@ -196,14 +196,14 @@ class Labels:
         self._optimizers.set(optimizer, count)
 
     def label_everything(self) -> None:
-        """All parameters, gradients and states: before an out-of-memory is recorded, and at the end.
+        """Labels all parameters, gradients and states: before an out-of-memory is recorded, and at the end.
 
-        Models that were loaded and never called have had no names for their parts until now.
+        Models that were loaded but never called get names for their parts only now.
         """
         for root in self.roots.alive():
             try:
                 self.module(root)
-            except Exception as error:  # a model that cannot list its parts hides no other one's
+            except Exception as error:  # if a model cannot list its parts, others still can
                 let_through(error)
         for tensor, parameter in self._parameters.items():
             if tensor.is_cuda:
@@ -213,9 +213,9 @@ class Labels:
             self.optimizer_states(optimizer, again=True)
 
     def of_deleted_models(self) -> list[Tensor]:
-        """Lists the parameters whose models are gone, and which no optimizer steps.
+        """Lists the parameters whose models are gone and that no optimizer steps.
 
-        Call it after `label_everything`, which looks at all models that are alive.
+        Call it after `label_everything`, which looks at all living models.
         """
         stepped = {
             id(tensor)
@@ -233,13 +233,13 @@ class Labels:
 
 
 class _Ranges:
-    """What is about to be said at once, of one role: a call for each of a step's gradients would cost the most."""
+    """Ranges of one role that are stated together, because a call for each of a step's gradients would cost most."""
 
     def __init__(self) -> None:
         self.words = array("Q")
 
     def add(self, tensor: Tensor, path: int, parameter: Tensor | None = None) -> None:
-        """`parameter` is the one that it serves: what has no owner of its own belongs to whom that belongs."""
+        """Adds a range. A tensor without an owner gets that of `parameter`, which it belongs to."""
         if _is_fake(tensor):
             return
         try:
@@ -248,7 +248,7 @@ class _Ranges:
             if address and device >= 0:
                 serves = of.data_ptr() if of is not None and of.is_cuda else 0
                 self.words.extend((device, address, own.nbytes, serves, path))
-        except Exception as error:  # sparse, wrapped or not initialised: it has no one range
+        except Exception as error:  # sparse, wrapped or not initialised: it is not one range
             let_through(error)
 
     def add_gradient(self, parameter: Tensor, path: int) -> None:
@@ -257,11 +257,11 @@ class _Ranges:
             self.add(gradient, path, parameter)
 
 
-_is_spread: dict[type, bool] = {}  # by class: to find that it has no such attribute takes long
+_is_spread: dict[type, bool] = {}  # by class: it takes long to find that an attribute is missing
 
 
 def _local(tensor: Tensor) -> Tensor:
-    """What lies on this card of a tensor that is spread over several (DTensor)."""
+    """Returns the part on this card of a tensor that is spread over several (DTensor)."""
     kind = type(tensor)
     spread = _is_spread.get(kind)
     if spread is None:
@@ -270,12 +270,12 @@ def _local(tensor: Tensor) -> Tensor:
 
 
 def _is_fake(tensor: Tensor) -> bool:
-    """Tells whether it has no memory: such a one warns the user when it is asked for its address."""
+    """True if it has no memory: such a tensor warns the user when its address is read."""
     return type(tensor).__name__ == "FakeTensor"
 
 
 def _tensors(value: object, depth: int) -> Iterator[Tensor]:
-    """The tensors in nested sequences and mappings (a dict, transformers' BatchEncoding), so many levels deep."""
+    """Yields the tensors in nested sequences and mappings (a dict, a BatchEncoding), `depth` levels deep."""
     if hasattr(value, "untyped_storage"):
         yield value
     elif depth and isinstance(value, (list, tuple)):

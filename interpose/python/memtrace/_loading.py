@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models on their way to a card: what of them is still to come there, and weights that take more than in their file."""
+"""Models on their way to a card: the bytes still to come, and weights that are wider than in their file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LARGEST_HEADER = 100 << 20
 
 
 def watch(torch: ModuleType, session: Session) -> None:
-    """Watches `Module.to()` and its kin, and transformers once it is imported."""
+    """Watches `Module.to()` and similar methods, and transformers once it is imported."""
     loading = _Loading(torch, session)
     module_class: type[Module] = torch.nn.Module
     _patches.put(
@@ -41,18 +41,18 @@ def watch(torch: ModuleType, session: Session) -> None:
 
 
 class _Loading:
-    """Thread rule: any thread; of several that load at once the latest counts."""
+    """Thread rule: any thread; if several load at once, the latest counts."""
 
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
         self._moved: list[Module] = []  # modules that are moved now, the outermost first
-        self._loaded: tuple[Module, int, int] | None = None  # a model, its card, and what was allocated there before
-        self._told: set[int] = set()  # cards of which something was to come
-        self._files: IdentityMap[Module, tuple[str, ...]] = IdentityMap()  # that models were loaded from
+        self._loaded: tuple[Module, int, int] | None = None  # a model, its card, and the bytes allocated there before
+        self._told: set[int] = set()  # cards for which bytes to come were stated
+        self._files: IdentityMap[Module, tuple[str, ...]] = IdentityMap()  # the files that models were loaded from
 
     def moving(self, original: Callable[..., object]) -> Callable[..., object]:
-        """Gives Module._apply, which knows what it moves."""
+        """Returns Module._apply with a note of the module that it moves."""
         moved = self._moved
 
         @functools.wraps(original)
@@ -68,7 +68,7 @@ class _Loading:
         return apply
 
     def watch_transformers(self, module: ModuleType) -> None:
-        """Goes round what puts weights from files into a model that has none yet."""
+        """Wraps the function that loads weights from files into a model without weights."""
         owner = getattr(module, "PreTrainedModel", None)
         original: Callable[..., object] | None = getattr(owner, "_load_pretrained_model", None)
         if original is None:
@@ -145,17 +145,17 @@ class _Loading:
         return {cards.pop(): sum(_bytes_there(tensor, size) for tensor in left)}
 
     def _moved_in_fp32(self) -> int:
-        """Bytes of fp32 weights of the model that is moved, there and still to come; 0 if some have other types."""
+        """Returns the bytes of fp32 weights of the moved model, on the card or not; 0 if any has another type."""
         numbers = [tensor for module in self._moved[:1] for tensor in module.parameters() if tensor.is_floating_point()]
         is_wide = all(tensor.dtype == self._torch.float32 for tensor in numbers)
         return sum(tensor.nbytes for tensor in numbers) if is_wide else 0
 
     def _annotate_wider(self, model: Module, files: tuple[str, ...], to_come: dict[int, int]) -> None:
-        """Weights in fp32 on one card, of a file in half precision."""
+        """States the bytes of fp32 weights on one card whose file has half precision."""
         parameters = list(model.parameters())
         wide = [p for p in parameters if p.dtype == self._torch.float32]
         if sum(p.nbytes for p in wide) < 0.9 * sum(p.nbytes for p in parameters):
-            return  # some were cast later: adapters, or for training with 4 bits
+            return  # some were cast later: adapters, or for 4-bit training
         cards = {p.device.index for p in wide if p.is_cuda} | set(to_come)
         kind = _type_of(files) if wide and len(cards) == 1 else ""
         if kind not in _HALVES:
@@ -171,13 +171,13 @@ def _tensors(module: Module) -> Iterator[Tensor]:
 
 
 def _bytes_there(tensor: Tensor, size: int | None) -> int:
-    """Bytes of a tensor on the card, where numbers take `size` each."""
+    """Returns the bytes of a tensor on the card if each number takes `size`."""
     is_cast = size is not None and tensor.is_floating_point()
     return int(tensor.numel() * size) if is_cast and size is not None else int(tensor.nbytes)
 
 
 def _only_card(device_map: Mapping[str, object] | None) -> int | None:
-    """The card that all of a model goes to; None if it goes to several or to none."""
+    """Returns the card that all of a model goes to; None if there are several or none."""
     devices = {_card(device) for device in device_map.values()} if device_map else {None}
     return devices.pop() if len(devices) == 1 else None
 
@@ -190,7 +190,7 @@ def _card(device: object) -> int | None:
 
 
 def _type_of(files: Iterable[str]) -> str:
-    """The type that nearly all numbers in these safetensors have ("BF16"); empty if there is none."""
+    """Returns the type of nearly all numbers in these safetensors ("BF16"); "" if there is none."""
     sizes: dict[str, int] = {}
     for file in files:
         for kind, count in _types(file):
@@ -200,7 +200,7 @@ def _type_of(files: Iterable[str]) -> str:
 
 
 def _types(file: str) -> Iterator[tuple[str, int]]:
-    """Types and bytes of the tensors of a file, from its header; none of a file of another format."""
+    """Yields types and bytes of the tensors of a file, from its header; none if the file has another format."""
     try:
         with open(file, "rb") as stream:
             length = int.from_bytes(stream.read(8), "little")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The models of the program: modules that have parts and are part of nothing."""
+"""The models of the program: modules that have parts and are not parts themselves."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class ModuleRoots:
     """Knows which module was put into which. Thread rule: any thread."""
 
     def __init__(self) -> None:
-        """Knows no module."""
+        """Starts without modules."""
         self._wholes: IdentityMap[Module, bool] = IdentityMap()
         self._whole_of: IdentityMap[Module, weakref.ref[Module]] = IdentityMap()
 
     def registered(self, whole: Module, _name: str, part: Module) -> None:
-        """`part` is a submodule of `whole` from now on; of several wholes the latest counts."""
+        """Notes that `part` is a submodule of `whole` from now on; of several wholes the latest counts."""
         if part is None:
             return
         self._wholes.set(whole, True)
         self._whole_of.set(part, weakref.ref(whole))
 
     def has(self, module: Module) -> bool:
-        """Tells whether `module` is one of them."""
+        """True if `module` is one of them."""
         whole = self._whole_of.get(module)
         return (whole is None or whole() is None) and self._wholes.get(module) is not None
 

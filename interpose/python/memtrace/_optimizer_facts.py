@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an optimizer is about to do with memory, as far as its class says it."""
+"""Facts about the memory that an optimizer's next step needs, as far as its class determines it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.optim import Optimizer
 
-# The foreach updates of these classes take the square root of a whole list of second moments at once: one more copy of
-# the stepped parameters for a moment (torch/optim/adam.py, _multi_tensor_adam: torch._foreach_sqrt).
+# The foreach updates of these classes take the square root of a whole list of second moments at once, which needs one
+# more copy of the stepped parameters for a moment (torch/optim/adam.py, _multi_tensor_adam: torch._foreach_sqrt).
 COPIES_SECOND_MOMENTS = {"Adam", "AdamW", "NAdam", "RAdam"}
 
 
 class ParameterGroup(TypedDict, total=False):
-    """What is read of a parameter group of an optimizer, with the names of torch.optim's options."""
+    """The options of an optimizer's parameter group that are read, with their names in torch.optim."""
 
     params: list[Tensor]
     amsgrad: bool
@@ -37,9 +37,9 @@ class ParameterGroup(TypedDict, total=False):
 
 
 def class_name(optimizer: Optimizer) -> str:
-    """Gives the class's name if torch's own code updates ("AdamW"), else with the library ("bitsandbytes.AdamW").
+    """Returns the class's name if torch's own code updates ("AdamW"), else with the library ("bitsandbytes.AdamW").
 
-    Rules of torch.optim say nothing of what a class of another library keeps, even one of the same name.
+    The rules for torch.optim do not apply to a class of another library, even one of the same name.
     """
     kind = type(optimizer)
     library = kind.step.__module__.partition(".")[0]
@@ -47,12 +47,12 @@ def class_name(optimizer: Optimizer) -> str:
 
 
 def optimizer_facts(torch: ModuleType, optimizer: Optimizer) -> dict[str, str]:
-    """Annotations about a step: class, foreach ("1"/"0"), elements stepped, bytes of states and foreach copy."""
+    """Returns facts about a step: class, foreach ("1"/"0"), elements stepped, bytes of states and foreach copy."""
     name = class_name(optimizer)
     foreach = any(uses_foreach(torch, group) for group in optimizer.param_groups)
     facts = {OPTIMIZER_CLASS: name, OPTIMIZER_FOREACH: "1" if foreach else "0"}
     if name in COPIES_SECOND_MOMENTS:
-        # Lists are made by parameter group, device and dtype, and freed before the next list is made.
+        # Lists are made by parameter group, device and dtype, and each is freed before the next is made.
         lists: Counter[tuple[int, str, str]] = Counter()
         elements = 0
         for index, group in enumerate(optimizer.param_groups):
@@ -69,7 +69,7 @@ def optimizer_facts(torch: ModuleType, optimizer: Optimizer) -> dict[str, str]:
 def uses_foreach(torch: ModuleType, group: ParameterGroup) -> bool:
     """True if an update works on lists of tensors.
 
-    torch.optim does so where `foreach` and `fused` are left open and all parameters are on a card.
+    torch.optim does so by default (`foreach` and `fused` not set) if all parameters are on a card.
     """
     if group.get("fused"):
         return False

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why memory ran out, in the text of torch's own error, where torch's own allocator is observed.
+"""Adds the reason to torch's own out-of-memory error if torch's own allocator is observed.
 
-With memtrace's allocator the error has it from the start. torch's is made by torch: its text gets the explanation when
-the exception begins.
+With memtrace's allocator the error has it from the start. torch makes its own error, whose text gets the explanation
+when the exception is constructed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def explain(torch: ModuleType, core: Core) -> None:
-    """Has each `torch.OutOfMemoryError` from now on end with memtrace's explanation, if there is one for it."""
+    """Makes each later `torch.OutOfMemoryError` end with memtrace's explanation, if there is one for it."""
     begin = torch.OutOfMemoryError.__init__
 
     @functools.wraps(begin)
@@ -30,7 +30,7 @@ def explain(torch: ModuleType, core: Core) -> None:
             explanation = core.take_explanation()
             if explanation and len(args) == 1 and isinstance(args[0], str):
                 error.args = (f"{args[0].rstrip()}\n{explanation}",)
-        except Exception as wrong:  # torch's error is what matters
+        except Exception as wrong:  # torch's own error is more important
             let_through(wrong)
 
     _patches.put(

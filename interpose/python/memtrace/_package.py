@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the package's libraries are, and which torch they were built for."""
+"""The places of the package's libraries, and the versions of torch that they were built for."""
 
 import re
 import sysconfig
@@ -24,19 +24,19 @@ def program() -> Path | None:
 
 
 def supported_torch() -> list[str]:
-    """Lists the torch minors this installation has a shim for, for example `["2.11"]`."""
+    """Lists the torch minors that this installation has a shim for, for example `["2.11"]`."""
     minors = (folder.name.removeprefix("torch-") for folder in (PACKAGE / "lib").glob("torch-*"))
     return sorted(minors, key=lambda minor: [int(part) for part in minor.split(".")])
 
 
 def shim_library(torch_minor: str) -> Path:
-    """Gives the path of the shim for a torch minor; it exists only for those of `supported_torch()`."""
+    """Returns the path of the shim for a torch minor; it exists only for those of `supported_torch()`."""
     return PACKAGE / "lib" / f"torch-{torch_minor}" / "libmemtrace_torch.so"
 
 
 @dataclass(frozen=True)
 class TorchVersion:
-    """What torch's `version.py` says, read without importing torch."""
+    """The contents of torch's `version.py`, read without importing torch."""
 
     full: str
     cuda: str | None
@@ -53,7 +53,7 @@ class TorchVersion:
 
 
 def torch_version(spec: ModuleSpec) -> TorchVersion | None:
-    """Reads the version of the torch that `spec` would import; None if it cannot be told."""
+    """Reads the version of the torch that `spec` would import; None if it is not known."""
     if spec.origin is None:
         return None
     try:

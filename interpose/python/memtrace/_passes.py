@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 
 class _EngineOptions(TypedDict, total=False):
-    """What is read of the named arguments of torch.autograd._engine_run_backward."""
+    """The named arguments of torch.autograd._engine_run_backward that are read."""
 
     accumulate_grad: bool
     inputs: tuple[Tensor, ...]
 
 
 def watch_backward(torch: ModuleType, session: Session) -> None:
-    """Watches where torch.autograd's functions call the engine; they stay themselves, for scripts and pickles."""
+    """Watches the engine call in torch.autograd's functions; the functions stay the same for scripts and pickles."""
     original = getattr(torch.autograd, "_engine_run_backward", None)
     if original is None:
         say(f"torch {torch.__version__} runs backward in a way that is not known: its memory shows no backward phase")
@@ -87,7 +87,7 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
 
 
 class _PlaceOfBackward:
-    """States which line of the program's calls a backward pass: what its threads request has no line of its own."""
+    """States the program's line that calls a backward pass, because requests of autograd's threads have no line."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -102,14 +102,14 @@ class _PlaceOfBackward:
 
 
 class _KindsOfGradients:
-    """States once each what a backward pass gives that is not just a gradient for an optimizer."""
+    """States, once each, results of backward passes other than gradients for an optimizer."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._stated: set[str] = set()
 
     def see(self, args: _EngineArguments, kwargs: _EngineOptions) -> None:
-        """Looks at the arguments of a backward pass: the fourth is create_graph, the fifth what it is asked for."""
+        """Reads the arguments of a backward pass: the fourth is create_graph, the fifth the requested inputs."""
         if kwargs.get("accumulate_grad"):
             if len(args) > 3 and args[3] is True:
                 self._state(BACKWARD_CREATES_GRAPH, place_of_call)
@@ -125,7 +125,7 @@ class _KindsOfGradients:
 
 
 def _watch_first_gradients(torch: ModuleType, session: Session) -> None:
-    """The ones that a backward begins with belong to it, and to whom the loss belongs."""
+    """Assigns the gradients that a backward begins with to its phase, and to the owner of the loss."""
     original = getattr(torch.autograd, "_make_grads", None)
     if original is None:
         return
@@ -149,14 +149,14 @@ def _watch_first_gradients(torch: ModuleType, session: Session) -> None:
 
 
 def watch_optimizers(torch: ModuleType, session: Session) -> None:
-    """The step of every optimizer: its phase, its states, and what its update is known to need for a moment.
+    """Watches the step of every optimizer: its phase, its states, and the memory that its update needs for a moment.
 
-    An optimizer that steps within a backward (a hook of each gradient may) lets its gradients go before that ends: they
+    An optimizer that steps within a backward (in a hook of each gradient) may free gradients before that ends, so these
     are labelled first.
     """
     facts_known: IdentityMap[Optimizer, int] = IdentityMap()
-    counted: list[weakref.ref[Optimizer]] = []  # the optimizer whose steps are the training's
-    phases: IdentityMap[Optimizer, int] = IdentityMap()  # that an optimizer's step interrupted
+    counted: list[weakref.ref[Optimizer]] = []  # the optimizer whose steps count as the training's
+    phases: IdentityMap[Optimizer, int] = IdentityMap()  # the phase that an optimizer's step interrupted
 
     def before(optimizer: Optimizer, _args: tuple[object, ...], _kwargs: dict[str, object]) -> None:
         phases.set(optimizer, session.phase)
@@ -180,6 +180,6 @@ def watch_optimizers(torch: ModuleType, session: Session) -> None:
             session.optimizer_stepped(in_backward)
 
     quiet = quieter(torch)
-    optimizers = importlib.import_module("torch.optim.optimizer")  # torch.optim deletes the name
+    optimizers = importlib.import_module("torch.optim.optimizer")  # torch.optim deletes its attribute of this name
     optimizers.register_optimizer_step_pre_hook(quiet(before))
     optimizers.register_optimizer_step_post_hook(quiet(after))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of Python, of torch and of other libraries that memtrace goes round: each is put in place here, with why.
+"""Functions of Python, torch and other libraries that memtrace wraps. All are replaced here, with a reason.
 
-`memtrace doctor --hooks` lists them; cmake/check_patches.py makes that list of the calls of `put`, and refuses other
-ways. What `memtrace fit` changes in its trials alone (_changes, _scratch) is not of it.
+`memtrace doctor --hooks` lists them; cmake/check_patches.py makes the list from the calls of `put`, and forbids other
+ways. Changes that `memtrace fit` makes only in its trials (_changes, _scratch) are not included.
 """
 
 import threading
@@ -14,13 +14,13 @@ _INHERITED = object()  # the owner had no attribute of its own
 
 
 class Patch(NamedTuple):
-    """One attribute that was replaced."""
+    """An attribute that was replaced."""
 
     owner: object
     name: str
-    before: object  # as vars(owner) had it
+    before: object  # the value in vars(owner)
     put: object
-    reason: str  # with the name under which people know the attribute before it
+    reason: str  # begins with the name under which people know the attribute
 
 
 _lock = threading.Lock()
@@ -30,10 +30,10 @@ _patches: list[Patch] = []
 def put(
     owner: object, name: str, replacement: "Callable[..., object] | staticmethod[..., object]", reason: str
 ) -> None:
-    """Puts `replacement`, which calls what was there, in the place of an attribute of a module or a class.
+    """Replaces an attribute of a module or a class by `replacement`, which calls the original.
 
-    `reason` is "library.Class.name: why". A static method stays one. Whoever wraps it later finds what was there by
-    `__wrapped__`. Any thread.
+    `reason` is "library.Class.name: why". A static method stays one. Later wrappers find the original in `__wrapped__`.
+    Thread rule: any thread.
     """
     before = vars(owner).get(name, _INHERITED)
     if not hasattr(replacement, "__wrapped__"):
@@ -46,7 +46,7 @@ def put(
 
 
 def undo() -> list[Patch]:
-    """Takes back what was put, the latest first. Returns what stays, because somebody has gone round it since."""
+    """Undoes the patches, the latest first. Returns those that stay, because others have wrapped them since."""
     with _lock:
         patches, _patches[:] = list(reversed(_patches)), []
     stays = [patch for patch in patches if not _take_back(patch)]

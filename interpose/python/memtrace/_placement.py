@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that get their memory past the hooks of registration: accelerate's, and those that are swapped."""
+"""Tensors that get their memory without registration hooks: accelerate's, and swapped ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def watch(torch: ModuleType, session: Session) -> None:
 
 
 def _watch_swaps(torch: ModuleType, session: Session) -> None:
-    """Tensors that someone refers to weakly, as our labels do, cannot be swapped: torch says so and raises."""
+    """Drops our weak references during a swap, because torch raises if a swapped tensor has any."""
     original = torch.utils.swap_tensors
     let_go, refer = quieter(torch)(session.labels.let_go), quieter(torch)(session.labels.refer_again)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Giving way to torch.profiler, which needs CUPTI for itself (docs/cupti.md)."""
+"""Stops using CUPTI while torch.profiler needs it (docs/cupti.md)."""
 
 import functools
 import importlib
@@ -14,7 +14,7 @@ from memtrace._say import say
 
 
 def watch(torch: ModuleType, core: Core) -> None:
-    """Watches where torch.autograd.profiler, and with it torch.profiler, starts and ends a profile of the cards."""
+    """Watches where torch.autograd.profiler, and so torch.profiler, starts and ends a profile of the cards."""
     if os.environ.get("MEMTRACE_CUPTI", "") in ("", "0"):
         return
     profiler = importlib.import_module("torch.autograd.profiler")

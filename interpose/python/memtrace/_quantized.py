@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Quantized parameters: tensors that they hold beside their own, which no module lists."""
+"""Finds tensors that quantized parameters hold beside their own, and that no module lists."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor
 
-# By attribute of the parameter: bitsandbytes' state of 4-bit weights, and the scales of its 8-bit ones.
+# Attributes of the parameter: bitsandbytes' state of 4-bit weights, and the scales of its 8-bit ones.
 _ATTRIBUTES = ("quant_state", "SCB")
 
 
 def scales(parameter: Tensor) -> Iterator[Tensor]:
-    """Gives the scales and tables of a quantized parameter; none of another one."""
+    """Yields the scales and tables of a quantized parameter; none for others."""
     known: dict[str, object] = getattr(parameter, "__dict__", {})
     for name in _ATTRIBUTES if known else ():
         if name in known:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks that run inside the user's program, which must not notice them."""
+"""Hooks that run inside the user's program without its notice."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -12,9 +12,9 @@ Hook = Callable[..., object]
 
 
 def quieter(torch: ModuleType) -> Callable[[Hook], Hook]:
-    """Gives the decorator for hooks: they return nothing, raise nothing, and no mode of the user's sees their calls.
+    """Returns the decorator for hooks: they return nothing, raise nothing, and no mode of the user's sees their calls.
 
-    While torch.compile looks at the program they are not there: its graph would break at them.
+    While torch.compile traces the program they do nothing, because its graph would break at them.
     """
     is_compiling = torch.compiler.is_compiling
     unseen = torch._C.DisableTorchFunction

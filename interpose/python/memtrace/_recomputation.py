@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Activation checkpointing: what backward computes again has a phase of its own, and the tags of its forward."""
+"""Activation checkpointing: recomputation in backward has its own phase, and the tags of its forward."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def watch(torch: ModuleType, session: Session) -> None:
 def _watch_not_reentrant(
     frame_class: type[_CheckpointFrame], session: Session, is_compiling: Callable[[], bool]
 ) -> None:
-    """A frame is made where checkpoint() is called; its function runs when backward first needs what was dropped."""
+    """Watches frames, which checkpoint() makes; their functions run when backward first needs dropped tensors."""
     original = frame_class.__init__
 
     @functools.wraps(original)
@@ -66,7 +66,7 @@ def _watch_not_reentrant(
 def _watch_reentrant(
     function_class: type[CheckpointFunction], session: Session, is_compiling: Callable[[], bool]
 ) -> None:
-    """Recomputes and runs an inner backward, which has a phase of its own again."""
+    """Watches backward, which recomputes and then runs an inner backward with a phase of its own."""
     forward, backward = function_class.forward, function_class.backward
     scopes: IdentityMap[object, int] = IdentityMap()  # by the context of the call
 
@@ -103,7 +103,7 @@ def _watch_inputs_without_gradient(
 ) -> None:
     """Annotates `checkpoint.without_gradient`: the place of a reentrant checkpoint that cuts a graph off.
 
-    Autograd sees one function of the inputs. If none of them requires a gradient, none flows to what it runs.
+    Autograd sees it as one function of the inputs. If none of them requires a gradient, none flows to its contents.
     """
     original = function_class.apply
     is_told: list[bool] = []
@@ -130,7 +130,7 @@ def _watch_inputs_without_gradient(
 
 
 def _trains(function: object, torch: ModuleType) -> bool:
-    """Tells whether the module that a checkpoint runs has parameters to train; one that is not known may have."""
+    """True if the module that a checkpoint runs has parameters to train, or is not known."""
     inner = getattr(function, "func", function)  # of functools.partial
     module = getattr(inner, "__self__", inner)  # of a bound method
     if not isinstance(module, torch.nn.Module):
@@ -139,7 +139,7 @@ def _trains(function: object, torch: ModuleType) -> bool:
 
 
 def place_of_call() -> str:
-    """The innermost line outside of torch and of this package: "train.py:18"."""
+    """Returns the innermost line outside of torch and of this package: "train.py:18"."""
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("torch", "memtrace"):
         frame = frame.f_back

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""memtrace in one process that uses torch: allocator in place, hooks registered, trace ended at exit."""
+"""memtrace in one process that uses torch: installs the allocator, registers hooks, and ends the trace at exit."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _current: Session | None = None
 
 
 def current() -> Session | None:
-    """Gives the session of this process; None if memtrace is not on."""
+    """Returns the session of this process; None if memtrace is off."""
     return _current
 
 
 def begin(torch: ModuleType, minor: str) -> Session | None:
-    """Makes the session of this process; None if there is one already."""
+    """Makes the session of this process; None if one exists already."""
     global _current
     if _current is not None:
         return None
@@ -60,20 +60,20 @@ def begin(torch: ModuleType, minor: str) -> Session | None:
 
 
 class Session:
-    """What the hooks and the API share. Phases and steps are those of the process, not of a thread."""
+    """State shared by the hooks and the API. Phases and steps belong to the process, not to a thread."""
 
     def __init__(self, torch: ModuleType, minor: str) -> None:
-        """Puts the allocator in place. Raises OSError if a library cannot be loaded."""
+        """Installs the allocator. Raises OSError if a library cannot be loaded."""
         self.core: Core = core()
         self.phase = PHASE_INIT
         self._steps_begun = 0
         self._steps_are_stated = False
         self.forwards = 0  # outermost calls of modules
         self.passes = ForwardPasses()  # ... with gradients on
-        self.optimizers: IdentityMap[Optimizer, bool] = IdentityMap()  # that live
-        self._has_failed = False  # a request for memory, since the latest forward began
-        self._ends_with_backward = False  # the step: an optimizer stepped within it
-        self.after_step: list[Callable[[bool], object]] = []  # called with whether the program stated the step
+        self.optimizers: IdentityMap[Optimizer, bool] = IdentityMap()  # living optimizers
+        self._has_failed = False  # a request for memory has failed since the latest forward began
+        self._ends_with_backward = False  # the step ends with it, because an optimizer stepped within it
+        self.after_step: list[Callable[[bool], object]] = []  # the argument is true if the program stated the step
         self.before_backward: list[Callable[[], object]] = []  # called as a backward pass begins
         self.at_failure: list[Callable[[], object]] = []  # called when a request for memory has failed
         self.with_labels: list[Callable[[], object]] = []  # called whenever everything is labelled
@@ -110,14 +110,14 @@ class Session:
             self.core.set_info(key, value)
 
     def set_phase(self, phase: int) -> None:
-        """The program does something else now."""
+        """Notes that the program enters another phase."""
         if phase != self.phase:
             self.phase = phase
             self.core.set_phase(phase)
 
     @contextlib.contextmanager
     def in_phase(self, phase: int) -> Generator[None, None, None]:
-        """The program does this meanwhile, and then again what it did before."""
+        """Sets a phase for the duration, then restores the earlier one."""
         before = self.phase
         try:
             self.set_phase(phase)
@@ -127,7 +127,7 @@ class Session:
 
     @contextlib.contextmanager
     def in_scope(self, scope: int) -> Generator[None, None, None]:
-        """Puts this thread into that owner and module meanwhile."""
+        """Sets this thread's owner and module for the duration."""
         try:
             self.core.enter_scope(scope)
             yield
@@ -136,7 +136,7 @@ class Session:
 
     @contextlib.contextmanager
     def recomputing(self, scope: int) -> Generator[None, None, None]:
-        """Backward computes again, on this thread, what forward computed in that scope."""
+        """Marks recomputation in backward, on this thread, of a forward in that scope."""
         try:
             self.core.enter_scope(scope)
             self.set_phase(PHASE_RECOMPUTE)
@@ -146,7 +146,7 @@ class Session:
             self.core.leave_scope()
 
     def stating(self, role: int, function: Callable[P, R]) -> Callable[P, R]:
-        """Gives `function`, so that what it allocates on its thread has the role."""
+        """Wraps `function` so that its allocations on its thread have the role."""
         core, is_compiling = self.core, self._torch.compiler.is_compiling
 
         @functools.wraps(function)
@@ -162,10 +162,10 @@ class Session:
         return state
 
     def forward_begins(self) -> None:
-        """An outermost module is called, not by generation.
+        """Notes that an outermost module is called, but not by generation.
 
-        The first step begins with the first forward, unless the program counts its steps itself. After an out-of-memory
-        the program tries again: that is a forward of its own, not more of the one that failed.
+        The first step begins with the first forward, unless the program counts its steps itself. A forward after an
+        out-of-memory is a new one, because the program tries again.
         """
         if self._has_failed:
             self._has_failed = False
@@ -174,28 +174,28 @@ class Session:
             self._begin_step()
 
     def optimizer_stepped(self, in_backward: bool = False) -> None:
-        """One optimizer step was made: a training step ends, unless the program counts its steps itself.
+        """Notes an optimizer step, which ends a training step unless the program counts its steps itself.
 
-        If it was made by a hook within a backward, with the end of that.
+        If a hook within a backward made it, the training step ends with the backward.
         """
         self._ends_with_backward = in_backward
         if not in_backward and not self._steps_are_stated:
             self._end_step()
 
     def backward_begins(self) -> None:
-        """A backward pass begins."""
+        """Notes that a backward pass begins."""
         for look in self.before_backward:
             look()
         self.passes.backward_began()
         self.set_phase(PHASE_BACKWARD)
 
     def backward_ended(self) -> None:
-        """A backward pass is over."""
+        """Notes that a backward pass is over."""
         if self._ends_with_backward:
             self.optimizer_stepped()
 
     def step(self) -> None:
-        """The program says that a step ends here."""
+        """Notes that the program ends a step here."""
         self._steps_are_stated = True
         self._end_step()
 
@@ -219,14 +219,14 @@ class Session:
 
     @property
     def step_number(self) -> int:
-        """Counted from 1; 0 before the first."""
+        """The number of the step, from 1; 0 before the first."""
         return self._steps_begun
 
     def _before_out_of_memory(self) -> None:
         self._has_failed = True
         collects = gc.isenabled()
         try:
-            gc.disable()  # a collection would free what the looks are to find, and run finalizers of the program's
+            gc.disable()  # it would free what the looks search for, and run the program's finalizers
             self._look_at_failure()
             self._label_everything()
         finally:
@@ -238,7 +238,7 @@ class Session:
             with self._torch._C.DisableTorchFunction():
                 for look in self.at_failure:
                     look()
-        except Exception as error:  # an out-of-memory is being reported: nothing may get in its way
+        except Exception as error:  # nothing may interrupt the report of an out-of-memory
             let_through(error)
             say(f"could not look for what holds memory at an out-of-memory ({type(error).__name__}: {error})")
 
@@ -252,12 +252,12 @@ class Session:
             self._shim.memtrace_torch_label_workspaces()
             for state in self.with_labels:
                 state()
-        except Exception as error:  # an out-of-memory is being reported: nothing may get in its way
+        except Exception as error:  # nothing may interrupt the report of an out-of-memory
             let_through(error)
             say(f"could not label tensors at an out-of-memory ({type(error).__name__}: {error})")
 
     def close(self) -> None:
-        """Labels what is alive and ends the trace; it shows the live set at the end of the program."""
+        """Labels all living tensors and ends the trace, which shows them at the end of the program."""
         try:
             if self.is_recorded:
                 self._label_everything()
@@ -268,7 +268,7 @@ class Session:
             self.core.close()
 
     def _annotate_end(self) -> None:
-        """Says if an exception ends the program: the interpreter keeps the one that nobody caught."""
+        """States the exception that ends the program, which the interpreter keeps if nobody caught it."""
         error = getattr(sys, "last_value", None)
         self.core.annotate(PROGRAM_EXCEPTION, "none" if error is None else type(error).__name__)
 
@@ -276,13 +276,13 @@ class Session:
         try:
             for state in self.before_close:
                 state()
-        except Exception as error:  # the trace is to be closed all the same
+        except Exception as error:  # the trace must be closed all the same
             let_through(error)
             say(f"could not write the end of the trial ({type(error).__name__}: {error})")
 
 
 def _put_in_place(torch: ModuleType, shim: ctypes.CDLL) -> str:
-    """Installs our allocator or observes torch's own; gives the word for the trace's header."""
+    """Installs our allocator or observes torch's own; returns the word for the trace's header."""
     if os.environ.get("MEMTRACE_ALLOCATOR", "memtrace") == "memtrace":
         if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING"):
             say("PYTORCH_NO_CUDA_MEMORY_CACHING is set: torch's own allocator stays, observed")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions that strike from outside while our Python runs: they are the program's, and must arrive in it.
+"""Exceptions that arrive from outside while our Python code runs: they must reach the program.
 
-Python calls signal handlers between two instructions of whatever runs on the main thread, our hooks included, and
-raises there what a handler raises (a time limit by SIGALRM, say). PyThreadState_SetAsyncExc does so on any thread.
+Python calls signal handlers between two instructions of any code on the main thread, including our hooks, and raises
+there what a handler raises (such as a time limit by SIGALRM). PyThreadState_SetAsyncExc does so on any thread.
 """
 
 import functools
@@ -15,15 +15,16 @@ import types
 from collections.abc import Callable, Iterator
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-# A class of these modules may be raised by what our own code calls; one of any other is the program's.
+# Our own code may raise classes of these modules; a class of any other is the program's.
 _KNOWN_MODULES = {"builtins", "memtrace", "torch", *sys.stdlib_module_names} - {"__main__"}
 
 
 def let_through(error: BaseException, caller: types.FrameType | None = None) -> None:
-    """Raises what struck from outside; returns if `error` was raised by what our own code did.
+    """Raises an exception that came from outside; returns if `error` was raised by our own code.
 
-    Belongs at the beginning of every `except` that would keep `error`; the function that has it is `caller`, or calls
-    this. Looks at what `error` was raised on top of, too: a clean-up that was interrupted may fail by itself.
+    Call it at the beginning of every `except` that would keep `error`; the function with the `except` is `caller`, or
+    calls this. It also checks the exceptions that `error` was raised on top of, because an interrupted clean-up may
+    fail itself.
     """
     found = _from_outside(error, caller or sys._getframe(1))
     if found is None:
@@ -31,13 +32,13 @@ def let_through(error: BaseException, caller: types.FrameType | None = None) -> 
     try:
         raise found
     finally:
-        # Its traceback has this frame: a name here would make a cycle, in which all that the program's frames hold
-        # would live until the next garbage collection.
+        # Its traceback has this frame: a name here would make a cycle, so that all that the program's frames hold would
+        # live until the next garbage collection.
         del found, error, caller
 
 
 def _from_outside(error: BaseException, caller: types.FrameType) -> BaseException | None:
-    """Returns what struck from outside: `error`, or what it was raised on top of; None if our own code did it all."""
+    """Returns the one from outside: `error`, or one that it was raised on top of; None if our own code raised all."""
     found: BaseException | None = error
     while found is not None:
         frames = _frames_below(found, caller)
@@ -48,7 +49,7 @@ def _from_outside(error: BaseException, caller: types.FrameType) -> BaseExceptio
 
 
 def _frames_below(error: BaseException, caller: types.FrameType) -> list[types.FrameType] | None:
-    """Lists the frames through which `error` came to `caller`, it first; None if it was raised elsewhere."""
+    """Lists the frames through which `error` came to `caller`, which is first; None if it was raised elsewhere."""
     frames: list[types.FrameType] = []
     trace = error.__traceback__
     while trace is not None:
@@ -63,7 +64,7 @@ def _struck_from_outside(error: BaseException, frames: list[types.FrameType]) ->
         return True
     if threading.get_ident() == threading.main_thread().ident and _came_from_handler(frames):
         return True
-    # Nobody but the program raises a class of the program's, and none of its code ran: it came by SetAsyncExc.
+    # Only the program raises a class of the program, and none of its code ran, so it came by SetAsyncExc.
     return not _is_known(type(error).__module__) and all(_is_known(frame.f_globals.get("__name__")) for frame in frames)
 
 
@@ -89,7 +90,7 @@ def _handlers() -> Iterator[Callable[..., object]]:
 
 
 def _code_of(handler: object) -> types.CodeType | None:
-    """Gives the code of a handler that is written in Python; None if it is not."""
+    """Returns the code of a handler that is written in Python; None for others."""
     while isinstance(handler, functools.partial):
         handler = handler.func
     if not isinstance(handler, (types.FunctionType, types.MethodType)):
@@ -99,9 +100,9 @@ def _code_of(handler: object) -> types.CodeType | None:
 
 
 def _has_argument_among(frame: types.FrameType, outer: list[types.FrameType]) -> bool:
-    """Tells whether `frame` holds one of those that it interrupted: a handler is given it.
+    """True if `frame` holds one of the frames that it interrupted, which handlers receive as an argument.
 
-    That finds handlers that are set no longer, such as those that take themselves away before they raise.
+    This finds handlers that are no longer set, such as those that remove themselves before they raise.
     """
     for value in list(frame.f_locals.values()):
         values = value if isinstance(value, tuple) else (value,)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of libraries all of whose allocations have one role."""
+"""Library functions whose allocations all have one role."""
 
 import functools
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from memtrace._import_watch import when_imported
 from memtrace._session import Session
 
 REASON = "all that it allocates has one role"
-# Names by module; "Class.name" is a method or a static method. A table of them is annotated with this name, and its
-# entries are literals: cmake/check_patches.py lists them.
+# Names by module; "Class.name" is a method or a static method. Tables have this type annotation and literal entries, so
+# that cmake/check_patches.py can list them.
 Calls = Mapping[str, tuple[str, ...]]
 
 
 def watch(session: Session, role: int, calls: Calls) -> None:
-    """States `role` of what these functions allocate, once their modules are imported. Missing ones are passed over."""
+    """States `role` for allocations of these functions, once their modules are imported. Skips missing ones."""
     for name, functions in calls.items():
         when_imported(name, functools.partial(_watch_module, session, role, name, functions))
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that the program starts go on in the tags and the module of the thread that started them.
+"""Gives threads that the program starts the tags and module of the thread that started them.
 
-The tasks of a ThreadPoolExecutor (and so of asyncio.to_thread) are in those of the thread that submitted them, its
-workers in none of their own: they serve whoever comes.
+Tasks of a ThreadPoolExecutor (and so of asyncio.to_thread) have those of the thread that submitted them. Its workers
+have none of their own, because they serve all threads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def watch(core: Core) -> None:
-    """From now on, for the whole process."""
+    """Applies from now on, to the whole process."""
     _watch_starts(core)
     _watch_tasks(core)
 
@@ -32,7 +32,7 @@ def _watch_starts(core: Core) -> None:
     scopes: IdentityMap[threading.Thread, int] = IdentityMap()
     start, bootstrap = threading.Thread.start, getattr(threading.Thread, "_bootstrap_inner", None)
     worker = getattr(pools, "_worker", None)
-    if bootstrap is None:  # a Python that starts threads in another way: they begin untagged
+    if bootstrap is None:  # this Python starts threads differently: they begin untagged
         return
 
     @functools.wraps(start)

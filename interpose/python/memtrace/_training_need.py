@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What training will make on each card: states, gradients and copies, from the parameters of all living optimizers."""
+"""The bytes that training will need on each card: states, gradients and copies, from all living optimizers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def watch(torch: ModuleType, session: Session) -> None:
 
 
 def states_of(name: str, group: ParameterGroup) -> int | None:
-    """States of a parameter's size that an optimizer of torch keeps for each parameter; None if it is not known."""
+    """Returns how many states of its size an optimizer of torch keeps for each parameter; None if not known."""
     if name in COPIES_SECOND_MOMENTS:
         return 3 if group.get("amsgrad") else 2
     if name == "SGD":
@@ -64,7 +64,7 @@ class _TrainingNeed:
         self._session = session
 
     def optimizer_made(self, optimizer: Optimizer) -> None:
-        """Knows this optimizer as long as it lives."""
+        """Notes this optimizer while it lives."""
         self._session.optimizers.set(optimizer, True)
 
     def annotate(self) -> None:
@@ -114,12 +114,12 @@ class _TrainingNeed:
             annotate(f"{OPTIMIZER_OTHERS_WAIT}.{card}", str(int(card in waiting)))
 
     def _add_temporaries(self, optimizer: Optimizer, group: ParameterGroup, copies: Counter[int]) -> None:
-        """An update of one parameter at a time has two of its size at once (torch/optim/adam.py, `denom`)."""
+        """Adds two copies of a parameter, for updates of one parameter at a time (torch/optim/adam.py, `denom`)."""
         for _, part in self._trained(optimizer, group):
             copies[part.device.index] = max(copies[part.device.index], 2 * part.nbytes)
 
     def _trained(self, optimizer: Optimizer, group: ParameterGroup) -> Iterator[tuple[Tensor, Tensor]]:
-        """Gives each parameter that will be stepped, and what of it this process has on a card."""
+        """Yields each parameter that will be stepped, with its part on a card of this process."""
         will_step = self._rule_of(optimizer)
         for parameter in group["params"]:
             part = getattr(parameter, "_local_tensor", parameter)  # of a DTensor
@@ -127,9 +127,9 @@ class _TrainingNeed:
                 yield parameter, part
 
     def _rule_of(self, optimizer: Optimizer) -> Callable[[Tensor], bool]:
-        """Tells what an optimizer will step: in its update what has gradients, after one what that stepped, too.
+        """Returns a rule for what an optimizer steps: parameters with gradients and, after an update, those it stepped.
 
-        What no pass before its first update gave a gradient has got none in later ones, as a rule.
+        Before the first update all parameters that require gradients count, because later passes seldom reach others.
         """
         if self._session.phase == PHASE_OPTIMIZER and _has_gradients(optimizer):
             return lambda parameter: parameter.grad is not None

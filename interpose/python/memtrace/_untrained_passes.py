@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of models that nothing trains, made with gradients on: autograd keeps their graph for nobody."""
+"""Calls with gradients on of models that nothing trains: autograd keeps their graph for nobody."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 
-_DEPTH = 3  # of containers among a call's arguments
+_DEPTH = 3  # levels of containers among a call's arguments
 
 
 class UntrainedPasses:
     """Annotates `passes.untrained` where such a call begins and where it ends. Thread rule: any thread."""
 
     def __init__(self, torch: ModuleType, session: Session) -> None:
-        """Knows no call."""
+        """Starts without calls."""
         self._torch = torch
         self._session = session
 
     def began(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
-        """Tells whether the call of an outermost module is one, which the trace then says; `ended` is to follow."""
+        """True if the call of an outermost module is one; states it in the trace, and `ended` must follow."""
         if module.training is not False or not self._is_for_nobody(module, args, kwargs):
             return False
         frame = innermost_users_frame(sys._getframe())
@@ -42,14 +42,14 @@ class UntrainedPasses:
         return True
 
     def ended(self) -> None:
-        """The call is over."""
+        """Notes that the call is over."""
         self._session.core.annotate(PASSES_UNTRAINED, "")
 
     def _is_for_nobody(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
-        """True if gradients of its parameters are all that the graph can give, and no optimizer is for them.
+        """True if the graph only leads to gradients of its parameters, and no optimizer has any of them.
 
-        Another one is for others, so that the program has said what it trains. A hook within the model may bring in
-        something that is trained.
+        There must be an optimizer of other parameters, which shows what the program trains. Models with hooks do not
+        count, because a hook may bring in a trained tensor.
         """
         stepped = {id(parameter) for parameter in self._stepped()}
         parameters = list(module.parameters())

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks that say before the first step whether a training fits.
+"""Callbacks that say before the first step if a training fits.
 
-`FitCallback` for transformers' Trainer, `LightningFitCallback` for Lightning; each framework is imported when its
+`FitCallback` is for transformers' Trainer, `LightningFitCallback` for Lightning. Each framework is imported when its
 callback is first named here.
 """
 
@@ -15,8 +15,8 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:  # a class to be called, whose framework may be missing
-    """Gives a callback class. Raises ImportError if its framework is not installed."""
+def __getattr__(name: str) -> Any:  # a class; its framework may be missing
+    """Returns a callback class. Raises ImportError if its framework is not installed."""
     if name not in _MODULES:
         raise AttributeError(f"memtrace.callbacks has no {name!r}, only {', '.join(_MODULES)}")
     return getattr(importlib.import_module(_MODULES[name]), name)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m memtrace.estimate_program CONFIG_DIR`: a training of the model that a config describes.
 
-It is what `memtrace fit` runs where there is no training script (docs/estimate.md).
-Nothing is fetched, no weights are read: the model is built from its config and placed on the card unfilled. Exit codes:
-2 for options that cannot be right, 3 for a config that cannot be built, 5 where a library or the card is missing.
+`memtrace fit` runs it if there is no training script (docs/estimate.md). Nothing is fetched and no weights are read:
+the model is built from its config and placed on the card unfilled. Exit codes: 2 for options that cannot be right, 3
+for a config that cannot be built, 5 if a library or the card is missing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the training that the command line describes; gives the exit code."""
+    """Runs the training that the command line describes. Returns the exit code."""
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1")
     asked = options.parse(arguments)
     try:
@@ -74,7 +74,7 @@ def _placed(folder: config_folder.ConfigFolder, asked: options.Options) -> Modul
 
 
 def _inner(model: Module) -> Module:
-    """The model itself, without peft around it: its forward names what it takes."""
+    """Returns the model itself, without peft's wrapper: its forward names the arguments."""
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
@@ -105,7 +105,7 @@ def _on_card(value: object) -> object:
 
 
 def _say_what_runs(asked: options.Options, work: training.Training) -> None:
-    """On stdout, and in the trace as `estimate.model` and `estimate.inputs`."""
+    """Prints it on stdout, and states it in the trace as `estimate.model` and `estimate.inputs`."""
     model = _inner(work.model)
     count = sum(parameter.numel() for parameter in model.parameters())
     facts = {

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Imported by memtrace.pth in an interpreter that starts with MEMTRACE set: gives it what `memtrace run` gives.
+"""Imported by memtrace.pth in an interpreter that starts with MEMTRACE set: does what `memtrace run` does.
 
-That is the start-up file of `memtrace run` (memtrace/inject/sitecustomize.py), which `site` imports next; it runs the
-user's own after itself. Under `memtrace run` that file is on the path already and this one is not imported.
+It adds the start-up file of `memtrace run` (memtrace/inject/sitecustomize.py), which `site` imports next and which then
+runs the user's own. Under `memtrace run` that file is on the path already and this one is not imported.
 """
 
 import os

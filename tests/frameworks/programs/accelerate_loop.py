@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop prepared by accelerate with bf16 autocast, as its documentation writes it."""
+"""A training loop prepared by accelerate with bf16 autocast, following its documentation."""
 
 import torch
 from accelerate import Accelerator

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A scenario of the corpus that also counts, wherever it reports, what its own objects hold by role.
+"""A scenario of the corpus that also counts, wherever it reports, the bytes of its own objects by role.
 
-Usage: counted_roles.py SCRIPT ARGUMENTS... Prints one JSON line a report: its tag, and for each card torch's numbers
-of allocations and frees so far, which name the moment, and the bytes of parameters, gradients and optimizer states.
-They are sums over Python's objects; nothing of memtrace is asked.
+Usage: counted_roles.py SCRIPT ARGUMENTS... Prints one JSON line a report: its tag, and for each card torch's numbers of
+allocations and frees so far, which identify the moment, and the bytes of parameters, gradients and optimizer states.
+They are sums over Python's objects, without memtrace.
 """
 
 import gc
@@ -20,7 +20,7 @@ import torch
 
 
 def functional_copy(frame: FrameType) -> Iterator[torch.Tensor]:
-    """What case A gives to functional_call in place of parameters: `ps` of its edited_model()."""
+    """Yields case A's arguments of functional_call in place of parameters: `ps` of its edited_model()."""
     copy = frame.f_locals.get("fm")
     for name, cell in zip(copy.__code__.co_freevars, copy.__closure__ or (), strict=True) if copy else ():
         if name == "ps":
@@ -28,9 +28,9 @@ def functional_copy(frame: FrameType) -> Iterator[torch.Tensor]:
 
 
 def holders(frame: FrameType) -> tuple[list[torch.Tensor], list[torch.Tensor], list[object]]:
-    """Every parameter that lives, what stands for one in a functional call, and the states of the script's optimizers.
+    """Returns all living parameters, their stand-ins in a functional call, and the states of the script's optimizers.
 
-    Not the modules' own: after case E's resizing accelerate still holds the output layer's old weight.
+    It does not ask the modules: after case E's resizing accelerate still holds the output layer's old weight.
     """
     parameters = [value for value in gc.get_objects() if issubclass(type(value), torch.nn.Parameter)]
     optimizers = [value for value in frame.f_globals.values() if isinstance(value, torch.optim.Optimizer)]
@@ -39,7 +39,7 @@ def holders(frame: FrameType) -> tuple[list[torch.Tensor], list[torch.Tensor], l
 
 
 def bytes_by_card(tensors: list[object]) -> Counter[int]:
-    """Of each storage once."""
+    """Returns the bytes on each card, counting each storage once."""
     storages = {}
     for tensor in tensors:
         if isinstance(tensor, torch.Tensor) and tensor.is_cuda:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""DistributedDataParallel as torch's tutorial for torchrun writes it, by the backend that is named; each rank prints
-its figures."""
+"""DistributedDataParallel for torchrun with the named backend, following torch's tutorial.
+Each rank prints its figures."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""DeepSpeed's engine with ZeRO on one rank, as its documentation writes it."""
+"""DeepSpeed's engine with ZeRO on one rank, following its documentation."""
 
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A diffusion model's UNet trained to predict noise, as diffusers' tutorial writes it."""
+"""A diffusion model's UNet trained to predict noise, following diffusers' tutorial."""
 
 import torch
 from diffusers import DDPMScheduler, UNet2DModel

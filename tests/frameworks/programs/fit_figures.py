@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs with a fit callback tell: estimates, warnings, and what the training itself took."""
+"""The output of programs with a fit callback: estimates, warnings, and the memory of the training itself."""
 
 import json
 import os
@@ -15,7 +15,7 @@ _warned: list[str] = []
 
 
 def watch_estimates() -> list[Estimate]:
-    """From now on, what callbacks find is put into this list."""
+    """Returns a list that gets each later estimate of a callback."""
     found: list[Estimate] = []
     run = experiment.run
 

@@ -18,7 +18,7 @@ dist.init_process_group("nccl")
 
 
 def local(tensors):
-    """What this rank holds of each tensor."""
+    """Returns the parts of the tensors on this rank."""
     return [tensor.to_local() if hasattr(tensor, "to_local") else tensor for tensor in tensors]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A functional copy of a model, used beside it as in meta-learning. Usage: functional_copy.py func|higher."""
+"""A functional copy of a model beside the model, as in meta-learning. Usage: functional_copy.py func|higher."""
 
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lightning with `LightningFitCallback`: as trainer_fit.py, with further arguments of its Trainer as JSON."""
+"""Lightning with `LightningFitCallback`: like trainer_fit.py, with further arguments of its Trainer as JSON."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lightning's Trainer.fit, as its documentation writes it."""
+"""Lightning's Trainer.fit, following its documentation."""
 
 import lightning
 import torch

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""LoRA adapters put into a model that has run already, as in a notebook, and trained by a plain loop."""
+"""LoRA adapters added to a model that has already run, as in a notebook, and trained by a plain loop."""
 
 import torch
 from figures import Sentences, on_card, small_gpt2, states, tell

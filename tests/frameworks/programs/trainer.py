@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hugging Face Trainer on a causal language model, as transformers' documentation writes it."""
+"""Hugging Face Trainer on a causal language model, following transformers' documentation."""
 
 import sys
 import tempfile

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trainer with `FitCallback`: tells what the callback found beside what the training then took.
+"""Trainer with `FitCallback`: prints the callback's estimate and the memory that the training then took.
 
-Arguments: the card to ask about ("" for this process's), further TrainingArguments as JSON, "stop" to be stopped.
+Arguments: the card to test ("" for this process's), further TrainingArguments as JSON, "stop" to be stopped.
 """
 
 import json

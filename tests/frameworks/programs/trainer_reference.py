@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A Trainer whose loss asks a second model, as distillation and preference training do."""
+"""A Trainer whose loss uses a second model, as in distillation and preference training."""
 
 import tempfile
 

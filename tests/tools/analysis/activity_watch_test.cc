@@ -14,7 +14,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// Strings by number, as a trace would have them.
+// Strings by number, as in a trace.
 class Strings : public EventSource {
  public:
   void ForEach(const std::function<void(const trace::Event&)>& /*visit*/) const override {}

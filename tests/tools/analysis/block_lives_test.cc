@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pass that keeps a letter for each block, and writes down what it is told.
+// A pass that keeps a letter for each block, and records the calls that it gets.
 #include "tools/analysis/replayed/block_lives.h"
 
 #include <gtest/gtest.h>
@@ -42,9 +42,9 @@ class BlockLivesTest : public testing::Test {
   void Complete(uint64_t address, int32_t device = 0) {
     Happens(trace::FreeCompleted{device, address});
   }
-  // Returns what was told since the last call.
+  // Returns the calls since the last one of this function.
   std::string Told() { return std::exchange(told_, ""); }
-  // "a 512-612": the block and which of its bytes a label is about.
+  // Returns "a 512-612": the block, and which of its bytes a label covers.
   std::string Labelled(uint64_t address, uint64_t size) {
     const auto labelled = lives_.LabelledBy({.address = address, .size = size},
                                             [](char /*block*/) { return uint64_t{100}; });
@@ -205,7 +205,7 @@ TEST_F(BlockLivesTest, ACopyGoesOnByItself) {
   EXPECT_FALSE(lives_.At(0, 512)->waiting);
 }
 
-// Everything that can be wrong in one trace: all passes say the same about it.
+// One trace with everything that can be wrong: all passes must say the same about it.
 class AgreeingPassesTest : public testing::Test {
  protected:
   template <typename Payload>
@@ -248,7 +248,7 @@ TEST_F(AgreeingPassesTest, ALostFreeHasNoRequest) {
   EXPECT_EQ(walk_.block()->number, 1U);
 }
 
-// The page and exports say the role that a report says: the block is let go of when its address is
+// The page and exports show the same role as the report: the block is released when its address is
 // given again, in the call of another module.
 TEST_F(AgreeingPassesTest, ABlockWhoseFreeWasLostHasOneRoleEverywhere) {
   BlockIndex index(Evidence::kStated);

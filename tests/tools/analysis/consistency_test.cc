@@ -60,7 +60,7 @@ TEST_F(ConsistencyTest, OnlyWhatLivesIsFreedAndOnce) {
 }
 
 TEST_F(ConsistencyTest, BlocksLieInMappedMemoryWhereMappingsAreTold) {
-  EXPECT_THAT(Allocate(kBase, 512), IsEmpty());  // none is told
+  EXPECT_THAT(Allocate(kBase, 512), IsEmpty());  // none is reported
   Happens(trace::Map{.address = 0x10000, .size = 0x1000});
   EXPECT_THAT(Allocate(0x10800, 0x1000), HasSubstr("which is not all mapped"));
   EXPECT_THAT(Happens(trace::Map{.address = 0x10800, .size = 0x1000}), HasSubstr("mapped already"));

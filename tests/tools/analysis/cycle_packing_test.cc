@@ -9,7 +9,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// Whether no two items share a byte at a time at which both are alive, wrapped ones at their two.
+// True if no two items share a byte while both are alive, including the two lives of wrapped ones.
 bool IsValid(const TimeLine& line, const Packing& packing) {
   struct Piece {
     PackingItem item;
@@ -35,7 +35,7 @@ bool IsValid(const TimeLine& line, const Packing& packing) {
   return true;
 }
 
-// Alive at [0, 2) and [8, 10): 4 bytes that others may have in between.
+// Alive at [0, 2) and [8, 10): 4 bytes that others may use in between.
 TimeLine OneWrapped() {
   TimeLine line;
   line.items = {{0, 10, 4}, {2, 8, 3}, {3, 8, 1}};

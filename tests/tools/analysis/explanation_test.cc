@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // A program on card 0, event by event, a millisecond apart. Stack N is line N of train.py, and so
-// is stack kLower + N, in which torch was called.
+// is stack kLower + N, which calls into torch.
 class Program : public EventSource {
  public:
   static constexpr trace::StackId kLower = 1000;
@@ -170,8 +170,8 @@ TEST(GrowthTest, ASiteThatRisesInThreeStepsGrowsAndOneThatComesAndGoesDoesNot) {
   EXPECT_EQ(explanation.kept.growth.bytes_per_iteration, 1000);
 }
 
-// A line that makes states in step 1 and keeps 1000 bytes of each: as `y = m(x); o.step(); kept +=
-// [y]`.
+// A line that makes states in step 1 and keeps 1000 bytes in each, such as `y = m(x); o.step();
+// kept += [y]`.
 TEST(GrowthTest, TheJumpOfAnotherStackOfTheSameLineIsNoPartOfIt) {
   Program program;
   for (uint64_t step = 1; step <= 8; ++step) {
@@ -228,7 +228,7 @@ TEST(GrowthTest, OfManyStepsTheLastAndSomeBeforeThemAreSeen) {
   EXPECT_THAT(GrowthWatch::StepsToSee(0), IsEmpty());
 }
 
-// As resize_token_embeddings does: scratch of 20 MiB, of which 1 MiB comes out.
+// The same happens in resize_token_embeddings: 20 MiB of scratch give a result of 1 MiB.
 TEST(ScratchTest, IsWhatDiesInThePhaseOfThePeak) {
   Program program;
   program.Allocate(0, 5_MiB, 1).Allocate(8_MiB, 20_MiB, 2).Allocate(40_MiB, 1_MiB, 3);
@@ -241,7 +241,7 @@ TEST(ScratchTest, IsWhatDiesInThePhaseOfThePeak) {
   EXPECT_EQ(explanation.layout.scratch[0].lifetime_ns, 2'000'000U);
 }
 
-// A ledger of holes has to add up, whatever lies where.
+// The ledger of holes must add up for any layout.
 void ExpectSums(const Fragmentation& fragmentation) {
   const uint64_t stranded =
       std::accumulate(fragmentation.pins.begin(), fragmentation.pins.end(), uint64_t{0},

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules at the borders of what they read. What real programs record is test_function_names.py's.
+// Rules at the limits of their inputs. test_function_names.py tests recordings of real programs.
 #include "tools/analysis/source/frame_rules.h"
 
 #include <gtest/gtest.h>

@@ -70,7 +70,8 @@ TEST(LivingBlocksTest, ARangeHasThoseThatBeginInIt) {
   EXPECT_EQ(found, (std::vector<uint32_t>{3, 5}));
 }
 
-// Against an ordered map, through every way that the order is kept or made anew; at first without.
+// Compares with an ordered map, through every way that the order is kept or remade; at first
+// without one.
 TEST(LivingBlocksTest, AnyMixtureOfBirthsDeathsAndQuestionsIsAnsweredAsByAnOrderedMap) {
   std::mt19937_64 random(5);
   Blocks living;

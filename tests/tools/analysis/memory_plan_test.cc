@@ -12,7 +12,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// A run in words: "a4" asks for 4 MiB and calls them a, "-a" frees them.
+// A run in words: "a4" requests 4 MiB and names them a, "-a" frees them.
 StreamRequests Asked(const std::string& words) {
   RequestLog log;
   std::map<char, RequestLog::Place> alive;
@@ -33,7 +33,7 @@ std::string Repeated(const std::string& words, int times) {
   return all;
 }
 
-// "2 | 5 4 6": sizes of the prologue and of the cycle.
+// Returns "2 | 5 4 6": sizes of the prologue and of the cycle.
 std::string Sizes(const PlanSection& section) {
   std::string text;
   for (size_t i = 0; i < section.items.size(); ++i) {
@@ -43,7 +43,7 @@ std::string Sizes(const PlanSection& section) {
   return text;
 }
 
-// Plays the run by the plan: whether no two blocks that are alive lie on each other.
+// Plays the run by the plan. True if no two living blocks overlap.
 bool FitsTheRun(const StreamRequests& run, const PlanSection& section) {
   struct Alive {
     PlanSection::Item item;
@@ -82,7 +82,7 @@ TEST(MemoryPlanTest, PrologueAndCycle) {
   EXPECT_TRUE(Plan::Check(plan.section).ok());
 }
 
-// The run is recorded from within a step: it is cut where little is alive all the same.
+// The recording begins within a step, but the cycle is cut where little is alive.
 TEST(MemoryPlanTest, CycleBeginsWhereTheFewestBytesAreAlive) {
   const StreamRequests run = Asked("z6 w8 -z -w " + Repeated(kStep, 4));
   const StreamPlan plan = PlanStream(run, false);
@@ -91,7 +91,7 @@ TEST(MemoryPlanTest, CycleBeginsWhereTheFewestBytesAreAlive) {
   EXPECT_TRUE(FitsTheRun(run, plan.section));
 }
 
-// logits = model(x): the old ones are freed when the new ones are there.
+// logits = model(x): the old logits are freed after the new ones exist.
 TEST(MemoryPlanTest, BlocksThatOutliveTheirSuccessorsBirthDoubleTheCycle) {
   const StreamRequests run = Asked(Repeated("x8 a4 -b -x y8 b4 -a -y", 5) + "x8 a4");
   const StreamPlan plan = PlanStream(run, false);

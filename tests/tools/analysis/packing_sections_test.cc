@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Each item as the sections that it is alive in.
+// Returns each item as the sections in which it is alive.
 std::vector<std::string> Pictures(const std::vector<SectionItem>& items) {
   std::vector<std::string> pictures;
   pictures.reserve(items.size());

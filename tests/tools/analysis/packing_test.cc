@@ -20,7 +20,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Replays the items in time, as address ranges: no two may be alive at one time and place.
+// Replays the items in time, as address ranges: no two may overlap while both are alive.
 void ExpectApart(const std::vector<PackingItem>& items, const std::vector<Bytes>& offsets) {
   struct Edge {
     uint64_t time;
@@ -69,8 +69,8 @@ void ExpectSound(const std::vector<PackingItem>& items, const Packing& packing) 
   EXPECT_TRUE(packing.is_optimal || packing.height > packing.lower_bound);
 }
 
-// Whether the items fit into `height`, by trying every order in which they can fall, from the
-// lowest offset upwards: any packing can be let fall into one of those.
+// Tests if the items fit into `height` by trying every order in which they can drop, from the
+// lowest offset upwards: any packing can be dropped into one of these.
 class EveryOrder {
  public:
   EveryOrder(const std::vector<PackingItem>& items, Bytes height)
@@ -105,8 +105,8 @@ class EveryOrder {
   std::vector<Bytes> tops_;  // 0: not placed
 };
 
-// Some dozen items that leave no byte free at any time: only of such are a few impossible to pack
-// into the most bytes alive at one time.
+// Returns some dozen items that leave no byte free at any time: only among such sets are some that
+// cannot be packed into the most bytes alive at one time.
 std::vector<PackingItem> FullItems(std::mt19937_64& random, Bytes height, uint64_t times) {
   std::vector<Bytes> left(times, height);
   std::vector<PackingItem> items;
@@ -264,7 +264,7 @@ TEST(PackingTest, ALongTrainingIsPackedToTheBound) {
   }
 }
 
-// Thousands alive at one time, without the order of a program.
+// Thousands of items live at one time, without the order of a program.
 TEST(PackingTest, AHundredThousandRandomItemsAreNearTheBound) {
   std::mt19937_64 random(5);
   const std::vector<PackingItem> items = RandomItems(random, 100'000, 1'000'000, 80'000, 1_MiB);

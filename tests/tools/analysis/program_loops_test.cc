@@ -41,7 +41,7 @@ TEST(VisitMarksTest, OfManyVisitsTheLastAndSomeBeforeThemAreRemembered) {
 // library, "torch/optim/adam.py:9" in torch, "call" is the call of a module.
 class Program : public EventSource {
  public:
-  // An allocation with that stack, the next event.
+  // Adds an allocation with that stack as the next event.
   Program& Visit(const std::vector<std::string>& lines, uint64_t bytes = 512) {
     trace::Allocate allocation;
     allocation.requested = bytes;
@@ -107,7 +107,7 @@ TEST(ProgramLoopsTest, LayersWithinACallOfAModuleAreNone) {
     program.Visit({"main:7", "call", "forward:2", "call", "layer:5"});
     program.Visit({"main:7", "call", "forward:2", "call", "layer:6"});
   }
-  // The line of the call has one module's path; its stacks recur, as those of one call for each.
+  // The line of the call has one module's path; its stacks recur like those of one call for each.
   for (const ProgramLoop& loop : program.Around({"main:7", "call", "forward:2"}))
     EXPECT_EQ(loop.line, "train.py:7");
 }

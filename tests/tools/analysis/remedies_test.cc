@@ -9,7 +9,8 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// A card of 100 MiB; step 1 failed in an AdamW update whose copy takes 40 MiB, 30 of them too many.
+// A card of 100 MiB. Step 1 failed in an AdamW update whose copy takes 40 MiB, 30 of which did not
+// fit.
 class RemediesTest : public testing::Test {
  protected:
   RemediesTest() {

@@ -11,7 +11,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// Letters are sizes; each block lives until `life` more are asked for after the next.
+// Letters are sizes; each block lives until `life` more are requested after the next.
 std::vector<RequestedBlock> Blocks(std::string_view letters, size_t life = 0) {
   std::vector<RequestedBlock> blocks;
   for (const char letter : letters) {
@@ -24,7 +24,7 @@ std::vector<RequestedBlock> Blocks(std::string_view letters, size_t life = 0) {
   return blocks;
 }
 
-// "begin..end by period"
+// Returns "begin..end by period".
 std::string Found(const std::vector<RequestedBlock>& blocks) {
   const Repetition found = FindRepetition(blocks);
   if (found.period == 0) return "nothing";
@@ -64,7 +64,7 @@ TEST(RepetitionTest, LittleThatRepeatsIsNoStep) {
   EXPECT_EQ(Found(Blocks("abcdefghij xx klmnopqrstu")), "nothing");
 }
 
-// As the layers of a forward pass, whose blocks wait for the backward pass.
+// The layers of a forward pass do this: their blocks wait for the backward pass.
 TEST(RepetitionTest, BlocksThatPileUpAreNoSteps) {
   EXPECT_EQ(Found(Blocks("abc abc abc abc abc abc abc abc", 1000)), "nothing");
 }

@@ -12,7 +12,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// "3-5": the fourth block, free when five have been asked for; "3-" lives for ever.
+// Returns "3-5" for the fourth block, free after five requests; "3-" lives for ever.
 std::string Lives(const StreamRequests& requests) {
   std::string text;
   for (size_t i = 0; i < requests.blocks.size(); ++i) {
@@ -85,7 +85,7 @@ TEST(RequestLogTest, ReservedIsTheMostThatWasMapped) {
   EXPECT_EQ(log.reserved().at(0), 30u);
 }
 
-// Else it would keep its place in the plan for ever.
+// Otherwise it would keep its place in the plan for ever.
 TEST(RequestLogTest, ABlockWhoseFreeWasLostDiesAsItsAddressIsGivenAgain) {
   NamedProgram program;
   program.Allocate(100, 2_MiB).Allocate(200, 3_MiB).Allocate(100, 4_MiB);

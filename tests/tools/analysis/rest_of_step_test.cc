@@ -10,7 +10,7 @@ namespace {
 using trace::Phase;
 using trace::Role;
 
-// AdamW of 100 bytes of parameters on card 1: 200 of states and a copy of 100.
+// AdamW with 100 bytes of parameters on card 1: 200 bytes of states and a copy of 100.
 class RestOfStepTest : public testing::Test {
  protected:
   RestOfStepTest() {
@@ -54,7 +54,7 @@ TEST_F(RestOfStepTest, AForwardStillHasGradientsToComeInThePlaceOfItsActivations
   EXPECT_TRUE(rest.at_least);
 }
 
-// The copy in 32 bits of 2 x 50 tokens' logits of 1,000 words: the loss makes as much of it again.
+// The fp32 copy of the logits of 2 x 50 tokens and 1,000 words: the loss allocates as much again.
 TEST_F(RestOfStepTest, ALossTakesAsMuchAgainAsItsCopyOfTheLogits) {
   failed_.at.phase = Phase::kForward;
   failed_.annotations["forward.vocabulary"] = "1000";

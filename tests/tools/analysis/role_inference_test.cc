@@ -10,7 +10,8 @@ namespace {
 using trace::Phase;
 using trace::Role;
 
-// A block born in `birth`, gone (or the trace's end) `runs` changes of phase later.
+// Returns the role of a block born in `birth` and gone `runs` changes of phase later, or at the
+// trace's end.
 Role Inferred(Phase birth, bool freed, uint32_t runs) {
   Block block;
   block.birth.phase = birth;

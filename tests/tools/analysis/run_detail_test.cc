@@ -20,7 +20,7 @@ CardDetail DetailOfCard(const NamedProgram& program, const DetailLimits& limits 
   return DetailOf(program, *Explain(program), limits).cards[0];
 }
 
-// So few pieces that small blocks are left out, and little is exact.
+// Limits with so few pieces that small blocks are left out, and little is exact.
 DetailLimits Tight() {
   DetailLimits limits;
   limits.columns = 10;

@@ -27,7 +27,7 @@ TEST(CollapsedPathTest, PartsOfASequentialAreToldApart) {
   EXPECT_EQ(CollapsedPath("3.attention.q", false), "*.attention");
 }
 
-// A source of which all definitions were lost.
+// A source that has lost all definitions.
 class NoNames : public EventSource {
  public:
   void ForEach(const std::function<void(const trace::Event&)>& /*visit*/) const override {}
@@ -47,7 +47,7 @@ TEST(SiteNamesTest, ALostStackIsNamedByThePhaseWhoeverAsksFirst) {
   EXPECT_EQ(name(trace::Phase::kForward), "(in forward)");
 }
 
-// As on an H200, where the row was called "at::_ops::mm::redispatch" or "python3.12+0x18216e".
+// On an H200 the row was called "at::_ops::mm::redispatch" or "python3.12+0x18216e".
 TEST(FramesTest, ALibraryOfNvidiasIsNamedWithTheFunctionThatWasCalled) {
   const trace::Frame create = {
       .file = "/venv/lib/python3.12/site-packages/nvidia/cu13/lib/libcublas.so.13+0xa3bc",

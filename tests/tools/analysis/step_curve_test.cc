@@ -7,8 +7,8 @@
 namespace memtrace::analysis {
 namespace {
 
-// A step that starts at `level`, allocates 10, frees it, allocates 30 and 20, each at the stack of
-// a tenth of its number.
+// A step that starts at `level`, allocates 10, frees it, and allocates 30 and 20. The stack of each
+// is a tenth of its size.
 void Step(StepCurve& curve, uint64_t number, uint64_t level) {
   curve.BeginStep(number);
   curve.Allocated(10 / 10, 10, level);
@@ -48,7 +48,7 @@ TEST(StepCurveTest, BehindTheEndOfThePreviousStepNothingIsKnown) {
   EXPECT_EQ(curve.RiseFrom(10), std::nullopt);
 }
 
-// The second step allocates something else before.
+// The second step has another allocation before it.
 TEST(StepCurveTest, TheSameRequestIsFoundByItsStackAndSizeInTheFirstStepToo) {
   StepCurve curve;
   Step(curve, 1, 100);

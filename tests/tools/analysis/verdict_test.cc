@@ -7,7 +7,7 @@
 namespace memtrace::analysis {
 namespace {
 
-// A card of 100 bytes, 60 of them live, and a request of 30 of which nothing could be had.
+// A card of 100 bytes, 60 of them live, and a request for 30 of which none is available.
 class VerdictTest : public testing::Test {
  protected:
   VerdictTest() {

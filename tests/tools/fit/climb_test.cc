@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A training's first two steps, then `bytes` more at each of `steps`.
+// Returns a training's first two steps, then `bytes` more at each of `steps`.
 std::vector<PeakRise> RisesAt(const std::vector<uint64_t>& steps, uint64_t bytes = 10) {
   std::vector<PeakRise> rises = {{.step = 1, .bytes = 1000}, {.step = 2, .bytes = 1500}};
   for (const uint64_t step : steps)

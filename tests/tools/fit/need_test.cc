@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// A process with 100 MiB of parameters on a card of which it sees others hold so much.
+// A process with 100 MiB of parameters on a card where it sees `others` bytes of other processes.
 ProcessNeed ProcessSeeing(uint64_t others) {
   ProcessNeed process;
   CardNeed& need = process.cards.emplace_back();
@@ -40,7 +40,7 @@ TEST(NeedTest, OthersThatAreNoneOfThemCountOnce) {
   CountOthersOnce({50 * kMiB}, processes);
   EXPECT_EQ(Joined(processes)[0].total, 1250 * kMiB);
   std::vector<ProcessNeed> alone = {ProcessSeeing(50 * kMiB)};
-  CountOthersOnce({0}, alone);  // its ledger knows better
+  CountOthersOnce({0}, alone);  // its ledger is more exact
   EXPECT_EQ(Joined(alone)[0].total, 650 * kMiB);
 }
 

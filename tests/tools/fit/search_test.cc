@@ -19,8 +19,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// A program that fits where one of the sets of names is among a trial's changes. Hooks of `inert`
-// find nothing to change.
+// A program that fits if a trial's changes include one of the sets of names. Hooks in `inert` find
+// nothing to change.
 class Program {
  public:
   explicit Program(std::vector<std::set<std::string>> fits) : fits_(std::move(fits)) {}
@@ -29,7 +29,7 @@ class Program {
     inert_.insert(hook);
     return *this;
   }
-  // With this hook it gets further.
+  // The program gets further with this hook.
   Program& GetsFurtherBy(const std::string& hook) {
     further_ = hook;
     return *this;

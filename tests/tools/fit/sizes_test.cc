@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest card, and how a need grows: of programs whose need is known.
+// Tests the smallest card, and how a need grows, with programs whose need is known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,8 @@ trace::Phase PhaseOf(uint64_t need) {
   return need < 4 * kGiB ? trace::Phase::kOptimizer : trace::Phase::kBackward;
 }
 
-// Needs bytes of a card by the last word of its command, and native as much again in holes.
+// Needs the bytes that the last word of its command determines; native also has a quarter of them
+// in holes.
 class Program {
  public:
   using Need = uint64_t (*)(uint64_t value);
@@ -55,7 +56,7 @@ class Program {
                              .total = need,
                              .fragmentation = holes,
                              .sites = {{"activation, layers.*", need - kGiB}}});
-    // Of the holes torch gives back half before it fails.
+    // torch gives back half of the holes before it fails.
     outcome.completed = BytesOfCards(trial.cards).front() >= need + holes / 2;
     if (!outcome.completed) process.failed = FailedLine{.line = "train.py:1", .at = {}};
     return outcome;
@@ -80,7 +81,7 @@ TEST(SmallestCardTest, EachAllocatorHasItsOwn) {
   EXPECT_EQ(found[0].completes, 9 * kGiB);
   EXPECT_EQ(found[0].fails, 9 * kGiB - 64 * kMiB);
   EXPECT_EQ(found[1].completes, 8 * kGiB);
-  EXPECT_EQ(found[1].fails, std::nullopt);  // it takes no less than it needs
+  EXPECT_EQ(found[1].fails, std::nullopt);  // it cannot run with less than it needs
   EXPECT_EQ(found[2].allocator, "memtrace");
 }
 

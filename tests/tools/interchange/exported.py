@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A trace whose figures are known by hand, exported in every format by the installed program."""
+"""A trace with figures known by hand, exported in every format by the installed program."""
 
 import subprocess
 from pathlib import Path
@@ -9,7 +9,7 @@ from support.programs import BUILD, MEMTRACE
 
 MIB = 1 << 20
 
-# Card 0: 40 MiB of parameters, a flat buffer of 16 MiB of which half is labelled, 60 MiB and 30 MiB of activations of
+# Card 0: 40 MiB of parameters, a flat buffer of 16 MiB of which half is labelled, activations of 60 MiB and 30 MiB of
 # which the second is freed late, and an out-of-memory. Card 1: one block. The peaks are 146 MiB and 8 MiB.
 TRACE = """\
 info command ["python","train.py"]
@@ -59,7 +59,7 @@ def write_trace(folder: Path, events: str = TRACE) -> Path:
 
 
 def export(trace: Path, to: str) -> Path:
-    """Exports beside the trace; the (first) file's path."""
+    """Exports the trace beside it. Returns the path of the (first) file."""
     out = trace.with_name(f"out.{to}")
     done = subprocess.run(
         [MEMTRACE, "export", "--to", to, "-f", "-o", out, trace], capture_output=True, text=True, check=False

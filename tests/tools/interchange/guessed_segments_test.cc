@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 class GuessedSegmentsTest : public testing::Test {
  protected:
-  // "map 100+20" lines of what one event of a block comes to.
+  // Returns the segments' changes for one event of a block, as lines "map 100+20".
   std::vector<std::string> Allocate(uint64_t address, uint64_t bytes, uint64_t reserved) {
     said_.clear();
     segments_.Allocate(address, bytes, reserved, visit_);

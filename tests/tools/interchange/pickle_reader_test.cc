@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using Kind = PickleValue::Kind;
 using namespace std::string_literals;
 
-// Texts are views of `pickle`.
+// Texts in the tree are views of `pickle`.
 PickleTree MustRead(const std::string& pickle) {
   auto tree = ReadPickle(pickle);
   EXPECT_TRUE(tree.ok()) << tree.status();
@@ -27,13 +27,13 @@ std::string ErrorOf(const std::string& pickle) {
   return std::string(ReadPickle(pickle).status().message());
 }
 
-// The one number of a pickle that holds nothing else.
+// Returns the number in a pickle that holds nothing else.
 std::optional<int64_t> NumberIn(const std::string& pickle) {
   const PickleTree tree = MustRead(pickle + ".");
   return tree.Int(tree.root());
 }
 
-// [1, [2, 3], {"a": (4,)}] as protocol 2 writes it.
+// [1, [2, 3], {"a": (4,)}] in protocol 2.
 const std::string kNested =
     "\x80\x02]q\x00(K\x01]q\x01(K\x02K\x03"
     "e}q\x02X\x01\x00\x00\x00"
@@ -79,7 +79,8 @@ TEST(PickleReaderTest, ListsDictsAndTuplesHoldEachOther) {
 }
 
 TEST(PickleReaderTest, ItemsThatComeInSeveralPartsStayInOrder) {
-  // [1], then a list [9] made meanwhile, then 2 and 3: [1, [9], 2, 3]; of a key the latest value.
+  // [1], then a list [9] made meanwhile, then 2 and 3: [1, [9], 2, 3]. The latest value of a key
+  // counts.
   const PickleTree tree = MustRead("](K\x01"s + "e(](K\x09" + "eK\x02" + "eK\x03" + "a.");
   std::vector<int64_t> numbers;
   tree.ForEach(tree.root(), [&](PickleValue item) {
@@ -93,7 +94,7 @@ TEST(PickleReaderTest, ItemsThatComeInSeveralPartsStayInOrder) {
 }
 
 TEST(PickleReaderTest, WhatWasRememberedIsTheSameObject) {
-  // ([], the same one, another one)
+  // ([], the same list, another one)
   const PickleTree tree = MustRead("]\x94h\x00]\x87."s);
   std::vector<PickleValue> items;
   tree.ForEach(tree.root(), [&](PickleValue item) { items.push_back(item); });

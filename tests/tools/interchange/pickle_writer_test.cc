@@ -9,7 +9,7 @@
 namespace memtrace::interchange {
 namespace {
 
-// What stands between the protocol's number and the full stop.
+// Returns the bytes between the protocol's number and the full stop.
 template <typename Write>
 std::string Pickled(const Write& write) {
   TextSink sink;

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of pprof's profile.proto (github.com/google/pprof), as far as the tests look."""
+"""The messages of pprof's profile.proto (github.com/google/pprof) that the tests read."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ _MESSAGES = {
 }
 
 
-def profile() -> Any:  # a class of messages that is made at run time
-    """An empty Profile."""
+def profile() -> Any:  # a class of messages made at run time
+    """Returns an empty Profile."""
     file = descriptor_pb2.FileDescriptorProto(name="profile.proto", package="pprof", syntax="proto3")
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)

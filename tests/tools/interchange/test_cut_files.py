@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of other tools that end too early: the longest part that is whole, a sentence with the place, never a crash."""
+"""Files of other tools that end too early: their longest whole part is read, and a sentence names the place."""
 
 import json
 import pickle
@@ -48,7 +48,7 @@ def snapshot(devices: int) -> JsonObject:
 
 
 def stats_of_cut(data: bytes, size: int, folder: Path) -> JsonObject | None:
-    """The figures of the first `size` bytes, None if they cannot be read; checks what is said in either case."""
+    """Returns the figures of the first `size` bytes, None if they cannot be read; checks the messages in both cases."""
     file = folder / "cut.pickle"
     file.write_bytes(data[:size])
     done = subprocess.run([MEMTRACE, "stats", "--json", file], capture_output=True, text=True, check=False, timeout=60)
@@ -67,7 +67,7 @@ def end_of(figures: JsonObject) -> list[tuple[int, int]]:
     return [(card["reserved"], card["allocated"]) for card in figures["devices"]]
 
 
-@pytest.mark.parametrize("devices", [1, 2])  # of one item picklers write other instructions
+@pytest.mark.parametrize("devices", [1, 2])  # picklers write other instructions for a single item
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_snapshot_cut_at_every_byte(tmp_path: Path, devices: int, protocol: int) -> None:
     data = pickle.dumps(snapshot(devices), protocol)
@@ -79,7 +79,7 @@ def test_snapshot_cut_at_every_byte(tmp_path: Path, devices: int, protocol: int)
         if figures is None:
             continue
         counts.append(figures["events"]["allocations"])
-        # Once it is known what was there at the end, it stays known.
+        # A block that is known to exist at the end of a part is also known in longer parts.
         assert all(before in end_of(figures) for before in end)
         end = end_of(figures)
     assert counts == sorted(counts) and counts[0] == 0 and counts[-1] == 3 * devices
@@ -122,10 +122,10 @@ def test_strangers_snapshot_cut_at_200_places(tmp_path: Path, name: str) -> None
         if figures is None:
             continue
         read += 1
-        # A part never says more than the whole.
+        # A part never shows more than the whole.
         for card in figures["devices"]:
             assert card["peak"] <= peaks[card["index"]], place
-    # stats refuses what takes more than 4 times the file and 256 MiB, so all of these took less.
+    # stats refuses files that need more than 4 times their size and 256 MiB, so all of these needed less.
     assert read >= 195
 
 

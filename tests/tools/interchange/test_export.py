@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every format of `memtrace export`, read by somebody else's reader: the figures are those of exported.TRACE."""
+"""Reads every format of `memtrace export` with other programs' readers: the figures are those of exported.TRACE."""
 
 import collections
 import csv

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace export --to snapshot`: read by torch's own functions, and by the rules of MemoryViz.js."""
+"""Reads `memtrace export --to snapshot` with torch's own functions, and by the rules of MemoryViz.js."""
 
 import collections
 import itertools
@@ -14,7 +14,7 @@ from exported import MIB, export, write_trace
 from support.json_object import JsonObject
 from support.programs import BUILD, MEMTRACE
 
-# What MemoryViz.js carries out and we need; it throws on GLOBAL, REDUCE, BINBYTES, BINUNICODE8 and others.
+# The opcodes that MemoryViz.js executes and we need; it throws on GLOBAL, REDUCE, BINBYTES, BINUNICODE8 and others.
 UNDERSTOOD = {
     "PROTO", "EMPTY_DICT", "EMPTY_LIST", "MARK", "BINUNICODE", "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET",
     "BININT", "BININT1", "BININT2", "LONG1", "NEWTRUE", "NEWFALSE", "TUPLE2", "APPENDS", "SETITEMS", "STOP",

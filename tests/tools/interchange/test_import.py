@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace import`: what torch.profiler and RMM write becomes a trace with the same figures; the rest is refused."""
+"""`memtrace import`: files of torch.profiler and RMM become traces with the same figures; others are refused."""
 
 import gzip
 import json
@@ -47,7 +47,7 @@ PROFILE = {
     "distributedInfo": {"backend": "nccl", "rank": 5, "world_size": 8},
     "baseTimeNanoseconds": 1_700_000_000_000_000_000,
     "traceEvents": [
-        # As Kineto writes them: not in order of time.
+        # Kineto does not write events in order of time.
         python(100.0, 900.0, "train.py(31): step"),
         python(150.0, 100.0, "nn.Module: Linear_0"),
         python(160.0, 50.0, "aten::mm", "cpu_op"),
@@ -76,7 +76,7 @@ def test_profile_becomes_a_trace_with_its_stacks(tmp_path: Path) -> None:
     assert "one block of owner 'before the profile'" in err
     found = stats(file)
     assert found["devices"][0]["reserved"] == 20 * MIB
-    # As the profiler counted: what was there all the time is neither free nor left out of the peak.
+    # This is the profiler's count: blocks that exist all the time are neither free nor missing from the peak.
     assert found["devices"][0]["peak"] == 14 * MIB and found["devices"][0]["allocated"] == 8 * MIB
     lines = [json.loads(line) for line in export(file.with_suffix(".trace"), "jsonl").open()]
     frames = next(line["frames"] for line in lines if line["event"] == "stack")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Phases, steps and roles that are read off the stacks of torch's snapshots (docs/interchange.md)."""
+"""Phases, steps and roles that are derived from the stacks of torch's snapshots (docs/interchange.md)."""
 
 import json
 import pickle
@@ -16,7 +16,7 @@ PACKAGES = "/venv/lib/python3.11/site-packages/"
 
 
 def stack(*frames: str) -> Frames:
-    """Innermost first, each `path:function`."""
+    """Returns a stack, innermost first; each frame is `path:function`."""
     split = (frame.rsplit(":", 1) for frame in frames)
     return [{"filename": file, "name": name, "line": 1} for file, name in split]
 
@@ -49,7 +49,7 @@ WORKSPACE = [{"filename": "??", "name": "at::cuda::getNewWorkspace()", "line": 0
 
 
 class Snapshot:
-    """A history of one card, each block of MiB at its number times a GiB."""
+    """A history of one card. Each block has a size in MiB and lies at its number times a GiB."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "snapshot.pickle"
@@ -80,7 +80,7 @@ class Snapshot:
         return [json.loads(line) for line in done.out.splitlines()]
 
     def blocks(self) -> dict[int, JsonObject]:
-        """What became of each block, by number."""
+        """Returns the final state of each block, by number."""
         return {int(event["address"], 16) >> 30: event for event in self.read() if event["event"] == "alloc"}
 
     def roles(self) -> dict[int, str]:
@@ -172,7 +172,7 @@ def test_roles_of_a_training(snapshot: Snapshot) -> None:
     alloc("optimizer_state", STATE)
     foreach = alloc("temporary", UPDATE)
     snapshot.free(foreach, UPDATE)
-    alloc("optimizer_state", UPDATE)  # there when the trace ends
+    alloc("optimizer_state", UPDATE)  # still there when the trace ends
     snapshot.free(gradient, CLEARED)
     snapshot.free(batch, PLAIN)
     assert snapshot.roles() == names
@@ -210,7 +210,7 @@ def test_what_a_call_leaves_behind_is_an_activation_though_no_backward_follows(s
     snapshot.free(1, FORWARD)
     snapshot.free(2, PLAIN)
     snapshot.fail(FORWARD)
-    snapshot.free(3, FORWARD)  # as the error leaves the call
+    snapshot.free(3, FORWARD)  # freed as the error leaves the call
     assert snapshot.roles() == {1: "temporary", 2: "activation", 3: "activation"}
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch's memory snapshots as input: what they say must come out, and nothing in them may run."""
+"""torch's memory snapshots as input: their facts must come out, and none of their code may run."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 def index() -> list[dict[str, str]]:
-    """The rows of the corpus's own table, computed by other means than ours."""
+    """Returns the rows of the corpus's own table, which other tools computed."""
     if not INDEX.exists():
         return []
     rows = [[cell.strip() for cell in line.strip("| \n").split("|")] for line in INDEX.read_text().splitlines()]
@@ -146,7 +146,7 @@ def test_events_of_cards_are_in_the_order_of_their_times(tmp_path: Path) -> None
 
 
 class Trap:
-    """Leaves a file behind wherever it is unpickled."""
+    """Leaves a file behind if it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -24,7 +24,7 @@ json DataOf(const NamedProgram& program) {
       PageData("run.trace", explanation, analysis::DetailOf(program, explanation), program));
 }
 
-// The values that differences stand for.
+// Returns the values that the differences encode.
 std::vector<int64_t> Summed(const json& deltas) {
   std::vector<int64_t> values;
   int64_t sum = 0;
@@ -39,7 +39,7 @@ TEST(PageDataTest, PiecesAreDifferencesAndDistances) {
   EXPECT_THAT(Summed(card["pieces"]["born"]), ElementsAre(1, 2));
   EXPECT_THAT(Summed(card["pieces"]["address"]), ElementsAre(8192, 4096));
   EXPECT_EQ(card["pieces"]["let_go"], json({2, 0}));
-  EXPECT_EQ(card["pieces"]["gone"], json({1, 0}));  // it waited for nothing
+  EXPECT_EQ(card["pieces"]["gone"], json({1, 0}));  // it did not wait
   EXPECT_EQ(card["pieces"]["bytes"], json({100, 50}));
   EXPECT_EQ(card["peak"], json({{"event", 2}, {"bytes", 150}}));
 }

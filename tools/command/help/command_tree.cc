@@ -17,7 +17,8 @@ bool IsPlaceholder(std::string_view word) {
   return std::all_of(word.begin(), word.end(), [](char c) { return std::isupper(c) != 0; });
 }
 
-// Of "WHEN:{eager,lazy}", as CLI11 writes what a check allows, or of "on|off|FILE".
+// Returns the values in "WHEN:{eager,lazy}", as CLI11 writes what a check allows, or in
+// "on|off|FILE".
 std::vector<std::string> ValuesOf(const std::string& type) {
   const size_t open = type.find(":{");
   const size_t close = type.find('}', open);

@@ -17,11 +17,11 @@ enum class ValueKind { kNone, kWord, kFile, kProcess };
 
 // An option or an argument of a verb, as its parser knows it.
 struct OptionFacts {
-  std::vector<std::string> letters;  // "o", without dashes; neither of an argument
+  std::vector<std::string> letters;  // "o", without dashes; an argument has neither
   std::vector<std::string> words;    // "output"
   std::string value;                 // what --help calls it: "FILE"; empty: it takes none
   ValueKind kind = ValueKind::kNone;
-  std::vector<std::string> values;  // that it may have, where they are told
+  std::vector<std::string> values;  // the values that it may have, if they are listed
   std::string description;
   std::string group;
 
@@ -36,10 +36,10 @@ struct CommandFacts {
   std::string synopsis;  // "memtrace stats [OPTIONS] FILE"
   std::string footer;    // examples
   std::vector<OptionFacts> options;
-  std::vector<CommandFacts> verbs;  // but for hidden ones
+  std::vector<CommandFacts> verbs;  // without hidden ones
 };
 
-// What completions and man pages are made of: all of it is the parser's own.
+// Describes the command for completions and man pages, entirely from its parser.
 CommandFacts DescribeCommand(const CLI::App& app);
 
 }  // namespace memtrace::command

@@ -22,7 +22,7 @@ std::string Entry(const std::string& name, const std::string& description) {
   return begin + lines.substr(begin.size());
 }
 
-// What the command is for: its title, what is said of it, wrapped, and how it is called.
+// Returns the command's title, its description, wrapped, and its usage.
 std::string Purpose(const CLI::App& app) {
   const CommandFacts facts = DescribeCommand(app);
   std::string text = facts.title + "\n";
@@ -33,7 +33,7 @@ std::string Purpose(const CLI::App& app) {
   return text + "\nUsage: " + facts.synopsis + "\n";
 }
 
-// "-o, --output FILE"
+// Returns "-o, --output FILE".
 std::string OptionName(const CLI::Option& option) {
   std::string name;
   if (option.get_positional()) return option.get_name(true);

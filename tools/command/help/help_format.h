@@ -9,8 +9,8 @@
 
 namespace memtrace::command {
 
-// Help as people read it: purpose and usage (an app's description), commands, flags by group,
-// examples (its footer). Flags come from the parser, so help cannot tell of one that is not there.
+// Formats help as people read it: purpose and usage (an app's description), commands, flags by
+// group, examples (its footer). Flags come from the parser, so help lists only those that exist.
 class HelpFormat : public CLI::FormatterBase {
  public:
   // NOLINTNEXTLINE(readability-identifier-naming): CLI11's name

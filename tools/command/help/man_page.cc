@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kExamples = "Examples:\n";
 
-// As roff reads it: nothing is an escape, and no line begins a request.
+// Escapes the text for roff, so that nothing in it is an escape and no line begins a request.
 std::string Roff(const std::string& text) {
   std::vector<std::string> lines;
   for (const auto piece : absl::StrSplit(text, '\n')) {
@@ -70,7 +70,7 @@ std::string Commands(const CommandFacts& program) {
   return text.empty() ? "" : ".SH COMMANDS\n" + text;
 }
 
-// What stands before and behind the examples of a footer.
+// Returns the sections of a footer: EXAMPLES, and NOTES with the text before and after them.
 std::string Footer(const std::string& footer) {
   const size_t examples = footer.find(kExamples);
   if (examples == std::string::npos) return Section("NOTES", AsItStands(footer));

@@ -9,10 +9,10 @@
 
 namespace memtrace::command {
 
-// The manual's page of a verb, or of the program if `command` is `program`, for man(1).
+// Returns the man page, for man(1), of a verb, or of the program if `command` is `program`.
 std::string ManPage(const CommandFacts& program, const CommandFacts& command);
 
-// "memtrace-run": of a verb; "memtrace": of the program.
+// Returns "memtrace-run" for a verb, "memtrace" for the program.
 std::string ManPageName(const CommandFacts& program, const CommandFacts& command);
 
 }  // namespace memtrace::command

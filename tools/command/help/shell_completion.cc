@@ -11,12 +11,12 @@
 namespace memtrace::command {
 namespace {
 
-// Within single quotes.
+// Returns the text in single quotes.
 std::string Quoted(const std::string& text) {
   return "'" + absl::StrReplaceAll(text, {{"'", "'\\''"}}) + "'";
 }
 
-// The first statement of a description: what a shell has room for beside an option.
+// Returns the first statement of a description, which is all that a shell has room for.
 std::string Brief(const std::string& description) {
   constexpr size_t kMost = 70;
   std::string brief = description;
@@ -25,7 +25,7 @@ std::string Brief(const std::string& description) {
   return brief.substr(0, brief.rfind(' ', kMost)) + " ...";
 }
 
-// "-o --output"
+// Returns "-o --output".
 std::vector<std::string> Names(const OptionFacts& option) {
   std::vector<std::string> names;
   names.reserve(option.letters.size() + option.words.size());
@@ -47,7 +47,7 @@ const OptionFacts* Argument(const CommandFacts& command) {
   return nullptr;
 }
 
-// A compgen call that lists what the value may be.
+// Returns a compgen call that lists the values of the option.
 std::string BashValue(const OptionFacts& option) {
   std::string list;
   if (!option.values.empty())
@@ -57,7 +57,7 @@ std::string BashValue(const OptionFacts& option) {
   return list.empty() ? "return" : "_memtrace_list " + list.substr(0, list.size() - 1);
 }
 
-// Behind its options, as `run`.
+// True if a command follows the verb's options, as with `run`.
 bool TakesCommand(const CommandFacts& verb) {
   return verb.synopsis.find("COMMAND [ARGS]") != std::string::npos;
 }
@@ -76,7 +76,7 @@ std::string BashVerb(const CommandFacts& verb) {
   return text + "\n      fi ;;\n";
 }
 
-// Of a text that stands in [] or behind a colon of an _arguments specification.
+// Escapes text for use in [] or after a colon of an _arguments specification.
 std::string ZshText(const std::string& text) {
   return absl::StrReplaceAll(
       text, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}, {"'", "'\\''"}});

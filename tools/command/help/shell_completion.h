@@ -7,7 +7,7 @@
 
 #include "tools/command/help/command_tree.h"
 
-// What a shell reads to complete verbs, options, the values of options, and files.
+// Scripts that a shell reads to complete verbs, options, the values of options, and files.
 namespace memtrace::command {
 
 std::string BashCompletion(const CommandFacts& program);

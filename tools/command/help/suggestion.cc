@@ -11,7 +11,7 @@
 namespace memtrace::command {
 namespace {
 
-// Levenshtein: insertions, deletions and changes of one letter.
+// Returns the Levenshtein distance: insertions, deletions and changes of one letter.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

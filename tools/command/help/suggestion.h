@@ -13,10 +13,10 @@ class App;
 
 namespace memtrace::command {
 
-// ", did you mean 'report'?" or nothing if no candidate is near.
+// Returns ", did you mean 'report'?", or nothing if no candidate is near.
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
 
-// A sentence about a word that `app` has no place for.
+// Returns a sentence about a word that `app` does not accept.
 std::string UnexpectedWord(const CLI::App& app, const std::string& word);
 
 }  // namespace memtrace::command

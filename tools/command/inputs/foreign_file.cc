@@ -12,7 +12,7 @@
 namespace memtrace::command {
 namespace {
 
-// How a kind of file that people take for a trace begins.
+// The first bytes of a kind of file that people take for a trace.
 struct Kind {
   std::string_view magic;
   std::string_view name;
@@ -49,7 +49,7 @@ bool IsText(std::string_view bytes) {
 
 bool IsRmmLog(std::string_view bytes) { return bytes.starts_with("Thread,Time,Action,Pointer"); }
 
-// By the keys with which torch.profiler's file begins, packed or not.
+// True if the bytes have the keys that a file of torch.profiler begins with, packed or not.
 bool IsProfile(std::string_view bytes) {
   if (interchange::IsGzip(bytes)) {
     const auto unpacked = interchange::Gunzip(bytes, 1 << 20);

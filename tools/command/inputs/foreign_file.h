@@ -12,11 +12,11 @@ namespace memtrace::command {
 // Returns the first bytes of the file, as many as LooksLike and AdviceOn need.
 std::string FirstBytes(const std::string& path);
 
-// Returns what a file that is no trace looks like by its first bytes, "JSON"; nothing if it looks
-// like nothing known.
+// Returns the kind of a file that is no trace by its first bytes, such as "JSON"; nothing if it is
+// not known.
 std::optional<std::string> LooksLike(std::string_view bytes);
 
-// Returns what to do with such a file, as "; git lfs pull fetches the file"; "" if nothing is
+// Returns the next step for such a file, such as "; git lfs pull fetches the file"; "" if none is
 // known.
 std::string AdviceOn(std::string_view bytes);
 

@@ -37,7 +37,7 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
-// What the new handler needs, made while there is memory.
+// The data that the new handler needs, prepared while memory is available.
 struct Refusal {
   std::string sentence;
   rlimit before{};
@@ -54,7 +54,7 @@ Refusal& CurrentRefusal() {
   _exit(kUnreadable);
 }
 
-// From here to its end, the process ends rather than take more than so many bytes in all.
+// While it lives, the process ends if it needs more than this many bytes in all.
 class DataLimit {
  public:
   DataLimit(uint64_t bytes, std::string sentence) {

@@ -14,7 +14,7 @@ class App;
 
 namespace memtrace::command {
 
-// The moment of a trace that a verb is to tell of.
+// The moment of a trace that a verb reports on.
 struct MomentOption {
   analysis::MomentSpec spec;
 };
@@ -24,7 +24,7 @@ inline constexpr std::string_view kMomentHelp =
     "step 5), step:5 (as it begins), event:1234,\n"
     "time:1.5s, end (default: the last oom, else peak)";
 
-// For an option's value. Throws CLI::ValidationError with a sentence.
+// Parses an option's value. Throws CLI::ValidationError with a sentence.
 analysis::MomentSpec MomentIn(const std::string& text);
 
 // Declares --at and --oom, which exclude each other. `option` outlives the parse.

@@ -12,8 +12,8 @@
 
 namespace memtrace::command {
 
-// For counts and process numbers. CLI::PositiveNumber refuses the same, but names the largest
-// double in 309 digits.
+// Checks counts and process numbers. CLI::PositiveNumber rejects the same, but its message prints
+// the largest double in 309 digits.
 inline CLI::Validator CountFromOne() {
   return {[](const std::string& text) -> std::string {
             const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -25,7 +25,7 @@ inline CLI::Validator CountFromOne() {
           ""};
 }
 
-// The process that a verb is about, as its one argument.
+// Declares the process that a verb is about, as its only argument.
 inline void AddProcess(CLI::App& app, pid_t& pid) {
   app.add_option("PID", pid, "A process that memtrace records")
       ->required()

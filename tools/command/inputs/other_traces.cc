@@ -21,12 +21,12 @@ using analysis::CardExplanation;
 using analysis::Explanation;
 using analysis::OtherProcess;
 
-constexpr size_t kMostTraces = 64;  // that are opened, and ...
+constexpr size_t kMostTraces = 64;  // the most that are opened, and ...
 constexpr size_t kMostRead = 4;     // ... read: the largest
 // A trace of this size or less is searched for an out-of-memory, which takes about a second.
 constexpr uint64_t kLargestLookedAt = uint64_t{64} << 20;
 
-// The same time by the clock, in the other's trace; nothing before that began.
+// Returns the same wall-clock time in the other trace; nothing if that began later.
 std::optional<uint64_t> TimeThere(const analysis::RunFacts& run, const analysis::RunFacts& other,
                                   uint64_t time_ns) {
   if (run.started_unix_ns == 0 || other.started_unix_ns == 0) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<uint64_t> TimeThere(const analysis::RunFacts& run, const analysis:
   return when - other.started_unix_ns;
 }
 
-// What is largest on the card of the explanation.
+// Adds the largest holding on the card of the explanation.
 void AddLargest(const Explanation& explanation, const TraceInput& input,
                 OtherProcess::Holdings& holds) {
   if (explanation.holders.held.holdings.empty()) return;
@@ -48,13 +48,13 @@ void AddLargest(const Explanation& explanation, const TraceInput& input,
   holds.is_of_file = largest.role == trace::Role::kCheckpoint;
 }
 
-// Cards are numbered as the process sees them.
+// Returns CUDA_VISIBLE_DEVICES, which tells how the process numbers its cards.
 std::string VisibleCards(const TraceInput& input) {
   const auto found = input.info().find("environment.CUDA_VISIBLE_DEVICES");
   return found == input.info().end() ? "" : found->second;
 }
 
-// `device`: of the card, if both number cards alike; else it is taken to be the fullest.
+// `device` is the card if both processes number cards alike; without it the fullest card is taken.
 std::optional<OtherProcess::Holdings> HoldingsThere(const TraceInput& input, uint64_t time_ns,
                                                     std::optional<int32_t> device) {
   const absl::StatusOr<Explanation> there =
@@ -73,7 +73,7 @@ std::optional<OtherProcess::Holdings> HoldingsThere(const TraceInput& input, uin
   return holds;
 }
 
-// Reads the traces of others of the launch.
+// Reads the traces of other processes of the launch.
 class OtherTraces {
  public:
   OtherTraces(const TraceInput& input, const analysis::RunFacts& run, CardExplanation& card)
@@ -106,7 +106,7 @@ class OtherTraces {
   CardExplanation& card_;
 };
 
-// True if a request failed after which nothing was allocated: the process did not get over it.
+// True if a request failed and nothing was allocated after it: the process did not recover.
 bool RanOut(const TraceInput& input) {
   bool has_failed = false;
   input.ForEach([&has_failed](const trace::Event& event) {

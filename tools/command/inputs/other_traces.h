@@ -9,13 +9,13 @@
 
 namespace memtrace::command {
 
-// Looks into the traces that lie beside the file for what the other processes of its launch held
-// at the moment that is explained: their context, and their largest holding. `run`: of the input.
+// Reads the traces beside the file to learn what the other processes of its launch held at the
+// explained moment: their context, and their largest holding. `run` describes the input.
 void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
                        analysis::Explanation& explanation);
 
-// Notes which of the traces beside the file, of a process that did not run out of memory, are of
-// one that did.
+// If the process did not run out of memory, notes which traces beside its file are of processes
+// that did.
 void AddWhoRanOut(const analysis::RunFacts& run, analysis::Explanation& explanation);
 
 }  // namespace memtrace::command

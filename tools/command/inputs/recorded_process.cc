@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 std::string FolderOf(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
-// A regular file that is open for writing, begins like a trace and was not closed.
+// True for a regular file that is open for writing, begins like a trace and was not closed.
 bool IsGrowingTrace(const fs::path& link) {
   struct stat facts {};
   if (lstat(link.c_str(), &facts) != 0 || (facts.st_mode & S_IWUSR) == 0) return false;
@@ -56,7 +56,7 @@ void AddChildren(pid_t pid, std::vector<pid_t>& found) {
   }
 }
 
-// Of a launcher (memtrace run, torchrun), the processes below it that are recorded.
+// Returns the recorded processes below a launcher (memtrace run, torchrun).
 std::string RecordedBelow(pid_t pid) {
   constexpr size_t kMostLookedAt = 4096;
   std::vector<pid_t> below;

@@ -11,18 +11,19 @@
 
 namespace memtrace::command {
 
-// The trace that a running process writes, found by its open files in /proc: the process notices
-// nothing.
+// The trace that a running process writes, found by its open files in /proc, without disturbing the
+// process.
 struct RecordedProcess {
-  std::string file;   // by which to open it, also in another container or deleted: /proc/PID/fd/N
+  std::string file;   // path to open it, even in another container or deleted: /proc/PID/fd/N
   std::string trace;  // its name, for people
 };
 
-// Errors, each one sentence: kNotFound (no such process, or it has ended), kPermissionDenied
-// (another user's), kFailedPrecondition (not recorded; names children of it that are).
+// Finds the process's trace. Errors, each one sentence: kNotFound (no such process, or it has
+// ended), kPermissionDenied (another user's), kFailedPrecondition (not recorded; names children
+// that are).
 absl::StatusOr<RecordedProcess> FindRecordedProcess(pid_t pid);
 
-// Whether the process is there.
+// True if the process exists.
 bool IsRunning(pid_t pid);
 
 }  // namespace memtrace::command

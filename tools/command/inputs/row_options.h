@@ -15,12 +15,13 @@ class App;
 
 namespace memtrace::command {
 
-// Declares --by: what rows are told apart by. `what` begins its help; `levels` holds the default
-// and outlives the parse.
+// Declares --by, the levels that tell rows apart. `what` begins its help; `levels` holds the
+// default and outlives the parse.
 void AddLevelsOption(CLI::App& app, const std::string& what,
                      std::vector<report::TreeLevel>& levels);
 
-// Declares --rows: at most so many, 0 is all. `rows` holds the default and outlives the parse.
+// Declares --rows, the most rows to print; 0 prints all. `rows` holds the default and outlives the
+// parse.
 void AddRowsOption(CLI::App& app, size_t& rows);
 
 }  // namespace memtrace::command

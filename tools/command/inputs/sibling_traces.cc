@@ -21,7 +21,7 @@ bool IsNumber(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// "run.trace.4711" -> "run.trace"
+// Returns "run.trace" for "run.trace.4711".
 std::string WithoutPid(const std::string& name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string::npos || dot == 0 || !IsNumber(name.substr(dot + 1))) return name;
@@ -34,13 +34,14 @@ bool IsTrace(const fs::path& path) {
   return magic == trace::kFileMagic;
 }
 
-// Pickles are many things: those that are named so, as torch's documentation names them.
+// True if the name is a trace's or a snapshot's in torch's documentation. Other pickles are
+// ignored.
 bool IsNamedLikeOne(const fs::path& path) {
   const std::string name = WithoutPid(path.filename().string());
   return name.ends_with(".trace") || name.ends_with(".pickle") || name.ends_with(".pkl");
 }
 
-// `wanted` is asked of each file.
+// Returns the files for which `wanted` is true.
 template <typename Wanted>
 std::vector<std::string> SortedFiles(const fs::path& folder, const Wanted& wanted) {
   std::vector<std::string> found;

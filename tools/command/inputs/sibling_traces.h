@@ -8,13 +8,13 @@
 
 namespace memtrace::command {
 
-// The traces of a run's other processes: `run.trace` and `run.trace.<pid>` lie beside each other.
-// Paths like `path`'s own, in order of their names, without `path`; empty if the folder cannot be
+// Returns the traces of a run's other processes: `run.trace` and `run.trace.<pid>` lie beside each
+// other. The paths look like `path`, sorted by name, without `path`; empty if the folder cannot be
 // read.
 std::vector<std::string> SiblingTraces(const std::string& path);
 
-// The traces and snapshots in a folder, in order of their names; paths. By their first bytes, and
-// those that are named like one (`run.trace`, `run.trace.4711`) whatever is in them.
+// Returns the paths of traces and snapshots in a folder, sorted by name: files with a trace's first
+// bytes, and files named like one (`run.trace`, `run.trace.4711`) whatever they hold.
 std::vector<std::string> TracesIn(const std::string& folder);
 
 }  // namespace memtrace::command

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// At most as many as a sentence bears.
+// Names at most eight traces, so that the sentence stays readable.
 std::string FolderRefusal(const std::string& folder) {
   constexpr size_t kNamed = 8;
   const std::vector<std::string> traces = TracesIn(folder);
@@ -78,7 +78,7 @@ class TraceFile : public analysis::EventSource {
   trace::TraceReader reader_;
 };
 
-// A snapshot and the bytes it is read from.
+// A snapshot and the bytes that it is read from.
 class SnapshotFile : public analysis::EventSource {
  public:
   explicit SnapshotFile(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -89,7 +89,7 @@ class SnapshotFile : public analysis::EventSource {
     snapshot_.emplace(*std::move(snapshot));
     return absl::OkStatus();
   }
-  // REQUIRES of all that follow: Read() went well.
+  // All methods below require that Read() succeeded.
   void ForEach(const std::function<void(const trace::Event&)>& visit) const override {
     snapshot_->ForEach(visit);
   }
@@ -114,7 +114,7 @@ class SnapshotFile : public analysis::EventSource {
 
 }  // namespace
 
-// Protocols 2 to 5 begin with \x80 and their number.
+// True if the file is a pickle: protocols 2 to 5 begin with \x80 and their number.
 bool IsPickle(const std::string& path) {
   const std::string bytes = FirstBytes(path);
   return bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;

@@ -18,17 +18,17 @@
 
 namespace memtrace::command {
 
-// The error says in one sentence what is wrong with `path`, what it looks like instead, and what to
-// do.
+// Opens a trace. The error says in one sentence what is wrong with `path`, what it looks like
+// instead, and what to do.
 absl::StatusOr<trace::TraceReader> OpenTrace(const std::string& path);
 
-// Whether the file begins as a pickle does.
+// True if the file begins like a pickle.
 bool IsPickle(const std::string& path);
 
 // A trace, or a memory snapshot of torch, as the analysis reads it.
 class TraceInput : public analysis::EventSource {
  public:
-  // Errors: as of OpenTrace.
+  // Errors are those of OpenTrace.
   static absl::StatusOr<TraceInput> Open(const std::string& path);
 
   void ForEach(const std::function<void(const trace::Event&)>& visit) const override {
@@ -39,10 +39,10 @@ class TraceInput : public analysis::EventSource {
   analysis::Evidence best_evidence() const override { return source_->best_evidence(); }
   bool is_one_of_ranks() const override;
 
-  // As trace::TraceReader has them.
+  // The same as in trace::TraceReader.
   const std::map<std::string, std::string>& info() const { return info_; }
   const trace::Completeness& completeness() const { return completeness_; }
-  // What the file says about the run, and where it lies.
+  // Returns what the file says about the run, and its path.
   analysis::RunFacts Facts(const analysis::Annotations& annotations) const;
 
   // kDone, or kPartial if some of the file could not be read.

@@ -14,15 +14,15 @@
 
 namespace memtrace::command {
 
-// The user's files during a search: the caches that its runs share are there, and where the runs
-// have no layer over the others, these are compared with what they were.
+// The user's files during a search. It keeps the caches that the runs share, and if the runs have
+// no layer over the other files, compares these with their earlier state.
 class UserFiles {
  public:
   // `scratch` is the search's own folder.
   UserFiles(const std::vector<std::string>& command, const std::filesystem::path& scratch);
 
-  // Writes into the answer how files were kept, and what has changed if that was not by a layer;
-  // `opened` for writing by the runs may be anywhere.
+  // Writes into the answer how files were kept and, if there was no layer, what has changed.
+  // `opened` are files that the runs opened for writing, anywhere.
   void Tell(const fit::FileKeeping& keeping, const std::set<std::string>& opened,
             fit::Answer& answer) const;
 

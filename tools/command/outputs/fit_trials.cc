@@ -92,7 +92,7 @@ std::string EndText(const fit::Outcome& outcome) {
          report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)) + ")";
 }
 
-// What the program printed last, told as that.
+// Prints the program's last lines, marked as its own.
 void TellLog(const std::string& log_end) {
   constexpr size_t kLines = 12;
   const std::vector<absl::string_view> lines = absl::StrSplit(log_end, '\n', absl::SkipEmpty());
@@ -130,7 +130,7 @@ void Print(const fit::Answer& answer, const FitOutput& output) {
             << std::flush;
 }
 
-// Says why there is no answer; gives the exit code.
+// Prints why there is no answer. Returns the exit code.
 int TellFailure(const absl::Status& status, const FitTrials& trials, const fit::Question& question,
                 const FitOutput& output) {
   if (status.code() == absl::StatusCode::kCancelled) {
@@ -152,8 +152,8 @@ int TellFailure(const absl::Status& status, const FitTrials& trials, const fit::
   return CodeOf(status);
 }
 
-// What is known of a search that somebody stopped, or whose trial took too long.
-// True if it is anything.
+// Prints what is known of a search that was stopped, or whose trial took too long. True if anything
+// is.
 bool TellWhatIsKnown(const FitTrials& trials, const FitOutput& output, fit::Answer& answer) {
   answer.stopped = trials.latest();
   const bool is_known = answer.has_need() || !answer.stopped->outcome.processes.empty();

@@ -15,25 +15,25 @@
 
 namespace memtrace::command {
 
-// What is said on stderr while trials run.
+// The amount of progress printed on stderr while trials run.
 enum class Progress : uint8_t {
   kNothing,
-  kLines,     // one a trial: its name when it begins, how it ended behind that
-  kTerminal,  // the same, and a name is taken back when its trial has ended
+  kLines,     // one line a trial: its name when it begins, then how it ended
+  kTerminal,  // the same, and a name is erased when its trial has ended
 };
 
-// Runs trials in folders of their own, reads what they left, and says on stderr what it does.
+// Runs trials in folders of their own, reads their results, and prints progress on stderr.
 class FitTrials {
  public:
   FitTrials(std::filesystem::path folder, fit::FileKeeping keeping, Progress progress)
       : folder_(std::move(folder)), keeping_(std::move(keeping)), progress_(progress) {}
 
-  // Errors: as of fit::RunTrial; kCancelled if we are asked to stop. What fails by itself under a
-  // layer that may be the reason is run again without one; if that does not fail, all later trials
-  // have none.
+  // Errors are those of fit::RunTrial; kCancelled if memtrace is told to stop. If a program fails
+  // by itself under a layer that may be the reason, it is run again without one; if it no longer
+  // fails by itself, no later trial has a layer.
   absl::StatusOr<fit::Outcome> Run(const fit::Trial& trial, std::string_view name);
 
-  // How the user's files are kept by now.
+  // How the user's files are kept at present.
   const fit::FileKeeping& keeping() const { return keeping_; }
 
   // The latest trial.
@@ -41,13 +41,13 @@ class FitTrials {
 
   // The last lines of the latest trial, if it failed by itself.
   const std::string& log_end() const { return log_end_; }
-  // And its exit code.
+  // The exit code of the latest trial.
   int exit_code() const { return exit_code_; }
 
-  // What the trials opened for writing in the user's folders, where they had no layer.
+  // Files of the user's that the trials opened for writing without a layer.
   const std::set<std::string>& opened() const { return opened_; }
 
-  // The signal by which we were asked to stop; 0: none.
+  // The signal that told memtrace to stop; 0: none.
   int asked_to_stop() const { return asked_to_stop_; }
 
  private:
@@ -66,17 +66,17 @@ class FitTrials {
   int asked_to_stop_ = 0;
 };
 
-// How `fit` and `estimate` say what they found.
+// Options for the output of `fit` and `estimate`.
 struct FitOutput {
   bool json = false;
   bool quiet = false;
-  bool is_own_program = false;  // of memtrace: its last sentence and exit code are ours
+  bool is_own_program = false;  // memtrace's: its last sentence and exit code are ours
 };
 
-// Asks, prints the answer on stdout and gives the exit code: kDone, kLimitExceeded (it does not
-// fit), kNotKnown (it cannot be told), kUnreadable (the program fails by itself, or made too few
-// steps in its time), kUsage, kEnvironment, 128 + n after signal n. Who stops it gets what is
-// known.
+// Runs the search, prints the answer on stdout and returns the exit code: kDone, kLimitExceeded (it
+// does not fit), kNotKnown (it cannot be told), kUnreadable (the program fails by itself, or made
+// too few steps in its time), kUsage, kEnvironment, 128 + n after signal n. If it is stopped, it
+// prints what is known.
 int AskFit(const fit::Question& question, const FitOutput& output);
 
 }  // namespace memtrace::command

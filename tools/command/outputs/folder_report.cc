@@ -29,7 +29,7 @@ analysis::ProcessView Read(const std::string& file) {
   const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
   if (!input.ok()) return Unreadable(file, std::string(input.status().message()));
   const analysis::Explanation explanation = analysis::ExplainFirstFailure(*input);
-  // Not Facts(), which looks for siblings: each file of a folder would look at every other.
+  // Facts() would look for siblings, so that each file of a folder would read every other one.
   return analysis::ViewOf(explanation,
                           analysis::ReadRunFacts(file, input->info(), explanation.run.annotations,
                                                  input->completeness()));
@@ -52,7 +52,7 @@ int CodeOf(const std::vector<analysis::ProcessView>& views) {
   return all_whole ? kDone : kPartial;
 }
 
-// Where to go on: the process that failed first, or the first that can be read.
+// Returns the next command: for the process that failed first, or the first one that can be read.
 std::string NextLine(const std::vector<analysis::ProcessView>& views) {
   auto next = analysis::FirstToFail(views);
   for (size_t i = 0; i < views.size() && !next; ++i)

@@ -15,8 +15,8 @@ struct FolderReport {
   std::string page;  // to write, if not empty
 };
 
-// Prints what the traces of a folder say beside each other. One that cannot be read is a row. The
-// exit code: kPartial if one is damaged or unreadable, kUnreadable if all are.
+// Prints the traces of a folder side by side; one that cannot be read is a row. Returns kPartial if
+// one is damaged or unreadable, kUnreadable if all are.
 int ReportFolder(const FolderReport& report);
 
 }  // namespace memtrace::command

@@ -13,20 +13,20 @@ class App;
 
 namespace memtrace::command {
 
-// Where a page goes instead of text on the terminal.
+// The file that receives a page instead of text on the terminal.
 struct PageOption {
   std::string file;  // empty: no page
   bool force = false;
 
   bool is_asked() const { return !file.empty(); }
-  // Whether the file may be written. kInvalidArgument: a sentence.
+  // Returns kInvalidArgument, with a sentence, if the file may not be written.
   absl::Status Check() const;
 };
 
 // Declares -o and -f, beside --json. \`option\` outlives the parse.
 void AddPageOption(CLI::App& app, PageOption& option);
 
-// Writes a page, and says so. kInvalidArgument: a sentence.
+// Writes a page and prints a note. Returns kInvalidArgument, with a sentence, if that fails.
 absl::Status WritePageFile(const std::string& path, const std::string& html);
 
 }  // namespace memtrace::command

@@ -33,8 +33,8 @@ constexpr Alternative kAlternatives[] = {
     {replay::PolicyKind::kTorchExpandable, Id::kExpandableSegments},
     {replay::PolicyKind::kMemtrace, Id::kOurAllocator}};
 
-// What torch's allocator reserved beyond what was ever allocated at once is a quarter of it or
-// more: of no use to the sizes that were requested after.
+// True if at least a quarter of the most memory that torch's allocator reserved was never
+// allocated, even at the peak: it did not fit the sizes that were requested later.
 bool ReservesInVain(const TraceInput& input, const analysis::Explanation& explanation,
                     int32_t device) {
   const auto timeline = explanation.timelines.find(device);
@@ -53,8 +53,9 @@ bool IsAsked(const TraceInput& input, const analysis::Explanation& explanation, 
          ReservesInVain(input, explanation, device);
 }
 
-// The request that failed is replayed, too. After it nothing was recorded: only where the verdict
-// says that the cache would have served it, and of a program that completed, is it known to fit.
+// The request that failed is also replayed, but nothing was recorded after it. So it is known to
+// fit only if the program completed or the verdict says that the cache would have served the
+// request.
 analysis::Remedy RemedyOf(const Alternative& alternative, uint64_t need, analysis::Cause cause) {
   const remedies::Row& row = remedies::RowOf(alternative.id);
   return {.name = std::string(row.name),
@@ -63,7 +64,7 @@ analysis::Remedy RemedyOf(const Alternative& alternative, uint64_t need, analysi
           .how_known = "replayed",
           .change = std::string(row.change),
           .cost = std::string(row.cost),
-          // Another allocator for the sake of one request is more than a line before it.
+          // Switching the allocator for one request is more work than adding a line before it.
           .effort = cause == analysis::Cause::kCached ? analysis::Effort::kLines : row.effort,
           .at_least = cause == analysis::Cause::kFragmentation};
 }
@@ -83,7 +84,7 @@ replay::RecordedRun RecordedRunOf(const TraceInput& input) {
 }
 
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation) {
-  if (explanation.growth_is_reason()) return;  // they only postpone it
+  if (explanation.growth_is_reason()) return;  // remedies only postpone it
   const int32_t device = explanation.card_of_verdict().index;
   if (!IsAsked(input, explanation, device)) return;
   const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;

@@ -9,11 +9,11 @@
 
 namespace memtrace::command {
 
-// What the trace says that it was recorded with.
+// Returns the allocator and settings that the trace was recorded with.
 replay::RecordedRun RecordedRunOf(const TraceInput& input);
 
-// Where the card was fragmented and not full: other allocators, by replaying the trace with them
-// (docs/replay.md). Reads the trace several times.
+// If the card was fragmented and not full, adds other allocators as remedies, by replaying the
+// trace with them (docs/replay.md). Reads the trace several times.
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation);
 
 }  // namespace memtrace::command

@@ -5,15 +5,15 @@
 
 namespace memtrace::command {
 
-// docs/command_line.md lists them. `run` returns the status of its program once that has started,
-// and before it 126 or 127 as a shell does.
+// Exit codes, as listed in docs/command_line.md. `run` returns the status of its program once that
+// has started; before, 126 or 127 as a shell does.
 inline constexpr int kDone = 0;
 inline constexpr int kLimitExceeded = 1;  // of `check`
 inline constexpr int kUsage = 2;
 inline constexpr int kUnreadable = 3;   // the input
 inline constexpr int kPartial = 4;      // result of a damaged or truncated input
-inline constexpr int kEnvironment = 5;  // of memtrace: its installation, the system
-inline constexpr int kNotKnown = 6;     // of `fit`: nothing failed, but a peak still rose
+inline constexpr int kEnvironment = 5;  // memtrace's installation, or the system
+inline constexpr int kNotKnown = 6;     // of `fit`: nothing failed, but a peak was still rising
 inline constexpr int kNotExecutable = 126;
 inline constexpr int kNotFound = 127;
 

@@ -21,7 +21,7 @@ std::vector<const OutputFile*>& Unfinished() {
   return files;
 }
 
-// A pipe or a device, also by a link: it is written to, and never replaced.
+// True for a pipe or a device, or a link to one: it is written to, and never replaced.
 bool IsPipeOrDevice(const std::string& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);

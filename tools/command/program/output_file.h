@@ -10,29 +10,30 @@
 namespace memtrace::command {
 
 // A file that a verb makes: all of it or nothing. It is written under another name beside its own
-// and renamed at the end; until then what is there stays, and a refusal leaves nothing behind. A
-// pipe or a device is not replaced: what was written elsewhere is copied into it.
+// and renamed at the end. Until then an existing file stays, and a refusal leaves nothing behind. A
+// pipe or a device is not replaced: the temporary file is copied into it.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
-  ~OutputFile();  // removes what was not kept
+  ~OutputFile();  // removes the temporary file
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Removes what is not kept yet, of all of them: before the process ends without their
-  // destructors. Asks for no memory.
+  // Removes the temporary files of all objects, before the process ends without their destructors.
+  // Allocates no memory.
   static void RemoveTemporaries();
 
-  // Whether it may be written. kInvalidArgument: it is a folder, there is none for it to lie in,
-  // that folder cannot be written to, or it exists and is not to be overwritten.
+  // Returns kInvalidArgument if the file may not be written: it is a folder, its folder is missing
+  // or not writable, or it exists and must not be overwritten.
   absl::Status Check(bool overwrite) const;
 
-  // What to write to: does not exist yet.
+  // The path to write to, which does not exist yet.
   const std::string& temporary() const { return temporary_; }
 
-  // Gives it its name, replacing what has it. kUnavailable, a sentence: it could not be written.
+  // Gives it its name, replacing an existing file. Returns kUnavailable, with a sentence, if that
+  // fails.
   absl::Status Keep();
-  // Writes all of it, and Keep(). Errors: as of Keep.
+  // Writes the text and calls Keep(). Errors are those of Keep.
   absl::Status KeepText(const std::string& text);
 
  private:

@@ -43,7 +43,8 @@ void Define(CLI::App& program) {
   program.require_subcommand(0, 1);
 }
 
-// `run -- python -x`: what stands behind `--` is another program's; CLI11 must not see it.
+// Removes the words after `--` in `run -- python -x`: they are another program's, so CLI11 must not
+// see them.
 Invocation TakeAfterDashes(std::vector<std::string>& arguments) {
   Invocation invocation;
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
@@ -82,14 +83,14 @@ int WrongUsage(const CLI::App& program, const CLI::ParseError& error) {
   return kUsage;
 }
 
-// A file that is opened now must not take the number of an output that was closed before we began.
+// Opens closed standard streams, so that a file opened later does not get an output's number.
 void OccupyOutputs() {
   for (const int output : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(output, F_GETFD) < 0) open("/dev/null", output == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
 
-// A result that did not get out is none, whatever the verb made of its input.
+// Fails if the result was not written, however well the verb read its input.
 int CheckOutput(int exit_code) {
   std::cout.flush();
   if (std::cout) return exit_code;
@@ -102,7 +103,7 @@ int CheckOutput(int exit_code) {
   return kEnvironment;
 }
 
-// `memtrace help` is --help, `memtrace help VERB` that of the verb.
+// Translates `memtrace help` to --help, and `memtrace help VERB` to the verb's --help.
 void TranslateHelp(std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != "help") return;
   arguments.erase(arguments.begin());
@@ -115,7 +116,7 @@ void TranslateHelp(std::vector<std::string>& arguments) {
 
 int Parse(CLI::App& program, std::vector<std::string> arguments, const int& exit_code) {
   try {
-    std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes a vector in
+    std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes a vector
     program.parse(arguments);
   } catch (const CLI::Success& request) {  // --help, --version
     return program.exit(request);
@@ -153,9 +154,9 @@ int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> argument
   }
   const bool starts_program = verb != nullptr && verb->starts_program;
   const Invocation invocation = starts_program ? TakeAfterDashes(arguments) : Invocation();
-  if (!starts_program) {  // which would inherit both
+  if (!starts_program) {  // a started program would inherit both
     OccupyOutputs();
-    std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error when we write
+    std::signal(SIGXFSZ, SIG_IGN);  // a write over the file size limit returns an error
   }
   int exit_code = kDone;
   for (const Verb& each : verbs) {

@@ -15,33 +15,33 @@ class App;
 
 namespace memtrace::command {
 
-// What a verb gets of the command line that is not flags.
+// The words of the command line that a verb gets beside its flags.
 struct Invocation {
   std::vector<std::string> after_dashes;  // words after `--`, for verbs that start a program
   bool has_dashes = false;
 };
 
-// The command that a verb is to start: what CLI11 left over, then the words behind `--`. If the
-// command had begun before it, the `--` is the command's own.
+// Returns the command that a verb is to start: the words that CLI11 left over, then those after
+// `--`. If the command began before the `--`, the `--` is the command's own.
 std::vector<std::string> CommandOf(std::vector<std::string> remaining,
                                    const Invocation& invocation);
 
-// A verb: declares its flags, and says what its run comes to.
+// A verb: declares its flags, and sets the exit code of its run.
 struct Verb {
   std::string_view name;
   // Adds flags to `app` and a callback that stores the exit code in `exit_code`. All three
   // references outlive the parse.
   void (*define)(CLI::App& app, const Invocation& invocation, int& exit_code);
-  bool starts_program = false;  // its `--` separates a command that is not ours to read
+  bool starts_program = false;  // the words after its `--` are a command of its own
 };
 
 // Parses and runs; returns the exit code of the process.
 int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> arguments);
 
-// A note for people, on stderr, as all that is not the result.
+// Prints a note for people on stderr, where everything but the result goes.
 void Note(std::string_view sentence);
 
-// Notes why there is no result and returns the exit code: kEnvironment if it could not be written
+// Prints why there is no result and returns the exit code: kEnvironment if it could not be written
 // (kUnavailable), else kUsage.
 int RefuseResult(const absl::Status& status);
 

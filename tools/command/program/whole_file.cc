@@ -24,7 +24,7 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
     return absl::NotFoundError("cannot read " + path + " (" + std::strerror(errno) + ")");
   struct stat facts {};
   const bool has_size = fstat(descriptor, &facts) == 0 && facts.st_size > 0;
-  // One more than the file's: what is read last is its end.
+  // The buffer is one byte larger than the file, so that the last read finds its end.
   std::string bytes(has_size ? static_cast<size_t>(facts.st_size) + 1 : kPart, '\0');
   size_t filled = 0;
   ssize_t got = 0;

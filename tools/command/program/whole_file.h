@@ -9,8 +9,9 @@
 
 namespace memtrace::command {
 
-// All bytes of a file: a copy, no mapping, since a file that is cut meanwhile must not end the
-// program. Errors: a sentence that names the file; an empty one is kInvalidArgument.
+// Returns all bytes of a file. It copies instead of mapping, because a file that is truncated
+// meanwhile must not end the program. Errors: a sentence that names the file; an empty file is
+// kInvalidArgument.
 absl::StatusOr<std::string> ReadWhole(const std::string& path);
 
 }  // namespace memtrace::command

@@ -43,7 +43,7 @@ uint64_t BytesIn(const std::string& text) {
   return *bytes;
 }
 
-// "1MiB/step"
+// Parses "1MiB/step".
 uint64_t RateIn(const std::string& text) {
   constexpr std::string_view kPerStep = "/step";
   const size_t slash = text.find('/');
@@ -59,7 +59,7 @@ std::optional<trace::Role> RoleNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// "activation=20GiB"
+// Parses "activation=20GiB".
 void AddRole(const std::string& text, analysis::Limits& limits) {
   const size_t equals = text.find('=');
   const auto role = RoleNamed(text.substr(0, equals));

@@ -47,7 +47,7 @@ struct Options {
   bool is_one_run() const { return files.front() == files.back(); }
 };
 
-// A trace, open.
+// An open trace.
 struct Source {
   explicit Source(TraceInput opened) : input(std::move(opened)), named(input) {}
 
@@ -56,14 +56,14 @@ struct Source {
 };
 
 struct Side {
-  std::shared_ptr<const Source> source;  // of both sides, where both are one run
+  std::shared_ptr<const Source> source;  // shared by both sides if they are one run
   analysis::Explanation explanation;
   analysis::RunFacts run;
 
   report::DiffSide words() const { return {explanation, run}; }
 };
 
-// Prints why not; the exit code.
+// Reads one side. If that fails, prints why and returns the exit code.
 int Read(const std::string& file, const analysis::MomentSpec& moment, std::vector<Side>& sides,
          bool again) {
   std::shared_ptr<const Source> source;
@@ -166,7 +166,7 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
       ->type_name("MOMENT")
       ->type_size(1)
       ->expected(1)
-      ->allow_extra_args(false)  // what follows is a file
+      ->allow_extra_args(false)  // the next words are files
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Input");
   AddLevelsOption(app, "What to tell rows apart by", options->style.levels);

@@ -53,7 +53,7 @@ void PrintSymbols(const launch::Installation& installation) {
   }
 }
 
-// Made with the package, of the calls that replace something.
+// Prints the list, made with the package, of the calls that its hooks replace.
 int PrintHooks() {
   const absl::StatusOr<std::filesystem::path> package = launch::FindPackageFolder();
   if (!package.ok()) {
@@ -76,7 +76,7 @@ std::string TorchText(const launch::TorchInstallation& torch) {
          (torch.cuda.empty() ? ", built without CUDA" : ", built for CUDA " + torch.cuda);
 }
 
-// Who serves the memory of programs of this torch, and what to do if it is not memtrace.
+// Returns which allocator serves programs of this torch, and what to do if it is not memtrace's.
 std::string AllocatorText(const launch::Installation& installation) {
   const std::string minors = absl::StrJoin(installation.shims, ", ");
   if (installation.shims.empty())
@@ -100,7 +100,7 @@ std::string CuptiText(const launch::TorchInstallation& torch) {
   return torch.cupti + ": memtrace run --cupti records what the GPU does";
 }
 
-// Both may be present; a process only ever gets one of them.
+// Both kinds of driver may be present; a process only ever gets one of them.
 std::string DriverText(const launch::RealDriver& driver) {
   if (driver.file.empty()) return "none of NVIDIA's on this machine: programs need --card";
   const std::string serves = driver.cuda.empty() ? "" : ", serves CUDA up to " + driver.cuda;
@@ -116,7 +116,7 @@ void PrintCards(const launch::RealDriver& driver) {
   }
 }
 
-// By what the names say: libcudart.so.12 and libcudart.so.13.
+// Returns the CUDA versions in the names libcudart.so.12 and libcudart.so.13.
 std::string MajorsOf(const launch::Installation& installation) {
   constexpr std::string_view kRuntime = "libcudart.so.";
   std::set<std::string> majors;
@@ -135,7 +135,7 @@ std::string SimulatedCardText(const launch::Installation& installation) {
          " libraries; memtrace doctor --symbols lists what each does";
 }
 
-// What a person can do here, as a command.
+// Returns a command that works on this machine.
 std::string VerdictText(const launch::Installation& installation,
                         const launch::RealDriver& driver) {
   const bool has_torch = !installation.torch.cuda.empty();

@@ -33,7 +33,7 @@ constexpr const char* kExamples =
     "\n"
     "Exit codes: 0 it fits, or no card is asked about, 1 it does not, 3 no model can be built.";
 
-// Beyond any card: only the need is asked.
+// A placeholder without effect: only the need is measured.
 constexpr const char* kAnyCard = "24GiB";
 
 struct Options {
@@ -51,7 +51,7 @@ struct Options {
   FitOutput output;
 };
 
-// The interpreter for which this program is installed, else the usual one.
+// Returns the interpreter that this program is installed for, else the usual one.
 std::string Python() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -59,14 +59,14 @@ std::string Python() {
   return !error && std::filesystem::exists(beside, error) ? beside.string() : "python3";
 }
 
-// N, N/2, ... 1 of an option that may be made smaller.
+// Returns the values N, N/2, ... of an option that may be made smaller, down to `least`.
 fit::Variation Halves(std::string name, uint64_t value, uint64_t least) {
   fit::Variation variation{.name = std::move(name), .values = {}};
   for (; value >= least && value > 0; value /= 2) variation.values.push_back(std::to_string(value));
   return variation;
 }
 
-// A word of the command, or its place where smaller values may be tried.
+// Adds an option with its value, or with a placeholder if smaller values may be tried.
 void AddVarying(const std::string& name, uint64_t value, uint64_t least, Options& options) {
   std::vector<std::string>& command = options.question.trial.command;
   command.push_back("--" + name);

@@ -64,8 +64,8 @@ std::string FormatNames() {
   return names;
 }
 
-// A check that lets everything pass: completions and man pages tell these values ("a,b,c") of an
-// option whose own refusal says more than CLI::IsMember's, or that takes others, too.
+// Returns a check that accepts everything. Completions and man pages list these values ("a,b,c")
+// for an option whose own error says more than CLI::IsMember's, or that also takes others.
 CLI::Validator SuggestedValues(const std::string& joined) {
   return CLI::Validator([](std::string&) { return std::string(); }, "{" + joined + "}");
 }
@@ -78,14 +78,15 @@ int RefuseFormat(const std::string& name) {
   return kUsage;
 }
 
-// "run.trace" -> "run.csv", where the command runs: the trace may lie in a folder of others.
+// Returns "run.csv" for "run.trace", in the current folder: the trace may lie in a folder of
+// others.
 std::string DefaultOutput(const std::string& input, const ExportFormat& format) {
   std::string name = input.substr(input.rfind('/') + 1);
   if (const size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
   return name + std::string(format.suffix);
 }
 
-// As one word of a command line.
+// Returns the text as one word of a command line.
 std::string ShellWord(const std::string& text) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
@@ -118,7 +119,7 @@ absl::Status WriteNew(const ExportFormat& format, const interchange::ExportedRun
   return status;
 }
 
-// "run.parquet" -> "run.events.parquet"
+// Returns "run.events.parquet" for "run.parquet".
 std::string WithInfix(const std::string& path, std::string_view suffix, std::string_view infix) {
   if (infix.empty()) return path;
   const bool ends = path.ends_with(suffix);
@@ -136,14 +137,15 @@ std::vector<std::string> OutputNames(const ExportFormat& format, const std::stri
   return names;
 }
 
-// Where libraries lie that are opened on demand; a folder that is not there, without a package.
+// Returns the folder of libraries that are opened on demand; one that does not exist if there is no
+// package.
 std::string PartsFolder() {
   const auto package = launch::FindPackageFolder();
   return package.ok() ? (*package / "lib").string() : std::string("/nonexistent");
 }
 
 int RefuseWriting(const std::string& name, const absl::Status& status) {
-  // A part that is not installed speaks for itself.
+  // The error of a part that is not installed says what to do.
   if (status.code() == absl::StatusCode::kFailedPrecondition) {
     Note(std::string(status.message()));
   } else {
@@ -248,7 +250,7 @@ void DefineExport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   app.callback([options, &exit_code] {
     const ExportFormat* format = FindFormat(options->format);
     const auto run = [&options] { return Export(*options); };
-    // Arrow has threads, and SQLite a cache of its own.
+    // Not limited are Arrow, which has threads, and SQLite, which has a cache of its own.
     const bool is_ours = format != nullptr && format->stream != nullptr;
     exit_code = is_ours ? WithinMemoryLimit({options->file}, run) : run();
   });

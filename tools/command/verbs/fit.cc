@@ -44,12 +44,12 @@ constexpr const char* kExamples =
     "Exit codes: 0 it fits, 1 it does not, 2 a wrong option, 3 the program fails by itself,\n"
     "5 it cannot be started, 6 nothing failed but its peak still rose, 130 stopped by Ctrl-C.";
 
-// Where only the need is asked.
+// A placeholder if only the need is measured.
 constexpr const char* kAnyCard = "24GiB";
 
 struct Options {
   fit::Question question;
-  std::string steps;  // empty: the usual ones, and as long as `watch` says
+  std::string steps;  // empty: the usual number, for as long as `watch` says
   uint64_t watch = 20;
   std::vector<std::string> variations;
   std::vector<std::string> scalings;
@@ -57,7 +57,7 @@ struct Options {
   FitOutput output;
 };
 
-// "3" or "2:8".
+// Parses "3" or "2:8".
 bool ReadSteps(const std::string& text, fit::Trial& trial) {
   const std::vector<std::string> parts = absl::StrSplit(absl::string_view(text), ':');
   return parts.size() <= 2 && absl::SimpleAtoi(parts.front(), &trial.least_steps) &&
@@ -71,7 +71,7 @@ bool Mentions(const std::vector<std::string>& command, const fit::Variation& var
   });
 }
 
-// False, and one sentence said, if one of them is wrong.
+// Returns false, after printing one sentence, if one of them is wrong.
 bool ReadVariations(const std::string& option, const std::vector<std::string>& texts,
                     const std::vector<std::string>& command,
                     std::vector<fit::Variation>& variations) {

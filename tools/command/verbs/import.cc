@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<ImportedRun>> Open(const std::string& path,
                                     ", but cannot be read: " + std::string(run.status().message()));
 }
 
-// `is_cut`: the bytes end where the file could be unpacked no further.
+// `is_cut` is true if the file could be unpacked no further than these bytes.
 int Write(const ImportedRun& run, const Options& options, const std::string& path, bool is_cut) {
   OutputFile output(path);
   absl::Status status = interchange::WriteTrace(run, run.Info(), output.temporary());
@@ -95,7 +95,7 @@ int ImportBytes(const Options& options, const std::string& path, const std::stri
   return Write(**run, options, path, is_cut);
 }
 
-// JSON is packed to a tenth or a thirtieth. What gets far larger was made to.
+// JSON is packed to a tenth or a thirtieth of its size. A file that grows far more was made to.
 int ImportPacked(const Options& options, const std::string& path, const std::string& packed) {
   const uint64_t most = 100 * uint64_t{packed.size()} + (uint64_t{64} << 20);
   const absl::StatusOr<interchange::Unpacked> unpacked = interchange::Gunzip(packed, most);

@@ -34,7 +34,8 @@ struct Options {
   bool force = false;
 };
 
-// A run that starts meanwhile reads the old plan or the new one.
+// Writes the plan by renaming, so that a run that starts meanwhile reads the old plan or the new
+// one.
 absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
   OutputFile output(options.output);
   if (!options.output.empty()) {

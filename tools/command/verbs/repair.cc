@@ -43,7 +43,7 @@ int Refuse(const std::string& sentence, int code) {
   return code;
 }
 
-// Without folders: a trace that is given away tells no more than it did (--no-paths).
+// Names the file without its folder: a repaired trace reveals no more than before (--no-paths).
 std::string StatementOn(const trace::TraceReader& reader, const std::string& file) {
   return fs::path(file).filename().string() + ": " + report::DamageText(reader.completeness());
 }

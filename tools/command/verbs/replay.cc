@@ -42,7 +42,7 @@ struct Options {
   std::string placements;
 };
 
-// One card; what of it is not the allocator's is the trace's to say.
+// Returns the bytes of one card. Memory of it outside the allocator is taken from the trace.
 absl::StatusOr<std::optional<Bytes>> CardOf(const std::string& text) {
   if (text.empty()) return std::nullopt;
   std::vector<card::CardSpec> cards;
@@ -59,7 +59,7 @@ absl::StatusOr<std::optional<Bytes>> CardOf(const std::string& text) {
   return cards.front().bytes;
 }
 
-// Lines of five numbers: event, card, segment, offset in it, size.
+// Writes lines of five numbers: event, card, segment, offset in it, size.
 class PlacementFile {
  public:
   absl::Status Open(const std::string& path) {

@@ -49,7 +49,7 @@ struct Options : TraceOptions {
   PageOption page;
 };
 
-// The text is empty: what a person wants of it is in the file.
+// Returns empty text, because everything that a person needs is in the file.
 absl::StatusOr<std::string> WritePage(const analysis::EventSource& source,
                                       const analysis::Explanation& explanation,
                                       const analysis::RunFacts& run, const Options& options) {
@@ -84,7 +84,7 @@ int ReportFile(const Options& options) {
                         [&options](const TraceInput& input) { return Report(input, options); });
 }
 
-// Of a folder with one trace the report is that trace's.
+// Reports on a file or a folder. The report of a folder with one trace is that trace's.
 int ReportPath(const Options& options) {
   if (const absl::Status wrong = options.page.Check(); !wrong.ok()) {
     Note(std::string(wrong.message()));

@@ -58,7 +58,7 @@ int Refuse(const absl::Status& status) {
   return ExitCodeOf(status);
 }
 
-// As the user would type it from here.
+// Returns the path as the user would type it from here.
 std::string Shown(const std::string& path) {
   std::error_code error;
   const std::filesystem::path relative = std::filesystem::proximate(path, error);
@@ -94,7 +94,7 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const bool switched_off = launch::IsSwitchedOff(plan.environment);
   if (switched_off && !options.quiet) Note("MEMTRACE=0 is set: the program runs plainly, no trace");
   if (!switched_off && !options.quiet) TellWhichCard(options.request.cards);
-  // Before the start, so that of all processes the first to create the file gets its name.
+  // The file is removed before the start, so that the first process to create it gets its name.
   std::error_code ignored;
   if (options.request.force && !plan.output.empty()) std::filesystem::remove(plan.output, ignored);
   const launch::WrittenTraces traces(plan.output);

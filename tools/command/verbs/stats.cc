@@ -38,7 +38,7 @@ struct StatsOptions {
   bool summary = false;
 };
 
-// What the process wrote about itself, read without its events.
+// Returns the summary that the process wrote about itself, without reading events.
 absl::StatusOr<std::string> Summary(const TraceOptions& options) {
   const absl::StatusOr<std::string> text = trace::ReadSummary(options.file);
   if (!text.ok()) return text.status();

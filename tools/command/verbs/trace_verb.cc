@@ -35,7 +35,7 @@ int Print(const TraceOptions& options, const Render& render) {
   const absl::StatusOr<std::string> text = render(*input);
   if (!text.ok()) return RefuseResult(text.status());
   std::cout << *text << std::flush;
-  // In JSON the banner is in "lost"; a person at the terminal still has to see it.
+  // JSON holds the banner in "lost"; a person at the terminal still has to see it.
   const trace::Completeness& completeness = input->completeness();
   if (options.json && !completeness.whole()) Note(report::PartialBanner(completeness));
   return input->exit_code();

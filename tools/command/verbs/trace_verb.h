@@ -14,22 +14,22 @@ namespace CLI {  // NOLINT(readability-identifier-naming): not ours
 class App;
 }
 
-// What the verbs that read one trace and print something of it have in common.
+// Code shared by the verbs that read one trace and print a result.
 namespace memtrace::command {
 
 struct TraceOptions {
   std::string file;
   bool json = false;
-  // What is made of the trace grows with its length: WithinMemoryLimit is not for it.
+  // True if the result grows with the trace's length, so that WithinMemoryLimit does not apply.
   bool keeps_events = false;
 };
 
-// Declares FILE and --json. `schema` is that of the verb's JSON ("memtrace.stats/1"); `options`
-// outlives the parse.
+// Declares FILE and --json. `schema` names the verb's JSON ("memtrace.stats/1"); `options` outlives
+// the parse.
 void AddTraceOptions(CLI::App& app, TraceOptions& options, std::string_view schema);
 
-// Prints what `render` makes of the trace and returns the exit code: kUnreadable if the trace
-// cannot be opened, kUsage if `render` refuses what was asked for.
+// Prints what `render` returns for the trace. Returns the exit code: kUnreadable if the trace
+// cannot be opened, kUsage if `render` rejects the request.
 int PrintFromTrace(const TraceOptions& options,
                    const std::function<absl::StatusOr<std::string>(const TraceInput&)>& render);
 

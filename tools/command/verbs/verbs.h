@@ -9,7 +9,7 @@
 
 namespace memtrace::command {
 
-// One function a verb, in the file of its name.
+// Each verb has one function, in the file of its name.
 #define MEMTRACE_VERB(name, word, starts_program) \
   void Define##name(CLI::App& app, const Invocation& invocation, int& exit_code);
 #include "tools/command/verbs/verbs.def"

@@ -84,7 +84,7 @@ Verification VerifyWithinLimit(const std::string& file) {
   return refused;
 }
 
-// Of several files: that one cannot be read is worse than that one is damaged.
+// Returns the exit code for several files: an unreadable file is worse than a damaged one.
 int Worse(int a, int b) {
   if (a == kUnreadable || b == kUnreadable) return kUnreadable;
   return std::max(a, b);

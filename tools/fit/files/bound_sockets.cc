@@ -13,7 +13,7 @@ std::vector<std::string> BoundSockets(const std::string& text) {
   std::set<std::string> names;
   const std::vector<std::string> lines = absl::StrSplit(text, '\n');
   for (const std::string& line : lines) {
-    // Seven figures come before the name, which may have blanks.
+    // Seven figures come before the name, which may contain blanks.
     const size_t name = line.find(" /");
     if (name != std::string::npos && names.size() < kMost) names.insert(line.substr(name + 1));
   }

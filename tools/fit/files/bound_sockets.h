@@ -8,8 +8,8 @@
 
 namespace memtrace::fit {
 
-// Reads the names of sockets that are files from what the kernel writes in /proc/net/unix; each
-// once, and no more than 1,000.
+// Reads the names of sockets that are files from the kernel's /proc/net/unix, each once, and at
+// most 1,000.
 std::vector<std::string> BoundSockets(const std::string& text);
 
 }  // namespace memtrace::fit

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kUsual = {".cache", ".nv", ".triton"};  // of the home
+constexpr std::array<std::string_view, 3> kUsual = {".cache", ".nv", ".triton"};  // at home
 constexpr std::array<std::string_view, 3> kVariables = {"HF_HOME", "TORCH_HOME", "TRITON_HOME"};
 constexpr std::array<std::string_view, 3> kEndings = {"_CACHE", "_CACHE_DIR", "_CACHE_HOME"};
 

@@ -10,15 +10,15 @@
 
 namespace memtrace::fit {
 
-// Returns the folders in which libraries keep what they download and compile, by the environment's
-// names and the usual ones (~/.cache), links resolved: all runs share these, or each would download
-// again. A folder that holds `working_folder` or the home folder is not among them. The same rule
-// is in interpose/python/memtrace/_scratch/_names.py.
+// Returns the folders in which libraries keep what they download and compile, from the
+// environment's variables and the usual places (~/.cache), with links resolved. All runs share
+// these, because each would download again otherwise. A folder that holds `working_folder` or the
+// home folder is left out. interpose/python/memtrace/_scratch/_names.py has the same rule.
 std::vector<std::filesystem::path> CacheFolders(const launch::Environment& environment,
                                                 const std::filesystem::path& working_folder);
 
-// Makes those of the folders that are not there but could be, so that runs find them; they go with
-// this if they are still empty.
+// Creates those cache folders that are missing and can be made, so that runs find them. The
+// destructor removes them if they are still empty.
 class HeldCaches {
  public:
   explicit HeldCaches(const std::vector<std::filesystem::path>& caches);

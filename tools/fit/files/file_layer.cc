@@ -43,13 +43,13 @@ LayerPlan PlanOf(const launch::Environment& environment, const std::string& scra
   return plan;
 }
 
-// A number that a file of the kernel's holds; the most there is if it holds none.
+// Returns the number in a file of the kernel; the largest number if the file holds none.
 uint64_t LimitIn(const char* path) {
   uint64_t limit = 0;
   return std::ifstream(path) >> limit ? limit : UINT64_MAX;
 }
 
-// Of the memory that this machine, or this container, has.
+// Returns a quarter of the memory that this machine or container has.
 uint64_t QuarterOfMemory() {
   const uint64_t physical =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -58,8 +58,8 @@ uint64_t QuarterOfMemory() {
          4;
 }
 
-// Where the processes of the run see what each holds on the simulated cards. What this process
-// opened cannot be reached from within a user namespace of theirs; what the run has open can.
+// Opens the file by which the run's processes see what each holds on the simulated cards. The run
+// has to open it: in a user namespace of its own it cannot reach what this process opened.
 void OpenLedger(launch::Environment& environment) {
   if (environment.count(env::kCardShared.name()) == 0) return;
   const int ledger = memfd_create("memtrace-card", 0);
@@ -67,7 +67,7 @@ void OpenLedger(launch::Environment& environment) {
   environment[env::kCardShared.name()] = absl::StrCat("/proc/", getpid(), "/fd/", ledger);
 }
 
-// Tries it in a child; what that child was refused, else whether it is in a user namespace.
+// Tries the layer in a child. Returns the child's error, or if it is in a user namespace.
 absl::StatusOr<bool> Try(const LayerPlan& plan) {
   constexpr int kOwnUsers = 2;
   int ends[2];
@@ -93,7 +93,7 @@ absl::StatusOr<bool> Try(const LayerPlan& plan) {
   return absl::UnavailableError(said.empty() ? "a process to try it" : said);
 }
 
-// One byte, and room for one descriptor beside it (unix(7), SCM_RIGHTS).
+// One byte, with room for one descriptor (unix(7), SCM_RIGHTS).
 struct Parcel {
   Parcel() {
     header.msg_iov = &content;
@@ -110,7 +110,7 @@ struct Parcel {
   msghdr header = {};
 };
 
-// Sends an open file to whoever has the other end of the pair of sockets; false if it cannot.
+// Sends an open file to the other end of the pair of sockets; false if that fails.
 bool PassDescriptor(int socket, int descriptor) {
   Parcel parcel;
   cmsghdr* control = CMSG_FIRSTHDR(&parcel.header);

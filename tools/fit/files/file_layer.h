@@ -18,31 +18,32 @@ namespace memtrace::fit {
 
 // How the user's files are kept from what the runs write (docs/fit.md, "The user's files").
 struct FileKeeping {
-  uint64_t layer_bytes = 0;    // that a run may write; 0: it has no layer
-  std::string why_no_layer;    // what the kernel refused; "" if it has one
+  uint64_t layer_bytes = 0;    // the most that a run may write; 0: it has no layer
+  std::string why_no_layer;    // the kernel's reason; "" if it has a layer
   bool has_own_users = false;  // the layer is in a user namespace, where the kernel refuses more
 };
 
-// Returns what MEMTRACE_FIT_OVERLAY asks for (0, or how much a run may write; without it a quarter
-// of the memory), or why the kernel does not give it: a child process tries. kInvalidArgument: a
-// sentence.
+// Returns the layer that MEMTRACE_FIT_OVERLAY requests (0, or the most a run may write; by default
+// a quarter of the memory), or why the kernel does not allow it, which a child process tries.
+// Returns kInvalidArgument, with a sentence, if the value is malformed.
 absl::StatusOr<FileKeeping> FindFileKeeping(const launch::Environment& environment,
                                             const std::string& scratch);
 
-// The layer of one run over all that it can write to. It goes when this and the run have gone.
+// The layer of one run over all that it can write to. It exists until this and the run have ended.
 class FileLayer {
  public:
-  // A layer of so many bytes; `scratch` is the run's own folder.
+  // Makes a layer of so many bytes; `scratch` is the run's own folder.
   FileLayer(const launch::Environment& environment, const std::string& scratch, uint64_t bytes);
   FileLayer(const FileLayer&) = delete;
   FileLayer& operator=(const FileLayer&) = delete;
   ~FileLayer();
 
-  // In the child that becomes the run, before it executes its program. Its environment gets what
-  // the program needs there.
+  // Enters the layer. Call in the child that becomes the run, before it executes its program. Adds
+  // to `environment` what the program needs there.
   absl::Status Enter(launch::Environment& environment) const;
 
-  // In the parent, when the run has ended: what it left. Nothing if it did not begin.
+  // Returns what the run left. Call in the parent, after the run has ended. Nothing if it did not
+  // begin.
   std::optional<LayerContents> Contents() const;
 
  private:

@@ -22,7 +22,7 @@ int64_t NanosecondsOf(const timespec& time) {
   return time.tv_sec * kSecond + time.tv_nsec;
 }
 
-// By the clock that the kernel stamps files with.
+// Returns the time by the clock that the kernel stamps files with.
 int64_t Now() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -52,7 +52,7 @@ FolderChanges FolderWatch::Changes(const std::set<std::string>& elsewhere) const
   FolderChanges changes{.names = {}, .most = kMost, .saw_all = before_.is_all && after.is_all};
   for (const auto& [name, state] : before_.states) {
     const auto now = after.states.find(name);
-    // One that is missing may lie behind the last one that was looked at.
+    // A missing file may merely lie beyond the last one that was looked at.
     const bool is_gone = now == after.states.end() && !fs::exists(fs::symlink_status(name));
     if (is_gone || (now != after.states.end() && now->second != state))
       changes.names.push_back(name);
@@ -70,7 +70,7 @@ FolderChanges FolderWatch::Changes(const std::set<std::string>& elsewhere) const
   return changes;
 }
 
-// A folder is what it is as long as it exists: what changes it are its entries.
+// A folder's state is empty: its changes are those of its entries.
 FolderWatch::State FolderWatch::StateOf(const struct stat& status) {
   if (S_ISDIR(status.st_mode)) return {};
   return {.inode = status.st_ino,
@@ -108,7 +108,7 @@ bool FolderWatch::Counts(const fs::path& path, const struct stat& status) const 
 std::vector<fs::path> FoldersOf(const std::vector<std::string>& command,
                                 const fs::path& working_folder) {
   std::vector<fs::path> folders = {working_folder};
-  for (size_t i = 1; i < command.size(); ++i) {  // the first is the program
+  for (size_t i = 1; i < command.size(); ++i) {  // the first word is the program
     const size_t equals = command[i].find('=');
     const std::string word =
         equals == std::string::npos ? command[i] : command[i].substr(equals + 1);

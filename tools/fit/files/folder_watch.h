@@ -14,25 +14,23 @@
 
 namespace memtrace::fit {
 
-// How the user's files differ from what they were.
+// The difference between the user's files now and before.
 struct FolderChanges {
-  std::vector<std::string> names;  // of files that were changed, made or taken away
-  uint64_t most = 0;               // files that were looked at, at most
+  std::vector<std::string> names;  // files that were changed, made or removed
+  uint64_t most = 0;               // the most files that are looked at
   bool saw_all = true;             // there were no more
 };
 
-// Remembers the files of folders, to say later which have changed: their names, sizes, times of
-// modification and of change, and rights, not their contents.
+// Remembers the files of folders, to tell later which have changed. Compares their names, sizes,
+// times of modification and of change, and rights, not their contents.
 class FolderWatch {
  public:
   static constexpr uint64_t kMost = 20'000;  // files; those deeper in folders come later
 
-  // Looks at them now. What lies in `ignored` does not count, nor do files that this process prints
-  // to.
+  // Looks at them now. Ignores files in `ignored` and files that this process prints to.
   FolderWatch(std::vector<std::filesystem::path> folders, std::filesystem::path ignored);
 
-  // Looks at them again, and at files elsewhere that may have changed: what has changed since this
-  // was made.
+  // Looks at them again, and at files in `elsewhere`. Returns what has changed since this was made.
   FolderChanges Changes(const std::set<std::string>& elsewhere = {}) const;
 
  private:
@@ -60,8 +58,8 @@ class FolderWatch {
   Seen before_;
 };
 
-// The folders that a command is likely to write to: `working_folder`, and those that its words
-// name, or that hold a file which its words name.
+// Returns the folders that a command is likely to write to: `working_folder`, the folders that its
+// words name, and the folders of files that its words name.
 std::vector<std::filesystem::path> FoldersOf(const std::vector<std::string>& command,
                                              const std::filesystem::path& working_folder);
 

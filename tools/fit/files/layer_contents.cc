@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kNearlyNothing = 1 << 20;  // bytes left of a layer that is full
+constexpr uint64_t kNearlyNothing = 1 << 20;  // a layer with fewer bytes left is full
 
-// Deleted files are in a layer as devices, which are no folders either.
+// Adds the names of files. A layer holds deleted files as devices, which are not folders either.
 void AddNames(const fs::path& upper, const fs::path& place, std::set<std::string>& names) {
   std::error_code error;
   fs::recursive_directory_iterator files(upper, fs::directory_options::skip_permission_denied,

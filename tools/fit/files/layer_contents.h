@@ -10,15 +10,15 @@
 
 namespace memtrace::fit {
 
-// What a run left in its layer.
+// The changes that a run left in its layer.
 struct LayerContents {
-  std::set<std::string> names;  // of files that it wrote, moved or deleted, as the run named them
-  uint64_t bytes = 0;           // that the layer may hold
+  std::set<std::string> names;  // files that it wrote, moved or deleted, as the run named them
+  uint64_t bytes = 0;           // the size of the layer
   bool is_full = false;         // nothing more could be written at its end
 };
 
-// Reads the memory of a layer through the open folder (LayeredRoot::memory). Python's compiled
-// files do not count, nor do empty folders.
+// Reads the memory of a layer through the open folder (LayeredRoot::memory). Ignores Python's
+// compiled files and empty folders.
 LayerContents ReadLayer(int memory);
 
 }  // namespace memtrace::fit

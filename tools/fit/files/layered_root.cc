@@ -43,7 +43,7 @@ bool Write(const char* path, const std::string& text) {
   return file.good();
 }
 
-// Overlay's options are separated by commas, and its lower folders by colons.
+// Escapes a path for overlay, which separates options by commas and lower folders by colons.
 std::string Escaped(const std::string& path) {
   std::string escaped;
   for (const char letter : path) {
@@ -60,12 +60,13 @@ bool Bind(const std::string& from, const std::string& to, unsigned long more = 0
 bool MakeReadOnly(const std::string& path) {
   mount_attr attributes = {};
   attributes.attr_set = MOUNT_ATTR_RDONLY;
-  constexpr unsigned int kRecursive = 0x8000;  // AT_RECURSIVE, which older headers have not
+  constexpr unsigned int kRecursive = 0x8000;  // AT_RECURSIVE, which older headers lack
   return syscall(SYS_mount_setattr, AT_FDCWD, path.c_str(), kRecursive, &attributes,
                  sizeof(attributes)) == 0;
 }
 
-// A folder that looks like `like` to the program, but for an owner that this process may not give.
+// Makes a folder with the mode and owner of `like`, but keeps this process's owner if it may not
+// give another.
 bool MakeFolderLike(const fs::path& path, const std::string& like) {
   constexpr mode_t kModeBits = 07777;
   struct stat status = {};
@@ -81,8 +82,8 @@ bool IsOthers(const std::string& path) {
          access(path.c_str(), W_OK) == 0;
 }
 
-// The folder, or what is in it, that this user may write to although it has another owner or group:
-// an overlay in a user namespace that knows neither refuses it (EOVERFLOW). Empty if there is none.
+// Returns the folder, or an entry of it, that this user may write to although its owner or group is
+// another. An overlay in a user namespace that knows neither refuses it (EOVERFLOW). Empty if none.
 std::string WritableOfOthers(const fs::path& folder) {
   if (IsOthers(folder)) return folder;
   std::error_code error;
@@ -92,7 +93,7 @@ std::string WritableOfOthers(const fs::path& folder) {
   return "";
 }
 
-// In the machine's first user namespace each user is itself.
+// True if each user maps to itself, as in the machine's first user namespace.
 bool IsFirstUserNamespace() {
   std::istringstream map(TextOf("/proc/self/uid_map"));
   uint64_t inside = 0;
@@ -113,7 +114,7 @@ absl::Status LayeredRoot::Enter() {
   return MakeRoot();
 }
 
-// Whoever may mount does; anybody else may in a user namespace, where the kernel lets.
+// Uses the right to mount if this user has it, else a user namespace, if the kernel allows that.
 absl::Status LayeredRoot::EnterNamespaces() {
   const std::string user = std::to_string(geteuid());
   const std::string group = std::to_string(getegid());
@@ -154,7 +155,7 @@ absl::Status LayeredRoot::PlaceAll() {
       return IsWithin(mount.path, place);
     });
     struct stat status = {};
-    // A mount that another hides leads nowhere.
+    // A mount point that another mount hides cannot be reached.
     if (is_there || lstat(mount.path.c_str(), &status) != 0 ||
         lstat(Target(mount.path).c_str(), &status) != 0)
       continue;
@@ -183,8 +184,8 @@ absl::Status LayeredRoot::PlaceMount(const Mount& mount) {
   return BindReadOnly(mount.path);
 }
 
-// Within a user namespace no part of the inherited mounts may be shown without what is mounted in
-// it, so that a folder with mounts in it has no layer there: its entries have.
+// In a user namespace the kernel does not show part of the inherited mounts without the mounts in
+// it. So a folder with mounts in it gets no layer there; its entries get layers.
 absl::Status LayeredRoot::PlaceFolder(const std::string& path, bool is_read_only) {
   absl::Status overlaid = Overlay(path, is_read_only);
   if (overlaid.ok() || !HasMountBelow(path)) return overlaid;
@@ -224,14 +225,14 @@ absl::Status LayeredRoot::PlaceEntries(const std::string& path) {
     placed = PlaceEntry(absl::StrCat(path == "/" ? "" : path, "/", name));
   }
   closedir(folder);
-  constexpr mode_t kReadOnly = 0555;  // nothing is kept of what would be made beside the entries
+  constexpr mode_t kReadOnly = 0555;  // files made beside the entries would not be kept
   chmod(Target(path).c_str(), kReadOnly);
   return placed;
 }
 
 absl::Status LayeredRoot::PlaceEntry(const std::string& path) {
   struct stat status = {};
-  if (lstat(path.c_str(), &status) != 0) return absl::OkStatus();  // gone meanwhile
+  if (lstat(path.c_str(), &status) != 0) return absl::OkStatus();  // it has been removed meanwhile
   std::error_code error;
   if (S_ISLNK(status.st_mode)) {
     fs::create_symlink(fs::read_symlink(path, error), Target(path), error);
@@ -241,7 +242,7 @@ absl::Status LayeredRoot::PlaceEntry(const std::string& path) {
     fs::create_directory(Target(path), error);
     const bool is_mount = std::any_of(mounts_.begin(), mounts_.end(),
                                       [&path](const Mount& mount) { return mount.path == path; });
-    if (is_mount) return absl::OkStatus();  // its turn comes
+    if (is_mount) return absl::OkStatus();  // PlaceAll comes to it later
     const bool is_seen = access(path.c_str(), R_OK | X_OK) == 0;
     return is_seen || HasMountBelow(path) ? PlaceFolder(path, false) : absl::OkStatus();
   }
@@ -254,8 +255,8 @@ absl::Status LayeredRoot::BindReadOnly(const std::string& path) {
   return Refused(path + " for reading alone");
 }
 
-// The run's own folder and caches; and sockets, which a layer would disconnect from those who
-// listen.
+// Shows the run's own folder and the caches, and sockets, because a layer would cut them off from
+// the processes that listen.
 absl::Status LayeredRoot::ShowAsTheyAre() {
   if (!Bind(plan_.scratch, Target(plan_.scratch)) ||
       !Bind(files_ / kTemporaryFolder, Target(plan_.scratch / kTemporaryFolder)))
@@ -268,7 +269,7 @@ absl::Status LayeredRoot::ShowAsTheyAre() {
   for (const std::string& socket : BoundSockets(TextOf("/proc/net/unix"))) {
     struct stat status = {};
     if (lstat(socket.c_str(), &status) == 0 && S_ISSOCK(status.st_mode))
-      Bind(socket, Target(socket));  // one that is gone meanwhile connects nobody
+      Bind(socket, Target(socket));  // a removed socket connects nobody
   }
   return absl::OkStatus();
 }
@@ -280,8 +281,8 @@ absl::Status LayeredRoot::WritePlaces() const {
   return file.good() ? absl::OkStatus() : Refused((files_ / kPlacesFile).string());
 }
 
-// The old root lies over the new one for a moment, and is taken away (pivot_root(2), "."): no name
-// leads to it any more.
+// For a moment the old root lies over the new one, then it is unmounted (pivot_root(2), "."), so
+// that no path leads to it.
 absl::Status LayeredRoot::MakeRoot() const {
   const bool is_root = chdir(Target("/").c_str()) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
                        umount2(".", MNT_DETACH) == 0;

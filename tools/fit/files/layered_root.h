@@ -13,32 +13,32 @@
 
 namespace memtrace::fit {
 
-// What a layered root is made of. All paths are absolute and without links.
+// The parts of a layered root. All paths are absolute and without links.
 struct LayerPlan {
-  std::filesystem::path scratch;            // a folder of the run, which it sees as it is
-  std::vector<std::filesystem::path> seen;  // also seen as they are, where they exist
+  std::filesystem::path scratch;            // a folder of the run, which has no layer
+  std::vector<std::filesystem::path> seen;  // more folders without a layer, if they exist
   std::filesystem::path working_folder;
   std::vector<std::filesystem::path> needed;  // folders in which the run must be able to make files
-  uint64_t bytes = 0;                         // that the layer may hold
+  uint64_t bytes = 0;                         // the size of the layer
 };
 
-// Where things lie in the memory that holds a layer.
-inline constexpr const char* kPlacesFile = "places";    // of each upper folder, each ended by NUL
-inline constexpr const char* kUpperFolders = "upper";   // "upper/0" is of the first place
-inline constexpr const char* kTemporaryFolder = "tmp";  // seen as scratch/tmp
+// Names in the memory that holds a layer.
+inline constexpr const char* kPlacesFile = "places";    // the places of upper folders, ended by NUL
+inline constexpr const char* kUpperFolders = "upper";   // "upper/0" belongs to the first place
+inline constexpr const char* kTemporaryFolder = "tmp";  // appears as scratch/tmp
 
-// Makes this process, and all that it starts, see all file systems under layers in memory: what is
-// written goes there. The kernel's file systems (devices, /proc, /dev/shm) stay as they are. Call
-// in a child that has one thread, before it executes a program.
+// Puts layers in memory over all file systems that this process and its children see, so that what
+// they write goes there. The kernel's file systems (devices, /proc, /dev/shm) stay as they are.
+// Call in a child with one thread, before it executes a program.
 class LayeredRoot {
  public:
   explicit LayeredRoot(LayerPlan plan) : plan_(std::move(plan)) {}
 
-  // Enters namespaces of its own, mounts, and makes the result the root. If it fails, what the
-  // kernel refused, in a sentence; the process is then of no use.
+  // Enters new namespaces, mounts, and makes the result the root. An error is a sentence with what
+  // the kernel refused; the process is then unusable.
   absl::Status Enter();
 
-  // An open folder with the memory of the layers; -1 before it is entered.
+  // The open folder with the memory of the layers; -1 before Enter().
   int memory() const { return memory_; }
 
   // True if the process is in a user namespace that is not the machine's first.
@@ -59,12 +59,12 @@ class LayeredRoot {
   absl::Status MakeRoot() const;
 
   bool HasMountBelow(const std::string& path) const;
-  std::string Target(const std::string& path) const;  // where `path` is in the new root
+  std::string Target(const std::string& path) const;  // its path in the new root
 
   LayerPlan plan_;
   std::vector<Mount> mounts_;
-  std::vector<std::string> whole_;   // places that have all that is mounted in them already
-  std::vector<std::string> places_;  // that have a layer
+  std::vector<std::string> whole_;   // places that already include all mounts in them
+  std::vector<std::string> places_;  // places that have a layer
   std::filesystem::path files_;      // the memory
   int memory_ = -1;
   bool has_own_users_ = false;

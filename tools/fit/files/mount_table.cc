@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 20> kKernels = {
 
 bool IsOctal(char letter) { return letter >= '0' && letter <= '7'; }
 
-// The kernel writes blanks and backslashes as "\040".
+// Resolves escapes: the kernel writes blanks and backslashes as "\040".
 std::string Unescaped(std::string_view text) {
   constexpr size_t kDigits = 3;
   std::string plain;

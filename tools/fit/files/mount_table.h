@@ -19,8 +19,8 @@ struct Mount {
   friend bool operator==(const Mount&, const Mount&) = default;
 };
 
-// Reads what the kernel writes in /proc/PID/mountinfo. A folder comes before what is mounted in it;
-// of several mounts at one place only the last counts. Lines that are not understood are left out.
+// Parses the kernel's /proc/PID/mountinfo. A folder comes before the mounts in it; of several
+// mounts at one place only the last counts. Lines that cannot be parsed are left out.
 std::vector<Mount> ParseMountTable(const std::string& text);
 
 // True for the kernel's own file systems (proc, devices, cgroups), which hold no user's files.

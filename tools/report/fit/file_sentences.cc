@@ -10,14 +10,15 @@
 namespace memtrace::report {
 namespace {
 
-// ": a, b …", of so many.
+// Returns ": a, b …" for `count` names, of which `names` are the first.
 std::string NamesText(const std::vector<std::string>& names, uint64_t count) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? ": " : ", ") + Printable(name);
   return text + (names.size() < count ? " …" : "");
 }
 
-// "Kept away from your folders: 6 checkpoints, which were not written, and 2 files, ...: a.pt, ..."
+// Returns "Kept away from your folders: 6 checkpoints, which were not written, and 2 files, ...:
+// a.pt, ..."
 std::string KeptAwayText(const fit::KeptAway& kept) {
   if (kept.is_nothing()) return "";
   std::string text = "Kept away from your folders: ";
@@ -44,7 +45,7 @@ std::string ProgramsText(const fit::KeptAway& kept) {
          NamesText(kept.first_programs, kept.first_programs.size()) + ".";
 }
 
-// What is known of the user's files where runs have no layer.
+// Returns the comparison of the user's files, for runs that have no layer.
 std::string ComparedText(const fit::Answer& answer) {
   if (answer.keeping.layer_bytes > 0) return "";
   std::string text = ChangedFilesText(answer.changes);

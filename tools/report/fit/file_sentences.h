@@ -10,10 +10,10 @@
 
 namespace memtrace::report {
 
-// The user's files that have changed meanwhile, by name; "" if none has.
+// Names the user's files that have changed meanwhile; "" if none has.
 std::string ChangedFilesText(const fit::FolderChanges& changes);
 
-// What was kept away from the user's files, how, and what was not: a sentence or two each.
+// Returns sentences on what was kept away from the user's files, how, and what was not.
 std::vector<std::string> FileTexts(const fit::Answer& answer);
 
 }  // namespace memtrace::report

@@ -19,7 +19,7 @@ using fit::Answer;
 using fit::CardNeed;
 using fit::Outcome;
 
-// The card that is fullest beside what it has; those that a program needs may be more than it gets.
+// The card with the largest need; `has` is 0 for a card that the program needs but does not get.
 struct Fullest {
   uint64_t need = 0;
   uint64_t has = 0;
@@ -35,7 +35,7 @@ Fullest FullestOf(const Answer& answer, const Outcome& outcome) {
   return fullest;
 }
 
-// An answer may hold only if the program goes the same way with real values.
+// Says that the answer depends on values that were not known; "" if it does not.
 std::string SteeredText(const Answer& answer) {
   const std::vector<analysis::HostRead>& reads = answer.unlimited.reads;
   if (reads.empty()) return "";
@@ -43,13 +43,13 @@ std::string SteeredText(const Answer& answer) {
          Printable(reads.front().place) + (reads.size() > 1 ? " and elsewhere" : "") + " (below).";
 }
 
-// "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."
+// Returns "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."
 std::string NeedsText(const Fullest& card, const std::string& seen = "") {
   return "It needs " + FormatBytes(card.need) + " of card " + std::to_string(card.card) + "'s " +
          FormatBytes(card.has) + (seen.empty() ? "" : " (" + seen + ")") + ".";
 }
 
-// Peaks of several processes need not be reached at one time: their sum may be more than the card.
+// Processes may reach their peaks at different times, so the sum may be more than the card.
 std::string FitNeedsText(const Fullest& card) {
   if (card.need <= card.has) return NeedsText(card);
   return "The peaks of its processes add up to " + FormatBytes(card.need) + " of card " +
@@ -86,7 +86,7 @@ std::string NeedOnlyText(const Answer& answer) {
          SeenText(answer.unlimited.outlook) + "). " + UnseenText(answer.unlimited.outlook);
 }
 
-// REQUIRES: the run on the card.
+// Requires the run on the card.
 std::string VerdictText(const Answer& answer) {
   const std::string needs =
       NeedsText(FullestOf(answer, answer.unlimited), SeenText(answer.within.outlook));
@@ -149,7 +149,8 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
   return section;
 }
 
-// Those of what followed from an answer that was made up are called assumed.
+// Lists the values that were not known. Those that followed from a made-up answer are called
+// assumed.
 Section UnknownSection(const Answer& answer) {
   Section section{.id = "unknown", .title = "VALUES THAT WERE NOT KNOWN"};
   for (const analysis::HostRead& read : answer.unlimited.reads) {

@@ -8,7 +8,7 @@
 
 namespace memtrace::report {
 
-// Whether it fits, what each card has to hold, which remedies do.
+// Says if the program fits, what each card has to hold, and which remedies make it fit.
 Document FitDocument(const fit::Answer& answer);
 
 }  // namespace memtrace::report

@@ -34,7 +34,7 @@ ordered_json CardsJson(const fit::Outcome& outcome) {
   return cards;
 }
 
-// Of the card that has to hold most.
+// Returns the card that has to hold most.
 ordered_json Fullest(const ordered_json& cards) {
   const auto fullest = std::max_element(
       cards.begin(), cards.end(), [](const ordered_json& a, const ordered_json& b) {
@@ -75,7 +75,7 @@ const char* VerdictName(fit::FitVerdict verdict) {
   return "not_known";
 }
 
-// How far a run was seen, and how its peak goes on.
+// Returns how far a run was seen, and how its peak develops.
 ordered_json SeenJson(const fit::Outlook& outlook) {
   ordered_json json = {{"steps", outlook.steps},
                        {"whole_program", outlook.is_whole},
@@ -204,7 +204,7 @@ ordered_json KeptAwayJson(const fit::Answer& answer) {
           {"other_programs", {{"count", kept.programs}, {"first", kept.first_programs}}}};
 }
 
-// The verdict of the answer; null where no card was asked about.
+// Returns the verdict of the answer; null if no card was given.
 ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
   return answer.has_within ? VerdictName(answer.verdict()) : "not_known";

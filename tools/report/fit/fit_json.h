@@ -9,7 +9,7 @@
 
 namespace memtrace::report {
 
-// Schema memtrace.fit/1; bytes as integers.
+// Returns JSON, schema memtrace.fit/1; bytes are integers.
 std::string JsonFit(const fit::Answer& answer);
 
 }  // namespace memtrace::report

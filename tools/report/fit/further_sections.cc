@@ -18,7 +18,7 @@ namespace {
 
 using Kind = TableColumn::Kind;
 
-// The larger parts of a need, for a row: "parameters 14.20 GiB, activations 3.10 GiB".
+// Names the larger parts of a need, for a row: "parameters 14.20 GiB, activations 3.10 GiB".
 std::string LargestParts(const fit::CardNeed& need) {
   constexpr size_t kMost = 3;
   std::vector<fit::NeedPart> parts = need.parts;
@@ -34,7 +34,7 @@ std::string SignedBytes(double bytes) {
   return FormatSignedBytes(static_cast<int64_t>(std::llround(bytes)));
 }
 
-// Below a byte a value there is nothing to tell of a term at the values that were run.
+// Leaves out terms below a thousandth of the need at the last value that was run.
 std::string GrowthText(const fit::NeedFormula& growth, const fit::Scaling& scaling) {
   const auto last = static_cast<double>(scaling.points.back().value);
   const double noise = growth.At(last) / 1000;
@@ -46,7 +46,7 @@ std::string GrowthText(const fit::NeedFormula& growth, const fit::Scaling& scali
   return text;
 }
 
-// Whether points were run through which the formula was not laid: they prove it.
+// True if more points were run than the formula was fitted to, so that they confirm it.
 bool HasProof(const fit::Scaling& scaling) {
   constexpr size_t kLaidThrough = 3;
   return std::count_if(scaling.points.begin(), scaling.points.end(), [&](const auto& point) {
@@ -77,7 +77,7 @@ Table PointTable(const fit::Scaling& scaling) {
   return table;
 }
 
-// Of which values the formula is; empty if of all.
+// Names the values that the formula holds for; empty if it holds for all.
 std::string HoldsText(const fit::Scaling& scaling) {
   const std::vector<fit::Scaling::Point>& points = scaling.points;
   if (points.front().peak_phase == points.back().peak_phase) return "";

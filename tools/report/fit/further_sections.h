@@ -8,16 +8,16 @@
 
 namespace memtrace::report {
 
-// What each process holds of which card; nothing if there is one.
+// Returns the memory that each process holds on each card; nothing if there is one process.
 Section ProcessSection(const fit::Answer& answer);
 
-// How the need grows with an option, and the largest value that fits.
+// Returns how the need grows with an option, and the largest value that fits.
 Section ScalingSection(const fit::Answer& answer, const fit::Scaling& scaling);
 
-// Nothing unless it was asked.
+// Returns nothing unless the smallest card was requested.
 Section SmallestCardSection(const fit::Answer& answer);
 
-// What the figures rest on, and what was kept away from the user's folders.
+// Says what the figures are based on, and what was kept away from the user's folders.
 Section LimitsSection(const fit::Answer& answer);
 
 }  // namespace memtrace::report

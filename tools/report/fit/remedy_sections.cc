@@ -20,7 +20,7 @@ using fit::CardNeed;
 using fit::Outcome;
 using fit::TriedRemedy;
 
-constexpr size_t kNameWidth = 40;  // of a remedy, beside its number
+constexpr size_t kNameWidth = 40;  // width of a remedy's name, beside its number
 
 uint64_t MostReserved(const Outcome& outcome) {
   uint64_t most = 0;
@@ -62,7 +62,7 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   return row;
 }
 
-// "kernel launches 1.9 times"; empty if it is the same.
+// Returns "kernel launches 1.9 times"; empty if it is the same.
 std::string Ratio(const char* what, uint64_t before, uint64_t after) {
   if (before == 0 || after == 0) return "";
   const double ratio = static_cast<double>(after) / static_cast<double>(before);
@@ -111,7 +111,7 @@ Section RemedySection(const Answer& answer) {
   Table table;
   table.columns = {{"", kNameWidth + 4}, {"", 26}, {"reserved", 12, TableColumn::Kind::kFigure}};
   std::string nothing;
-  size_t combinations = 0;  // that do not fit either
+  size_t combinations = 0;  // combinations that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {
     if (remedy.changes.size() > 1 && !remedy.outcome.fits()) {
       ++combinations;

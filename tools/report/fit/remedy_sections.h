@@ -10,17 +10,18 @@
 
 namespace memtrace::report {
 
-// "expandable segments + fused optimizer".
+// Returns "expandable segments + fused optimizer".
 std::string NameOf(const fit::TriedRemedy& remedy);
 
-// "train.py:20, step 1, optimizer: 1.0 GiB asked, short by 0.2 GiB".
+// Returns "train.py:20, step 1, optimizer: 1.0 GiB asked, short by 0.2 GiB".
 std::string FailedText(const fit::FailedLine& failed);
 
-// " It would also fit with 5 % less.", of a program that fits; empty if that was not asked.
+// Returns " It would also fit with 5 % less." for a program that fits; empty if the margin was not
+// tried.
 std::string MarginText(const fit::Answer& answer);
 
-// What the changes cost beside what the program does without them, as counted; empty if nothing
-// differs by a hundredth.
+// Compares the cost of a step with and without the changes, as counted; empty if no cost differs by
+// 1 %.
 std::string CostText(const fit::StepCost& before, const fit::StepCost& after);
 
 Section RemedySection(const fit::Answer& answer);

@@ -16,7 +16,7 @@ using fit::Climb;
 using fit::Outcome;
 using fit::Outlook;
 
-// "in each of the last 8 steps", "every 10 steps or so (4 times in a row)".
+// Returns "in each of the last 8 steps" or "every 10 steps or so (4 times in a row)".
 std::string RhythmText(const Climb& climb) {
   if (climb.every == 1) return "in each of the last " + FormatCounted(climb.times, "step");
   return "every " + FormatCounted(climb.every, "step") + " or so (" +
@@ -28,7 +28,7 @@ std::string ClimbText(const Outlook& outlook) {
          RhythmText(*outlook.climb) + ".";
 }
 
-// Returns the need of the card that has to hold most, so far.
+// Returns the need of the card that has needed most so far.
 fit::CardNeed FullestSoFar(const Outcome& outcome) {
   fit::CardNeed fullest;
   for (fit::CardNeed& need : fit::Joined(outcome.processes))
@@ -36,7 +36,7 @@ fit::CardNeed FullestSoFar(const Outcome& outcome) {
   return fullest;
 }
 
-// How far the trial had come when it was stopped, and what that says about the card.
+// Says how far the trial had come when it was stopped, and what that means for the card.
 std::string SoFarText(const Answer& answer) {
   const Outcome& outcome = answer.stopped->outcome;
   if (outcome.processes.empty()) return "";
@@ -51,7 +51,7 @@ std::string SoFarText(const Answer& answer) {
   return text + " That is " + FormatBytes(need.total - has) + " more than the card has.";
 }
 
-// A run that was stopped can only need more than it did until then.
+// True if the stopped run needed too much already; in its later steps it could only need more.
 bool IsKnownNotToFit(const Answer& answer) {
   if (answer.has_need() || answer.cards.empty()) return false;
   const fit::CardNeed need = FullestSoFar(answer.stopped->outcome);

@@ -11,28 +11,30 @@
 
 namespace memtrace::report {
 
-// "seen in the whole program, 60 steps" or "seen in 8 steps".
+// Returns "seen in the whole program, 60 steps" or "seen in 8 steps".
 std::string SeenText(const fit::Outlook& outlook);
 
-// "Its peak did not rise after step 2."
+// Returns "Its peak did not rise after step 2."
 std::string SettledText(const fit::Outlook& outlook);
 
-// What a run that was stopped did not come to; empty if the program ended by itself.
+// Says what a run that was stopped did not reach; empty if the program ended by itself.
 std::string UnseenText(const fit::Outlook& outlook);
 
-// "WILL NOT FIT beyond about step 13. The peak rose by 116 MiB in each of the last 8 steps."
+// Returns "WILL NOT FIT beyond about step 13. The peak rose by 116 MiB in each of the last 8
+// steps."
 std::string WillNotFitText(const fit::Outlook& outlook);
 
-// Why it is not known whether a run that did not fail fits.
+// Says why it is not known if a run that did not fail fits.
 std::string NotKnownText(const fit::Outcome& outcome);
 
-// What failed first, what the program got over, and what it would take where there is more.
+// Says what failed first, what the program recovered from, and what it would take on a larger card.
 std::vector<std::string> FurtherTexts(const fit::Answer& answer);
 
-// In which run the search was stopped.
+// Says in which run the search was stopped.
 std::string StoppedText(const fit::StoppedTrial& stopped);
 
-// What is known of a search that was stopped before the run on the card. REQUIRES: answer.stopped.
+// Says what is known of a search that was stopped before the run on the card. Requires
+// answer.stopped.
 std::string KnownSoFarText(const fit::Answer& answer);
 
 }  // namespace memtrace::report

@@ -19,7 +19,8 @@ UsageChart ChartOf(const DiffSide& side, const RunPicture& picture, std::string_
   return chart;
 }
 
-// To one scale. One chart where both would be the same. The script puts its views in their place.
+// Draws both sides to one scale, or one chart if both would be the same. The script replaces them
+// by its views.
 std::string Charts(UsageChart before, UsageChart after) {
   before.least_top = after.least_top = std::max(TopOf(before), TopOf(after));
   const bool is_one = &before.curve == &after.curve;
@@ -28,7 +29,7 @@ std::string Charts(UsageChart before, UsageChart after) {
          (is_one ? "" : DrawUsage(after)) + "</section>\n";
 }
 
-// The ledgers stand below what the sides are.
+// Puts the ledgers below the section that says what the sides are.
 std::string WordsOf(const Document& document, const std::string& ledgers) {
   std::string html;
   for (const Section& section : document) {

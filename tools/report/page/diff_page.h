@@ -13,19 +13,19 @@
 
 namespace memtrace::report {
 
-// What the page of a comparison draws of a run. Valid without the trace.
+// The drawings of a run in a comparison. Valid without the trace.
 struct RunPicture {
-  std::vector<analysis::UsageCurve> curves;  // of the cards of the explanation
+  std::vector<analysis::UsageCurve> curves;  // of the cards in the explanation
   std::string data;                          // Packed()
 };
 
-// `detail`, `source`: of the side. `after`: the other side, if it is of the same source; this is
-// the picture of both, then.
+// `detail` and `source` belong to the side. `after` is the other side if it has the same source;
+// the picture then serves both.
 RunPicture PictureOf(const DiffSide& side, const analysis::RunDetail& detail,
                      const analysis::EventSource& source, const DiffSide* after = nullptr);
 
-// A comparison as one HTML file (docs/page.md), as Page() is of a report. `picture_after`: null
-// where both sides are moments of one run, which is in the page once.
+// Returns a comparison as one HTML file (docs/page.md), as Page() does for a report.
+// `picture_after` is null if both sides are moments of one run, which is then drawn once.
 std::string DiffPage(const DiffSide& before, const DiffSide& after, const DiffStyle& style,
                      const RunPicture& picture_before, const RunPicture* picture_after);
 

@@ -12,10 +12,10 @@ namespace {
 
 using Kind = TableColumn::Kind;
 
-// Names from a trace may have a megabyte.
+// The most columns of a text: names from a trace may have a megabyte.
 constexpr size_t kMostColumns = 4000;
 constexpr size_t kMostOfCell = 160;
-constexpr int kBarWidth = 160;  // of viewBox units, the whole card
+constexpr int kBarWidth = 160;  // viewBox units for the whole card
 
 std::string Text(std::string_view text) { return HtmlEscaped(Shortened(text, kMostColumns)); }
 
@@ -23,7 +23,7 @@ std::string Element(const std::string& name, const std::string& content) {
   return "<" + name + ">" + content + "</" + name.substr(0, name.find(' ')) + ">";
 }
 
-// A drawing, since a style would need a permission of its own; the cells beside it say it in words.
+// Returns a drawing, because a style would need a permission. The cells beside it have the words.
 std::string BarOf(double share) {
   const auto width = std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth * 100);
   return "<svg class=\"bar\" viewBox=\"0 0 " + std::to_string(kBarWidth * 100) +
@@ -45,7 +45,7 @@ class TableHtml {
     }
   }
 
-  // `title`: what the table is of, for who cannot see what stands above it.
+  // `title` names the table for readers who cannot see the heading above it.
   std::string Run(const std::string& title) const {
     std::string html = "<table>";
     html += table_.title.empty() ? "<caption class=\"unseen\">" + Text(title) + "</caption>"

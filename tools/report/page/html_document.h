@@ -11,18 +11,18 @@
 
 namespace memtrace::report {
 
-// For text and for attributes in double quotes. `text` is Printable().
+// Escapes text for content and for attributes in double quotes. `text` is Printable().
 std::string HtmlEscaped(std::string_view text);
 
-// A <section> for each section of the document that has parts, with its id. No scripts, no styles:
-// classes alone. Texts longer than a page has use for are cut.
+// Returns a <section> with its id for each section that has parts. It uses classes only, no scripts
+// or styles. Very long texts are cut.
 std::string HtmlOf(const Document& document);
 
-// `content` with a frame in which it scrolls where the screen is narrower. The frame takes the
-// focus, so that the keyboard scrolls it, and then `name` is read out.
+// Returns `content` in a frame in which it scrolls if the screen is narrower. The frame takes the
+// focus, so that the keyboard scrolls it and screen readers read `name`.
 std::string Scrolling(std::string_view name, const std::string& content);
 
-// What the colours of a drawing are: `name` has the class "k-" and it.
+// An entry of a drawing's legend. Its color is that of the class "k-" followed by `name`.
 struct LegendEntry {
   std::string name;
   std::string text;

@@ -11,10 +11,11 @@
 
 namespace memtrace::report {
 
-// Long columns of numbers as JSON text. nlohmann's values would take 16 bytes for each of millions.
+// Writes long columns of numbers as JSON text; nlohmann's values would take 16 bytes for each
+// number.
 class JsonColumns {
  public:
-  // "name":[...] of `value(row)` for each row.
+  // Adds "name":[...] with `value(row)` for each row.
   template <typename Rows, typename Value>
   void Add(std::string_view name, const Rows& rows, const Value& value) {
     Begin(name);
@@ -22,8 +23,8 @@ class JsonColumns {
     text_ += ']';
   }
 
-  // The same as differences, each from the one before it, the first from 0: what grows evenly is
-  // small numbers, which deflate well.
+  // The same as differences from the value before, the first from 0. Columns that grow evenly
+  // become small numbers, which deflate well.
   template <typename Rows, typename Value>
   void AddDeltas(std::string_view name, const Rows& rows, const Value& value) {
     uint64_t before = 0;

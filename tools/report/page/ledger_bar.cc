@@ -16,17 +16,17 @@ namespace {
 using analysis::CardExplanation;
 using analysis::Explanation;
 
-// Units of the drawing: the whole card. Hundredths of one still have a width.
+// The size of the drawing in units; the width is the whole card. A hundredth of a unit still shows.
 constexpr double kWidth = 1000;
 constexpr double kHeight = 34;
 
 struct Piece {
   std::string name;
   uint64_t bytes = 0;
-  bool is_role = false;  // of live
+  bool is_role = false;  // a part of live
 };
 
-// In the order of the ledger; what is nothing is left out.
+// Returns the pieces in the order of the ledger, without empty ones.
 std::vector<Piece> PiecesOf(const CardExplanation& card, const analysis::Breakdown* held) {
   std::vector<Piece> pieces;
   for (const analysis::LedgerEntry& entry : card.ledger.entries) {
@@ -64,7 +64,7 @@ std::string Drawing(const std::vector<Piece>& pieces, uint64_t total, uint64_t s
   return svg;
 }
 
-// Only what has a width that can be seen.
+// Lists only pieces that are wide enough to see.
 std::string Legend(const std::vector<Piece>& pieces, uint64_t total) {
   std::vector<LegendEntry> entries;
   for (const Piece& piece : pieces) {
@@ -77,10 +77,10 @@ std::string Legend(const std::vector<Piece>& pieces, uint64_t total) {
 struct LedgerBar {
   std::string name;
   std::vector<Piece> pieces;
-  uint64_t total = 0;  // at least of its pieces: a ledger may not add up
+  uint64_t total = 0;  // at least the sum of its pieces: a ledger may not add up
 };
 
-// `side`: of two, " before".
+// `side` is " before" or " after" if there are two bars.
 LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held,
                 std::string_view side = "") {
   LedgerBar bar{.name = "card " + std::to_string(card.index) + std::string(side) + ", " +
@@ -95,7 +95,7 @@ LedgerBar BarOfTold(const Explanation& explanation, std::string_view side) {
   return BarOf(explanation.card_of_verdict(), &explanation.holders.held, side);
 }
 
-// `scale`: of the whole width.
+// `scale` is the bytes of the whole width.
 std::string FigureOf(const LedgerBar& bar, uint64_t scale) {
   if (bar.total == 0) return "";
   return "<figure class=\"ledger\"><figcaption>" + bar.name +

@@ -9,12 +9,12 @@
 
 namespace memtrace::report {
 
-// A bar for each card, as SVG without a script: its ledger from left to right, `live` of the card
-// of the verdict by role. Each part has its exact bytes as a tooltip; the classes are "k-" and the
-// name of the entry or role.
+// Draws a bar for each card, as SVG without a script: its ledger from left to right. For the card
+// of the verdict, `live` is split by role. Each part has its exact bytes as a tooltip. The classes
+// are "k-" and the name of the entry or role.
 std::string LedgerBars(const analysis::Explanation& explanation);
 
-// The cards of two verdicts below each other, to one scale.
+// Draws the cards of two verdicts below each other, to one scale.
 std::string LedgerBarsOfTwo(const analysis::Explanation& before,
                             const analysis::Explanation& after);
 

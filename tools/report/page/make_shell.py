@@ -23,18 +23,18 @@ const std::string_view kPageScriptHash = "{script_hash}";
 }}  // namespace memtrace::report
 """
 
-# What would end the string of C++, or the element in HTML (where the second begins what `</script>` does not end); a
-# carriage return is a line feed to a browser, and the hash another.
+# Texts that would end the C++ string or the HTML element ("<!--" starts what `</script>` does not end). A browser reads
+# a carriage return as a line feed, which would change the hash.
 ENDS = (')~~~"', "</style", "</script", "<!--", "\r")
 
 
 def policy_hash(text: str) -> str:
-    """How a content security policy names the text of an element."""
+    """Returns the name of an element's text in a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def embeddable(text: str, name: str) -> str:
-    """The text, if it can stand in an element and in a string as it is."""
+    """Returns the text, or exits if it cannot be embedded in an element and in a string unchanged."""
     for end in ENDS:
         if end in text.lower():
             sys.exit(f"make_shell: {name} has {end!r}, which cannot stand in the page")

@@ -15,7 +15,7 @@ namespace {
 using analysis::Explanation;
 using analysis::RunFacts;
 
-// `drawings` stand below the verdict.
+// `drawings` come below the verdict.
 std::string PageWith(const std::string& title, const Document& document,
                      const std::string& drawings, const std::string& data) {
   std::string words;

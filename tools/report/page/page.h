@@ -12,14 +12,14 @@
 
 namespace memtrace::report {
 
-// The report as one HTML file that needs nothing else: docs/page.md. The words of the terminal's
-// report in its order, then what a terminal cannot draw. What a trace says is text in it, never
-// markup: a policy in the page itself forbids every script but ours, and every load.
-// `detail`: of the same explanation; `source`: of both.
+// Returns the report as one HTML file that needs nothing else (docs/page.md): the words of the
+// terminal's report in the same order, then what a terminal cannot draw. Text of a trace stays text
+// and is never markup: the page's own policy forbids every script but ours, and every load.
+// `detail` belongs to the explanation, and `source` to both.
 std::string Page(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                  const analysis::RunDetail& detail, const analysis::EventSource& source);
 
-// Any other document; `title` is the window's.
+// Returns any other document as a page; `title` is the window's.
 std::string PageOf(const std::string& title, const Document& document);
 
 }  // namespace memtrace::report

@@ -28,13 +28,13 @@ using analysis::OriginId;
 using analysis::Piece;
 using nlohmann::json;
 
-constexpr size_t kMostOfText = 300;  // columns of a name
+constexpr size_t kMostOfText = 300;  // the most columns of a name
 constexpr size_t kMostStackNodes = 300'000;
 constexpr uint64_t kMicrosecond = 1'000;
 
 std::string Safe(std::string_view text) { return Shortened(Printable(text), kMostOfText); }
 
-// Texts by number; 0 is the empty one.
+// Numbers texts; 0 is the empty one.
 class Texts {
  public:
   uint32_t Of(std::string_view text) {
@@ -52,7 +52,7 @@ class Texts {
 
 std::string Hex(uint64_t value) { return "0x" + std::string(absl::StrFormat("%x", value)); }
 
-// Members of an object, each with its JSON.
+// Collects the members of an object, each with its JSON.
 class Members {
  public:
   Members& Add(std::string_view name, const std::string& text) {
@@ -67,7 +67,7 @@ class Members {
   std::string text_;
 };
 
-// What words are about.
+// Returns the card and event that the page's words are about.
 std::string Told(const analysis::Explanation& explanation) {
   return Members()
       .Add("card", explanation.card)
@@ -164,7 +164,7 @@ class DataWriter {
     return columns.Object();
   }
 
-  // Not needed where every block is a piece.
+  // Returns the levels. They are empty if every block is a piece.
   static std::string Levels(const CardDetail& card) {
     using Level = analysis::UsageLevel;
     const std::vector<Level> none;
@@ -195,7 +195,7 @@ class DataWriter {
       keys += (keys.empty() ? "" : ",") + Key(key.name, key.bytes);
     return GroupingText(name, keys, groups.rest);
   }
-  // Every role that occurs; there is no rest.
+  // Writes every role that occurs; there is no rest.
   std::string Roles(const analysis::UsageCurve& curve) {
     std::string keys;
     for (size_t role = 0; role < analysis::kRoles; ++role) {
@@ -216,13 +216,13 @@ class DataWriter {
     return ranges.dump();
   }
 
-  // Ends are distances from the begin; 0: never.
+  // Writes pieces. Ends are distances from the begin; 0 means never.
   std::string Pieces(const std::vector<Piece>& pieces) {
     const auto since = [](uint64_t end, uint64_t begin) { return end == 0 ? 0 : end - begin; };
     JsonColumns columns;
     columns.AddDeltas("born", pieces, [](const Piece& piece) { return piece.born; });
     columns.Add("let_go", pieces, [&](const Piece& of) { return since(of.let_go, of.born); });
-    // A free that is completed with the next event waited for nothing.
+    // A free that is completed by the next event did not wait.
     columns.Add("gone", pieces, [](const Piece& of) {
       if (of.gone == 0) return uint64_t{0};
       return of.gone <= of.let_go + 1 ? 1 : of.gone - of.let_go + 1;
@@ -234,7 +234,7 @@ class DataWriter {
     return columns.Object();
   }
 
-  // Origins are numbered anew: those of small blocks are not needed.
+  // Numbers origins anew, because those of small blocks are not needed.
   uint32_t Number(OriginId origin) {
     const auto [entry, is_new] =
         number_of_.try_emplace(origin, static_cast<uint32_t>(origins_.size()));

@@ -10,14 +10,14 @@
 
 namespace memtrace::report {
 
-// What the page's script draws, as JSON (docs/page.md, "The data"). `file`: as the user named it.
-// `source`: that `detail` and `explanation` are of. `after`: of the same source, what the page
-// compares it with.
+// Returns the data that the page's script draws, as JSON (docs/page.md, "The data"). `file` is the
+// user's name for the trace. `detail` and `explanation` belong to `source`, and so does `after`,
+// which the page compares them with.
 std::string PageData(const std::string& file, const analysis::Explanation& explanation,
                      const analysis::RunDetail& detail, const analysis::EventSource& source,
                      const analysis::Explanation* after = nullptr);
 
-// Deflated (RFC 1950) and in base64: text that no markup can end.
+// Returns the data deflated (RFC 1950) and in base64, which no markup can end.
 std::string Packed(const std::string& data);
 
 }  // namespace memtrace::report

@@ -10,8 +10,8 @@
 namespace memtrace::report {
 namespace {
 
-// Nothing is loaded, sent or embedded, whatever the trace says; the one script and the one style
-// are ours, and no text becomes markup or code in the browser either (trusted types).
+// Forbids the page to load, send or embed anything, whatever the trace says. The only script and
+// style are ours, and the browser turns no text into markup or code (trusted types).
 std::string Policy() {
   return "default-src 'none'; script-src '" + std::string(kPageScriptHash) + "'; style-src '" +
          std::string(kPageStyleHash) +
@@ -38,7 +38,7 @@ std::string FramedPage(const PageContent& content) {
          "</script>\n</body>\n</html>\n";
 }
 
-// In a fence, as an issue takes it; selected as a whole with one click.
+// Returns the text in a code fence, as issues take it. One click selects all of it.
 std::string TicketOf(const Document& document) {
   return "<details id=\"ticket\"><summary>As text, for a ticket</summary><pre "
          "tabindex=\"0\">```\n" +

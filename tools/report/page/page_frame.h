@@ -10,21 +10,21 @@
 
 namespace memtrace::report {
 
-// What differs from page to page.
+// The parts that differ from page to page.
 struct PageContent {
-  std::string title;         // the window's, of whatever text
+  std::string title;         // the window's title; any text
   std::string_view heading;  // "memtrace report"
   std::string main;          // HTML
-  std::string data;          // of templates
+  std::string data;          // HTML templates with data
 };
 
-// A page with our policy, style and script: nothing is loaded, sent or embedded, whatever it says.
+// Returns a page with our policy, style and script, which cannot load, send or embed anything.
 std::string FramedPage(const PageContent& content);
 
-// The document as text, to be copied.
+// Returns the document as text, to be copied.
 std::string TicketOf(const Document& document);
 
-// Neither shown nor run: the script looks for it by its id.
+// Returns data that is neither shown nor run; the script finds it by its id.
 std::string DataTemplate(std::string_view id, const std::string& data);
 
 }  // namespace memtrace::report

@@ -7,10 +7,10 @@
 
 namespace memtrace::report {
 
-// Written by make_shell.py from the files of this folder, when memtrace is built.
+// make_shell.py writes these from the files of this folder when memtrace is built.
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;
-// As a content security policy names them: "sha256-...".
+// The hashes in the form of a content security policy: "sha256-...".
 extern const std::string_view kPageStyleHash;
 extern const std::string_view kPageScriptHash;
 

@@ -14,7 +14,7 @@
 
 namespace memtrace::report {
 
-// Stacks as paths in one tree from the outermost frame. Node 0 is the root, which is no frame.
+// Stacks as paths in one tree from the outermost frame. Node 0 is the root, which is not a frame.
 class StackTree {
  public:
   using Node = uint32_t;
@@ -24,11 +24,10 @@ class StackTree {
     bool is_user = false;
   };
 
-  // At most so many nodes; stacks that do not fit any more are the root. `source` must outlive
-  // this.
+  // Holds at most `most` nodes; further stacks map to the root. `source` must outlive this.
   StackTree(const analysis::EventSource& source, size_t most) : source_(source), most_(most) {}
 
-  // The innermost frame of the stack; the root for a stack that was not taken.
+  // Returns the node of the stack's innermost frame; the root for a stack that was not taken.
   Node Of(trace::StackId stack);
 
   const std::vector<Node>& parents() const { return parents_; }

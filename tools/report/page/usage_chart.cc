@@ -17,22 +17,22 @@ using analysis::UsageColumn;
 using analysis::UsageCurve;
 using trace::Role;
 
-// Units of the drawing.
+// The sizes of the drawing in units.
 constexpr double kWidth = 1000;
 constexpr double kHeight = 320;
 constexpr double kLeft = 70;
-constexpr double kRight = kWidth - 6;  // so that a mark at the end is whole
+constexpr double kRight = kWidth - 6;  // so that a mark at the end is not cut off
 constexpr double kTop = 14;
 constexpr double kLabel = 72;  // "step 12345"
 constexpr double kBottom = kHeight - 26;
 
-// From the ground up: what stays lies below what comes and goes.
+// The order from the ground up: lasting roles lie below those that come and go.
 constexpr std::array<Role, analysis::kRoles> kOrder = {
     Role::kParameter, Role::kBuffer,     Role::kOptimizerState, Role::kCheckpoint,
     Role::kKvCache,   Role::kWorkspace,  Role::kGradient,       Role::kComm,
     Role::kInput,     Role::kActivation, Role::kTemporary,      Role::kUnknown};
 
-// To a tenth of a unit.
+// Formats a number to a tenth of a unit.
 std::string Number(double value) {
   const auto tenths = std::lround(value * 10);
   std::string text = std::to_string(tenths / 10);
@@ -78,7 +78,7 @@ class Drawing {
     return HtmlEscaped(text);
   }
 
-  // Names each role with the most that it ever had.
+  // Names each role with its most bytes at any time.
   std::string Legend() const {
     std::vector<LegendEntry> entries;
     for (const Role role : kOrder) {
@@ -103,7 +103,7 @@ class Drawing {
   double Y(uint64_t bytes) const {
     return kBottom - (kBottom - kTop) * static_cast<double>(bytes) / top_;
   }
-  // Where a column ends.
+  // Returns the right edge of a column.
   double EndOf(size_t column) const {
     return column + 1 < curve_.columns.size()
                ? X(static_cast<double>(curve_.columns[column + 1].first_event))
@@ -113,7 +113,7 @@ class Drawing {
     return X(static_cast<double>(curve_.columns[column].first_event));
   }
 
-  // Round steps of the scale, four or so.
+  // Draws about four round steps of the scale.
   std::string Grid() const {
     double step = std::exp2(std::floor(std::log2(top_ / 3)));
     if (top_ / step > 6) step *= 2;
@@ -127,7 +127,7 @@ class Drawing {
            Number(Y(bytes) + 4) + "\">" + (bytes == 0 ? "0" : FormatBytes(bytes)) + "</text>";
   }
 
-  // The upper edge of some values of the columns, from left to right.
+  // Returns the upper edge of some values of the columns, from left to right.
   std::string Edge(const std::vector<uint64_t>& values) const {
     std::string path = "M" + Number(BeginOf(0)) + " " + Number(Y(values[0]));
     for (size_t i = 0; i < values.size(); ++i) {
@@ -146,8 +146,8 @@ class Drawing {
            "</title></path>";
   }
 
-  // Each layer is drawn from the ground to its upper edge, the highest first: what lies below
-  // covers it.
+  // Draws each layer from the ground to its upper edge, the highest first, so that lower ones cover
+  // it.
   std::string Layers() const {
     std::vector<uint64_t> edge(curve_.columns.size(), 0);
     std::vector<std::string> layers;
@@ -180,7 +180,7 @@ class Drawing {
 
   std::string Marks() const {
     std::string svg;
-    double free_from = 0;  // labels do not touch
+    double free_from = 0;  // labels must not overlap
     for (const analysis::StepMark& step : curve_.steps) {
       const double x = X(static_cast<double>(step.event));
       if (x < free_from || x > kRight - kLabel) continue;

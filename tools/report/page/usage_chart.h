@@ -13,23 +13,23 @@
 
 namespace memtrace::report {
 
-// What of a card's curve is drawn.
+// A card's curve and how to draw it.
 struct UsageChart {
   const analysis::UsageCurve& curve;
   int32_t card = 0;
-  std::optional<uint64_t> card_bytes;  // a line, if it is known
-  std::string_view side = {};          // of two: "before"
-  uint64_t least_top = 0;              // the scale shows that, too
+  std::optional<uint64_t> card_bytes;  // drawn as a line if known
+  std::string_view side = {};          // "before" or "after" if there are two charts
+  uint64_t least_top = 0;              // the scale reaches at least this high
 };
 
 UsageChart UsageChartOf(const analysis::CardExplanation& card, const analysis::UsageCurve& curve);
 
-// The highest that a chart shows. Charts with the same can be compared by eye.
+// Returns the top of a chart. Charts with the same top can be compared by eye.
 uint64_t TopOf(const UsageChart& chart);
 
-// Live bytes by role over the events of a run, stacked, as SVG without a script: the mapped bytes
-// and the card as lines, steps as ticks, failed requests and the peak as marks. Empty without a
-// column.
+// Draws live bytes by role over the events of a run, stacked, as SVG without a script. The mapped
+// bytes and the card are lines, steps are ticks, failed requests and the peak are marks. Empty
+// without a column.
 std::string DrawUsage(const UsageChart& chart);
 
 }  // namespace memtrace::report

@@ -35,7 +35,7 @@ TableRow RowOf(const IdleSite& site, TableUnit unit) {
                     FormatSeconds(site.idle_ns)}};
 }
 
-// Small things always lie about: counters, random states.
+// Some small blocks are always idle: counters, random states.
 bool IsWorthSaying(const analysis::ExplainedHolders& holders) {
   if (!holders.idle || holders.idle->bytes == 0) return false;
   return holders.idle->bytes >= holders.held.bytes / 100;

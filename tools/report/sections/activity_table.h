@@ -11,20 +11,20 @@
 #include "tools/analysis/replayed/timeline.h"
 #include "tools/report/words/document.h"
 
-// What CUPTI told of the cards (docs/cupti.md). Everything is empty for a trace in which it was not
-// asked for.
+// Sections about CUPTI's record of the cards (docs/cupti.md). All are empty for a trace without it.
 namespace memtrace::report {
 
-// For a header, what is known of the cards' work and what is not: "3,120 kernels by CUPTI, none for
-// 4.10 s (torch.profiler uses CUPTI)".
+// Says in the header what is known of the cards' work: "3,120 kernels by CUPTI, none for 4.10 s
+// (torch.profiler uses CUPTI)".
 std::string ActivityText(const analysis::ActivityWatch& activities);
 
-// Section of `stats`: counts, and how long kernels ran on each card.
+// Returns the section of `stats`: counts, and how long kernels ran on each card.
 std::string ActivitySection(const analysis::ActivityWatch& activities);
 
 nlohmann::ordered_json ActivitiesJson(const analysis::ActivityWatch& activities);
 
-// What lay unwritten since an earlier step: a sentence for the verdict, a table, and as JSON.
+// Reports memory not written since an earlier step: as a sentence for the verdict, a table, and
+// JSON.
 std::string IdleSentence(const analysis::ExplainedHolders& holders);
 Section IdleSection(const analysis::ExplainedHolders& holders);
 nlohmann::ordered_json IdleJson(const analysis::IdleBlocks& idle);

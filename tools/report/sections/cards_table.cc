@@ -22,7 +22,8 @@ uint64_t Live(const CardExplanation& card) {
   return card.ledger.positive(analysis::LedgerPart::kLive);
 }
 
-// Everything but what is live, cached or free: context, rounding, holes, pools, other processes.
+// Returns all bytes that are not live, cached or free: context, rounding, holes, pools, other
+// processes.
 uint64_t Other(const Ledger& ledger) {
   const uint64_t named = ledger.positive(analysis::LedgerPart::kLive) +
                          ledger.positive(analysis::LedgerPart::kCached) +
@@ -40,7 +41,7 @@ std::string RemarkOf(const Explanation& explanation, const CardExplanation& card
   return explanation.failure.request ? "ran out of memory" : "the fullest";
 }
 
-// A snapshot knows what was free where a request failed.
+// A snapshot knows the free bytes only where a request failed.
 std::string FreeText(const Ledger& ledger, TableUnit unit) {
   const uint64_t free = ledger.positive(analysis::LedgerPart::kFree);
   return ledger.total_known || free > 0 ? FormatFigure(free, unit) : "?";
@@ -60,22 +61,22 @@ TableRow RowOf(const Explanation& explanation, const CardExplanation& card, Tabl
   return row;
 }
 
-// The least is less than half of the most.
+// True if the least is less than half of the most.
 bool IsUneven(const std::vector<const CardExplanation*>& cards) {
   const auto [least, most] = std::minmax_element(
       cards.begin(), cards.end(), [](const auto* a, const auto* b) { return Live(*a) < Live(*b); });
   return Live(**least) < Live(**most) / 2;
 }
 
-// A run that completed and left most of each card free needs no other split.
+// True if a run completed and left most of the card free, so that no other split is needed.
 bool IsHardlyFilled(const Explanation& explanation) {
   const Ledger& ledger = explanation.card_of_verdict().ledger;
   return !explanation.failure.request && ledger.total_known &&
          ledger.positive(analysis::LedgerPart::kLive) < ledger.total / 2;
 }
 
-// Of a run that completed, only cards that it used count. At a failure an idle card counts, too,
-// unless another process has memory there: that may be the one for which it is meant.
+// True if the card counts. If the run completed, only cards that it used count. At a failure an
+// idle card also counts, unless another process has memory there, which the card may be meant for.
 bool Counts(const Explanation& explanation, const CardExplanation& card) {
   const bool is_idle = explanation.failure.request &&
                        card.ledger.positive(analysis::LedgerPart::kOtherProcesses) == 0;
@@ -89,7 +90,7 @@ std::vector<const CardExplanation*> CardsThatCount(const Explanation& explanatio
   return cards;
 }
 
-// "7.5, 78.3, 18.8 GiB", all in one unit.
+// Returns "7.5, 78.3, 18.8 GiB", all in one unit.
 std::string FiguresOf(const std::vector<const CardExplanation*>& cards) {
   uint64_t most = 0;
   for (const CardExplanation* card : cards) most = std::max(most, Live(*card));

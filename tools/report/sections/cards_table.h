@@ -10,12 +10,12 @@
 
 namespace memtrace::report {
 
-// A row for each card of a program that has several: a card that stands idle beside a full one is
-// often the answer. Empty for one card.
+// Returns a row for each card of a program that has several, because an idle card beside a full one
+// is often the answer. Empty for one card.
 Section CardsSection(const analysis::Explanation& explanation);
 
-// "The load is uneven: 7.5, 78.3, 18.8 GiB are live on cards 0, 1, 2." Empty if it is even, of one
-// of several ranks, and of a program that completed on cards that it hardly filled.
+// Returns "The load is uneven: 7.5, 78.3, 18.8 GiB are live on cards 0, 1, 2." Empty if it is even,
+// for one of several ranks, and for a program that completed on cards that it hardly filled.
 std::string UnevenSentence(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

@@ -10,8 +10,8 @@
 
 namespace memtrace::report {
 
-// Returns what is wrong with the program's activation checkpointing, a sentence each: it is on in
-// eval mode, stands around the whole model, or cuts the graph off. Empty if nothing is.
+// Returns a sentence for each fault in the program's activation checkpointing: it is on in eval
+// mode, wraps the whole model, or detaches the graph. Empty if there is none.
 std::vector<std::string> CheckpointingSentences(const analysis::Annotations& annotations);
 
 }  // namespace memtrace::report

@@ -12,9 +12,9 @@
 
 namespace memtrace::report {
 
-// What became of bytes that some levels do not tell apart.
+// The change of all bytes that have the same values of the levels.
 struct ChangedRow {
-  std::vector<std::string> values;  // of the levels
+  std::vector<std::string> values;  // one for each level
   uint64_t before = 0;
   uint64_t after = 0;
   uint64_t blocks_before = 0;
@@ -24,7 +24,7 @@ struct ChangedRow {
   uint64_t size() const { return after > before ? after - before : before - after; }
 };
 
-// Those that changed, in bytes or blocks, the largest change first.
+// Returns the rows that changed, in bytes or blocks, the largest change first.
 std::vector<ChangedRow> ChangedRows(const std::vector<analysis::AttributedBytes>& before,
                                     const std::vector<analysis::AttributedBytes>& after,
                                     const std::vector<TreeLevel>& levels);

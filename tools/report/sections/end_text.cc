@@ -12,7 +12,8 @@
 namespace memtrace::report {
 namespace {
 
-// "No out-of-memory in this process. Another one of the run ran out: memtrace report run.trace.7".
+// Returns "No out-of-memory in this process. Another one of the run ran out: memtrace report
+// run.trace.7".
 std::string RanOutBesideSentence(const analysis::Explanation& explanation) {
   const std::vector<std::string>& beside = explanation.failure.ran_out_beside;
   return "No out-of-memory in this process. " +
@@ -21,8 +22,8 @@ std::string RanOutBesideSentence(const analysis::Explanation& explanation) {
          " out of memory: memtrace report " + Printable(beside.front()) + ".";
 }
 
-// " An exception, KeyError, ended the program: what it would have needed later is not in these
-// figures."; empty if none did, as far as the hooks know.
+// Returns " An exception, KeyError, ended the program: what it would have needed later is not in
+// these figures."; empty if no exception did, as far as the hooks know.
 std::string ExceptionSentence(const analysis::Explanation& explanation) {
   const std::string name = analysis::ExceptionThatEnded(explanation.run.annotations);
   if (name.empty()) return "";
@@ -32,8 +33,8 @@ std::string ExceptionSentence(const analysis::Explanation& explanation) {
 
 }  // namespace
 
-// "The program completed. 3 requests for memory failed and were got over; the last: 2.00 GiB
-// (train.py:9), in step 1, forward."
+// Returns "The program completed. 3 requests for memory failed and were got over; the last: 2.00
+// GiB (train.py:9), in step 1, forward."
 std::string EndSentence(const analysis::Explanation& explanation) {
   if (!explanation.failure.got_over && explanation.failure.ran_out_beside.empty()) {
     return "No out-of-memory." + ExceptionSentence(explanation);

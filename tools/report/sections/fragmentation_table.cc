@@ -21,12 +21,12 @@ uint64_t FreeOf(const Explanation& explanation) {
   return explanation.card_of_verdict().ledger.positive(analysis::LedgerPart::kFree);
 }
 
-// What the driver could hand out in one piece once it has back what it can get. An upper bound: of
-// what torch maps in larger pages than a granule it gets less.
+// Returns the bytes that the driver could give in one piece after torch.cuda.empty_cache(). This is
+// an upper bound: it gets less back of what torch maps in pages larger than a granule.
 uint64_t AfterEmptyCache(const Explanation& explanation) {
   return FreeOf(explanation) + explanation.layout.fragmentation.releasable;
 }
-// ... and if every free granule could be mapped elsewhere.
+// Returns the same if every free granule could also be mapped elsewhere.
 uint64_t AfterRemapping(const Explanation& explanation) {
   const Fragmentation& fragmentation = explanation.layout.fragmentation;
   return FreeOf(explanation) + fragmentation.holes - fragmentation.private_pools -

@@ -11,8 +11,8 @@
 
 namespace memtrace::report {
 
-// The section about free memory inside segments: how it is cut up, what could be had of it and who
-// keeps it. Empty if there is hardly any, unless a request failed.
+// Returns the section about free memory inside segments: how it is split up, how much of it can be
+// used, and which blocks keep it. Empty if there is hardly any, unless a request failed.
 Section FragmentationSection(const analysis::Explanation& explanation);
 
 nlohmann::ordered_json FragmentationJson(const analysis::Explanation& explanation);

@@ -27,7 +27,7 @@ bool Grows(const Explanation& explanation) {
   return explanation.kept.growth.is_worth_saying(explanation.holders.held.bytes);
 }
 
-// What an iteration is called; `key` in JSON.
+// The words for an iteration; `key` is its name in JSON.
 struct IterationWords {
   std::string_view key;
   std::string_view name;
@@ -59,12 +59,12 @@ std::string_view KindName(Keeper::Kind kind) {
   return "graph";
 }
 
-// "of the loop around train.py:9"
+// Returns "of the loop around train.py:9".
 std::string LoopText(const GrowthCourse& growth) {
   return "of the loop around " + Printable(growth.line);
 }
 
-// "a step"; "an iteration of the loop around train.py:9 (1,200 so far)"
+// Returns "a step", or "an iteration of the loop around train.py:9 (1,200 so far)".
 std::string PerIteration(const GrowthCourse& growth) {
   if (growth.kind != IterationKind::kLoop) return "a " + std::string(WordsOf(growth).name);
   return "an iteration " + LoopText(growth) + " (" + FormatCount(growth.iterations) + " so far)";
@@ -77,7 +77,7 @@ std::string GrowthNote(const GrowthCourse& growth) {
   return note + "; iterations are inferred from the stacks of allocations";
 }
 
-// How long it can go on, of a run that fitted.
+// Says how long a run that fits can go on.
 std::string Lasts(const Explanation& explanation) {
   const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
   if (explanation.failure.request || !ledger.total_known) return "";
@@ -94,7 +94,7 @@ bool HasScratch(const Explanation& explanation) {
          explanation.holders.is_of_weight(explanation.layout.scratch.front().bytes, 100);
 }
 
-// Snapshots of torch before 2.2 have no times.
+// Returns "?" for snapshots of torch before 2.2, which have no times.
 std::string Lasted(const Explanation& explanation, const Scratch& scratch) {
   return explanation.run.counts.last_ns == 0 ? "?" : FormatDuration(scratch.lifetime_ns);
 }
@@ -103,7 +103,7 @@ std::string RestOf(size_t rows, size_t shown) {
   return rows <= shown ? "" : FormatCount(rows - shown) + " more";
 }
 
-// "h.0.mlp (train.py:18)"; the line alone where it is the site.
+// Returns "h.0.mlp (train.py:18)", or only the line if it is the site.
 std::string SiteText(const GrowingSite& site) {
   const bool has_line = !site.line.empty() && site.line != site.site;
   return Printable(site.site) + (has_line ? " (" + Printable(site.line) + ")" : "");
@@ -119,7 +119,7 @@ ordered_json KeeperJson(const std::optional<Keeper>& keeper) {
           {"hook", keeper->hook},           {"metric", keeper->metric}};
 }
 
-// "The list 'kept' (train.py) keeps it: 12,000 elements."
+// Returns "The list 'kept' (train.py) keeps it: 12,000 elements."
 std::string KeeperSentence(const Explanation& explanation) {
   if (!Grows(explanation) || !explanation.kept.growth.keeper || explanation.kept.summed_passes)
     return "";
@@ -145,13 +145,14 @@ std::string KeeperSentence(const Explanation& explanation) {
          " keeps it: " + FormatCount(keeper.count) + " elements" + graphs + ".";
 }
 
-// "in backward": autograd's threads have no line, and their site is the phase. Empty of others.
+// Returns "in backward": autograd's threads have no line, so their site is the phase. Empty for
+// other sites.
 std::string PhaseOf(const std::string& site) {
   return site.starts_with('(') ? site.substr(1, site.size() - 2) : "";
 }
 
-// A site is measured over the iterations in which it rose, the card over all: a site that grows as
-// fast makes all of it.
+// A site's rate is over the iterations in which it rose, the card's over all iterations. So a site
+// that grows about as fast as the card makes all of its growth.
 std::string ShareText(const GrowingSite& site, uint64_t of_card) {
   constexpr uint64_t kTwentieth = 20;
   if (site.bytes_per_step < of_card - of_card / kTwentieth)

@@ -9,21 +9,21 @@
 #include "tools/analysis/explanation.h"
 #include "tools/report/words/document.h"
 
-// How memory goes up and down: what grows from step to step, and what was there for a moment only.
+// The rise and fall of memory: what grows from step to step, and what existed only for a moment.
 namespace memtrace::report {
 
-// "Live memory grows by ... a step"; empty if it does not.
+// Returns "Live memory grows by ... a step"; empty if it does not.
 std::string GrowthSentence(const analysis::Explanation& explanation);
-// What keeps it; empty if that is not known.
+// Says what keeps it; empty if that is not known.
 std::string KeeperSentence(const analysis::Explanation& explanation);
-// "... of it was scratch of ..."; empty if that is a small part of the peak.
+// Returns "... of it was scratch of ..."; empty if that is a small part of the peak.
 std::string ScratchSentence(const analysis::Explanation& explanation);
 
-// Sections of the report; empty if there is nothing.
+// Return sections of the report; empty if there is nothing.
 Section GrowthSection(const analysis::Explanation& explanation);
 Section ScratchSection(const analysis::Explanation& explanation);
 
-// Null if it is not known.
+// Returns null if the keeper is not known.
 nlohmann::ordered_json KeeperJson(const std::optional<analysis::Keeper>& keeper);
 nlohmann::ordered_json GrowthJson(const analysis::Explanation& explanation);
 nlohmann::ordered_json ScratchJson(const std::vector<analysis::Scratch>& scratches);

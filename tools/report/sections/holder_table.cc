@@ -44,9 +44,9 @@ std::string KeptText(const analysis::KeptForBackward& kept) {
          " of the model: torch.no_grad() around it keeps none";
 }
 
-// Parameters that a library made below another line than most were, such as casts of a model that
-// had been loaded: "c05_kbit.py:19 made parameters of lm_head, in peft/utils/other.py:156". Of
-// these the largest; empty if there are none that are worth a word.
+// Names the largest group of parameters that a library made below another line than most, such as
+// casts of a model that had been loaded: "c05_kbit.py:19 made parameters of lm_head, in
+// peft/utils/other.py:156". Empty if there are none, or few.
 std::string MadeAgainText(const Explanation& explanation) {
   constexpr uint64_t kPart = 100;
   const Breakdown& held = explanation.holders.held;
@@ -72,7 +72,7 @@ std::string SinceText(const Holding& holding, const Explanation& explanation) {
   return "step " + std::to_string(holding.since.step);
 }
 
-// "layers.*.mlp (edited_model, model 2)"
+// Returns "layers.*.mlp (edited_model, model 2)".
 std::string SiteText(const Holding& holding) {
   std::string whose = Printable(holding.owner);
   if (holding.model > 0)
@@ -87,8 +87,8 @@ TableRow HolderRow(const Holding& holding, const std::string& line, const Explan
                     FormatCount(holding.blocks), SinceText(holding, explanation), Printable(line)}};
 }
 
-// How many of `rows`, largest first, are shown: at most `most`, and none that would print as 0.00
-// unless all do.
+// Returns how many of `rows`, largest first, are shown: at most `most`, and none that would print
+// as 0.00 unless all do.
 template <typename Row>
 size_t ShownRows(const std::vector<Row>& rows, size_t most, TableUnit unit) {
   size_t shown = 0;
@@ -99,7 +99,7 @@ size_t ShownRows(const std::vector<Row>& rows, size_t most, TableUnit unit) {
   return shown;
 }
 
-// What is left out below; empty if nothing is.
+// Returns "3 more, 1.5 MiB" for the rows left out; empty if there are none.
 template <typename Row>
 std::string RestOf(const std::vector<Row>& rows, size_t shown) {
   if (rows.size() <= shown) return "";

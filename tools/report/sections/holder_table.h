@@ -10,10 +10,10 @@
 
 namespace memtrace::report {
 
-// Role x site of what is held on the card of the verdict, largest first.
+// Lists role and site of the memory held on the card of the verdict, largest first.
 Section HolderSection(const analysis::Explanation& explanation);
 
-// A breakdown by role, by owner (if anything has one) and by site.
+// Returns a breakdown by role, by owner (if any has one) and by site.
 std::vector<Part> ShareTables(const analysis::Breakdown& breakdown);
 
 }  // namespace memtrace::report

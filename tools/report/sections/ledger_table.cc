@@ -22,12 +22,12 @@ struct Entry {
   std::string name;
   int64_t bytes = 0;
   std::string remark;
-  std::optional<LedgerPart> part = std::nullopt;  // nothing of what a part is made of
+  std::optional<LedgerPart> part = std::nullopt;  // nothing for a part of a part
 };
 
 TableRow RowOf(const Entry& entry, size_t depth, int64_t hundredths, const Ledger& ledger) {
   TableRow row{.cells = {entry.name, FormatHundredths(hundredths)}, .depth = depth};
-  // An entry of a ledger that does not add up (`unexplained` below 0) may exceed the card.
+  // If a ledger does not add up (`unexplained` below 0), an entry may exceed the card.
   row.share =
       ledger.total == 0 ? 0 : static_cast<double>(entry.bytes) / static_cast<double>(ledger.total);
   if (hundredths == 0 && entry.bytes > 0)
@@ -36,7 +36,7 @@ TableRow RowOf(const Entry& entry, size_t depth, int64_t hundredths, const Ledge
   return row;
 }
 
-// Whose sum is `total` hundredths.
+// Returns figures in hundredths of a unit that sum to `total`.
 std::vector<int64_t> FiguresOf(const std::vector<Entry>& entries, int64_t total, TableUnit unit) {
   std::vector<int64_t> bytes;
   bytes.reserve(entries.size());
@@ -44,7 +44,7 @@ std::vector<int64_t> FiguresOf(const std::vector<Entry>& entries, int64_t total,
   return AdditiveHundredths(bytes, total, unit);
 }
 
-// How surely the bytes have the role; nothing if hooks stated it of all, or if it is unknown.
+// Says how certain the role is; "" if hooks stated it for all bytes, or if the role is unknown.
 std::string EvidenceText(const analysis::Share& share) {
   const analysis::KnownBytes& known = share.known;
   if (known.inferred + known.guessed == 0) return "";
@@ -60,12 +60,12 @@ std::vector<Entry> RolesOf(const analysis::Breakdown& held, int64_t live) {
     seen += bytes;
     entries.push_back({share.name + EvidenceText(share), bytes, ""});
   }
-  // The allocator's own sum and the replay differ only if events were lost.
+  // The allocator's own sum differs from the replay only if events were lost.
   if (seen != live) entries.push_back({"(not in the trace)", live - seen, ""});
   return entries;
 }
 
-// Who the other processes are; empty if that is not known.
+// Lists the other processes; empty if they are not known.
 std::vector<Entry> OthersOf(const analysis::CardExplanation& card) {
   std::vector<Entry> entries;
   for (const OtherRow& row : OtherRows(card))

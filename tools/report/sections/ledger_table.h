@@ -10,10 +10,11 @@
 
 namespace memtrace::report {
 
-// The ledger of the card of the verdict, with roles below `live`; its printed figures add up.
+// Returns the ledger of the card of the verdict, with roles below `live`; its printed figures add
+// up.
 Section LedgerSection(const analysis::Explanation& explanation);
 
-// The name of an entry, which says so where cached memory and holes are not told apart.
+// Returns the name of an entry, which notes if cached memory and holes are not told apart.
 std::string EntryLabel(const analysis::Ledger& ledger, const analysis::LedgerEntry& entry);
 
 }  // namespace memtrace::report

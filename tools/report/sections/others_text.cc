@@ -22,7 +22,7 @@ std::string Counted(size_t count, const std::string& one, const std::string& man
   return count == 1 ? one : FormatCount(count) + " " + many;
 }
 
-// "4 DataLoader workers", "rank 1".
+// Returns "4 DataLoader workers" or "rank 1".
 std::string NameOf(const OtherGroup& group) {
   const size_t count = group.processes.size();
   switch (group.relation) {
@@ -44,7 +44,8 @@ bool AreOfThisProgram(const OtherGroup& group) {
   return group.relation == Relation::kDataWorker || group.relation == Relation::kWorker;
 }
 
-// The other's own trace says what its context takes; else one as large as ours is a context.
+// True if the process holds only a context: by its own trace, else if it is exactly as large as
+// ours.
 bool IsContextAlone(const OtherProcess& process, const CardExplanation& card) {
   if (process.holds) return process.holds->context >= process.bytes;
   const uint64_t context = card.ledger.positive(analysis::LedgerPart::kContext);
@@ -57,7 +58,7 @@ bool AreContextsAlone(const OtherGroup& group, const CardExplanation& card) {
       [&card](const OtherProcess* process) { return IsContextAlone(*process, card); });
 }
 
-// "520.0 MiB each, a context"; of one process "a context".
+// Returns "520.0 MiB each, a context"; for one process "a context".
 std::string EachText(const OtherGroup& group, const CardExplanation& card) {
   const uint64_t first = group.processes.front()->bytes;
   const bool are_alike =
@@ -69,7 +70,7 @@ std::string EachText(const OtherGroup& group, const CardExplanation& card) {
   return text;
 }
 
-// What the largest of them holds, by its own trace.
+// Names what the largest of them holds, from its own trace.
 std::string LargestText(const OtherGroup& group) {
   const auto largest = std::max_element(
       group.processes.begin(), group.processes.end(),

@@ -10,7 +10,7 @@
 #include "nlohmann/json_fwd.hpp"
 #include "tools/analysis/explanation.h"
 
-// Who the other processes of a card's ledger are: those of the same launch, and strangers.
+// Describes the other processes in a card's ledger: those of the same launch, and strangers.
 namespace memtrace::report {
 
 struct OtherRow {
@@ -19,10 +19,11 @@ struct OtherRow {
   std::string remark;  // "a context each", "most: parameter train.py:9, 4.00 GiB"
 };
 
-// They sum to `other_processes` of the ledger. Empty if nothing is known of them.
+// Returns rows that sum to `other_processes` of the ledger. Empty if nothing is known of them.
 std::vector<OtherRow> OtherRows(const analysis::CardExplanation& card);
 
-// "4 DataLoader workers of this program hold 2.03 GiB of the card (520.0 MiB each, a context)".
+// Returns "4 DataLoader workers of this program hold 2.03 GiB of the card (520.0 MiB each, a
+// context)".
 std::string OthersClause(const analysis::CardExplanation& card);
 
 nlohmann::ordered_json OthersJson(const analysis::CardExplanation& card);

@@ -8,8 +8,8 @@
 
 namespace memtrace::report {
 
-// What the process took from the driver beside its allocator, by kind and site; "" if nothing was
-// seen.
+// Lists the memory that the process took from the driver outside its allocator, by kind and site;
+// empty if there is none.
 Section OutsideSection(const std::vector<analysis::OutsideHolding>& holdings);
 
 }  // namespace memtrace::report

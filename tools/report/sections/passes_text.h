@@ -9,14 +9,14 @@
 
 namespace memtrace::report {
 
-// Says that losses of several passes wait for one backward; empty if none do.
+// Says that losses of several passes wait for one backward; empty if they do not.
 std::string SummedPassesSentence(const analysis::Explanation& explanation);
 
 // Says that a model in eval mode keeps activations; empty if it does not, or few.
 std::string EvalModeSentence(const analysis::Explanation& explanation);
 
 // Returns "14.00 GiB of activations are kept for a backward through the call at train.py:14, of a
-// model ..."; empty unless such calls keep a tenth of what is held.
+// model ..."; empty unless such calls keep a tenth of the held bytes.
 std::string UntrainedSentence(const analysis::Explanation& explanation);
 
 // Returns "This batch is the largest so far: 8 x 1,024 (examples x length). None before had more

@@ -24,7 +24,7 @@ using analysis::Ledger;
 using analysis::LedgerPart;
 using nlohmann::ordered_json;
 
-// What reserved memory is made of beside blocks in use, and how a sentence says it.
+// A part of reserved memory beside blocks in use, and its words in a sentence.
 struct Component {
   LedgerPart part;
   std::string_view words;
@@ -56,7 +56,7 @@ uint64_t Left(const Ledger& ledger) {
   return ledger.positive(LedgerPart::kFree) + ledger.positive(LedgerPart::kCached);
 }
 
-// "16.90 GiB cached, 50.0 MiB in holes beside blocks (largest 14.0 MiB)"; what is 0 is left out.
+// Returns "16.90 GiB cached, 50.0 MiB in holes beside blocks (largest 14.0 MiB)" without zeros.
 std::string ComponentsText(const Ledger& ledger) {
   std::string text;
   for (const Component& component : kComponents) {
@@ -73,7 +73,7 @@ std::string ComponentsText(const Ledger& ledger) {
 
 std::string Times(uint64_t count) { return count == 1 ? "once" : FormatCount(count) + " times"; }
 
-// "gave back its cache 3 times to serve a request, waited for all streams once"
+// Returns "gave back its cache 3 times to serve a request, waited for all streams once".
 std::string TorchHadTo(const CardExplanation& card) {
   std::string text;
   if (card.retries.value_or(0) > 0)
@@ -107,7 +107,8 @@ Facts AssumedFacts(const analysis::Breakdown& peak) {
                                    "assumes (docs/simulated-card.md)"}}};
 }
 
-// ", beside 120.0 MiB in holes (largest 60.0 MiB)"; empty if they are little beside what was left.
+// Returns ", beside 120.0 MiB in holes (largest 60.0 MiB)"; empty if they are small beside what was
+// left.
 std::string BesideText(const Ledger& ledger) {
   const uint64_t holes = ledger.positive(LedgerPart::kHoles);
   if (holes <= Left(ledger) / 4) return "";
@@ -116,7 +117,7 @@ std::string BesideText(const Ledger& ledger) {
          FormatBytes(ledger.largest_hole) + ")";
 }
 
-// The moment with most in use or waiting; the report's own if the trace has no other.
+// Returns the ledger when most was in use or waiting; the report's own if the trace has no other.
 const Ledger& FullestLedger(const CardExplanation& card) {
   return card.fullest ? card.fullest->ledger : card.ledger;
 }
@@ -192,7 +193,7 @@ std::string LeftSentence(const Explanation& explanation) {
   if (!card.ledger.total_known) return "";
   const bool is_other = Left(FullestLedger(card)) < Left(card.ledger);
   const Ledger& ledger = is_other ? FullestLedger(card) : card.ledger;
-  // The sentence about reserved memory says the same of holes.
+  // The sentence about reserved memory already mentions holes.
   const std::string beside = ReservedSentence(explanation).empty() ? BesideText(ledger) : "";
   return std::string(is_other ? "When the card was fullest, " : "Then ") +
          FormatBytes(Left(ledger)) + " of card " + std::to_string(card.index) + "'s " +

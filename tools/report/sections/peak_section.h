@@ -11,22 +11,21 @@
 
 namespace memtrace::report {
 
-// The peaks of the card of the verdict: of requested bytes, by who held them, and of reserved ones,
-// by what they were made of; and how often torch had to give back its cache, or to wait.
+// Returns the peaks of the card of the verdict: of requested bytes, by holder, and of reserved
+// bytes, by kind; and how often torch had to give back its cache, or to wait.
 Section PeakSection(const analysis::Explanation& explanation);
 
-// Null if the trace has no segments.
+// Returns null if the trace has no segments.
 nlohmann::ordered_json ReservedPeakJson(const analysis::CardExplanation& card);
 
-// What most of the card was, if that is no block in use: "In step 2, forward, 20.10 GiB of card 0's
-// 24.00 GiB were freed, but waited for other streams, ...". Empty otherwise.
+// Says what filled most of the card, if that was not blocks in use: "In step 2, forward, 20.10 GiB
+// of card 0's 24.00 GiB were freed, but waited for other streams, ...". Empty otherwise.
 std::string WaitingSentence(const analysis::Explanation& explanation);
 
-// What was left of the card when it was fullest; empty if the card's size is not known.
+// Says how much of the card was left when it was fullest; empty if the card's size is not known.
 std::string LeftSentence(const analysis::Explanation& explanation);
 
-// Said if much more was reserved than was in use: "At most 22.70 GiB were reserved, in
-// step 2, ...".
+// Returns "At most 22.70 GiB were reserved, in step 2, ..." if much more was reserved than in use.
 std::string ReservedSentence(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

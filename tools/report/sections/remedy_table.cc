@@ -14,7 +14,7 @@ using analysis::Explanation;
 
 constexpr size_t kRemedies = 6;
 
-// Which step decides, where there are two to choose from.
+// Says which step decides, if there are two.
 std::string Deciding(const Explanation& explanation, const analysis::Remedy& remedy,
                      uint64_t total) {
   if (!remedy.next_step || *remedy.next_step <= remedy.this_step) return "";
@@ -28,7 +28,7 @@ std::string Deciding(const Explanation& explanation, const analysis::Remedy& rem
          FormatBytes(remedy.this_step) + ")";
 }
 
-// The replay ends where the recording does: at the request that failed.
+// True if the need comes from a replay, which ends with the recording: at the request that failed.
 bool IsReplayed(const analysis::Remedy& remedy) { return remedy.how_known == "replayed"; }
 
 std::string NeedText(const analysis::Remedy& remedy, const analysis::Ledger& ledger) {

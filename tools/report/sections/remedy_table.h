@@ -8,7 +8,7 @@
 
 namespace memtrace::report {
 
-// What would help, what each takes and how that is known, and the line to change.
+// Lists remedies: the need with each, how that is known, and the line to change.
 Section RemedySection(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

@@ -11,9 +11,9 @@
 namespace memtrace::report {
 namespace {
 
-// Frames shown of the way from the user's line into the libraries, and of the way to it.
+// The frames shown from the user's line into the libraries, and as many leading to it.
 constexpr size_t kFramesEachWay = 4;
-// Native ones, of which the first few are the allocation's own and say nothing of the operation.
+// The native frames shown; the first few are the allocation's own and say nothing of the operation.
 constexpr size_t kNativeFrames = 16;
 
 Fact FrameFact(const std::string& label, const trace::Frame& frame) {

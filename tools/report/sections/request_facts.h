@@ -8,8 +8,8 @@
 
 namespace memtrace::report {
 
-// The request that failed: what it was for, and the user's own line first, since that is the one
-// that can be changed. Nothing without one.
+// Describes the request that failed: its purpose, and first the user's own line, because that is
+// what can be changed. Empty without one.
 Section RequestSection(const std::optional<analysis::ExplainedRequest>& failed);
 
 }  // namespace memtrace::report

@@ -13,14 +13,14 @@
 
 namespace memtrace::report {
 
-// By what the bytes of a moment are told apart.
+// A level by which the bytes of a moment are split.
 enum class TreeLevel : uint8_t { kRole, kOwner, kModule, kSite, kStep };
 
 std::string_view LevelName(TreeLevel level);  // "role"
-// "activation", "policy", "model.layers.*.mlp", "train.py:31", "step 5"
+// Returns "activation", "policy", "model.layers.*.mlp", "train.py:31" or "step 5".
 std::string LevelValue(const analysis::AttributedBytes& row, TreeLevel level);
 
-// "role,owner,module,site,step", in the order wanted. kInvalidArgument: a sentence.
+// Parses "role,owner,module,site,step", in any order. Returns kInvalidArgument with a sentence.
 absl::StatusOr<std::vector<TreeLevel>> ParseTreeLevels(std::string_view text);
 
 }  // namespace memtrace::report

@@ -16,9 +16,9 @@ namespace {
 using analysis::Explanation;
 using nlohmann::ordered_json;
 
-constexpr uint64_t kPart = 100;  // of what is held, that is worth a word
+constexpr uint64_t kPart = 100;  // 1/100 of what is held is the least that is mentioned
 
-// "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own".
+// Returns "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own".
 std::string WhatLives(const analysis::UnreadValue& value, const Explanation& explanation) {
   const uint64_t now = explanation.card_of_verdict().when.at.step;
   const std::string lives = explanation.failure.request ? " still lives" : " still lived";

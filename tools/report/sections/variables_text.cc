@@ -13,10 +13,10 @@ namespace {
 using analysis::Variable;
 
 constexpr size_t kMost = 5;
-constexpr uint64_t kPart = 50;      // of what is held: less is not told
-constexpr uint64_t kRestPart = 20;  // what no variable reaches
+constexpr uint64_t kPart = 50;      // of what is held: smaller variables are left out
+constexpr uint64_t kRestPart = 20;  // of what is held: the part that no variable reaches
 
-// "kept (list of 23, train.py) 2.10 GiB"
+// Returns "kept (list of 23, train.py) 2.10 GiB".
 std::string VariableText(const Variable& variable) {
   const std::string elements = variable.count == 0 ? "" : " of " + std::to_string(variable.count);
   return Printable(variable.name) + " (" + Printable(variable.kind) + elements + ", " +

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the program's variables reach of the memory that is held.
+// The held memory that the program's variables reach.
 #ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_VARIABLES_TEXT_H_
 #define MEMTRACE_TOOLS_REPORT_SECTIONS_VARIABLES_TEXT_H_
 
@@ -13,7 +13,8 @@
 
 namespace memtrace::report {
 
-// "reached by variables: optimizer (AdamW, train.py) 11.61 GiB · ..."; empty if none is known.
+// Returns "reached by variables: optimizer (AdamW, train.py) 11.61 GiB · ..."; empty if none is
+// known.
 std::string VariablesText(const std::vector<analysis::Variable>& variables,
                           const analysis::ExplainedHolders& holders);
 

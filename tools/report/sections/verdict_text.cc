@@ -33,7 +33,7 @@ std::string Held(const Ledger& ledger, LedgerPart part) {
   return FormatBytes(ledger.positive(part));
 }
 
-// What was foreseen of the step that failed, at the update before it.
+// Returns the estimate, made at the update before it, of the step that failed.
 const analysis::NextStep* Foreseen(const Explanation& explanation) {
   const auto& next = explanation.cures.next_step;
   const bool is_this = next && next->number == explanation.failure.request->at.step;
@@ -44,13 +44,13 @@ const analysis::NextStep* Foreseen(const Explanation& explanation) {
 
 std::string UnusedText(const Ledger& ledger) { return FormatBytes(analysis::Unused(ledger)); }
 
-// "23.20 GiB of 24.00 GiB are live". Context and other processes are in neither.
+// Returns "23.20 GiB of 24.00 GiB are live", without context and other processes.
 std::string LiveText(const Ledger& ledger) {
   return Held(ledger, LedgerPart::kLive) + " of " + FormatBytes(ledger.total) + " are live";
 }
 
-// Said only where the rest of the step would have gone into what is unused, or, if that is not
-// known, where much of the card is unused.
+// Used only if the rest of the step would have fitted into unused memory or, if that is not known,
+// if much of the card is unused.
 std::string FragmentationReason(const Explanation& explanation, const Ledger& ledger) {
   const std::string pieces =
       UnusedText(ledger) + " are unused, but in pieces that cannot be joined.";
@@ -61,7 +61,7 @@ std::string FragmentationReason(const Explanation& explanation, const Ledger& le
          "is not known.";
 }
 
-// A snapshot of torch knows what the driver had left, and not how much the card has.
+// A snapshot of torch has the driver's free bytes, but not the card's size.
 std::string ReasonWithoutSize(const Explanation& explanation, const Ledger& ledger) {
   const std::string held = Held(ledger, LedgerPart::kLive) + " are live and the driver had " +
                            Held(ledger, LedgerPart::kFree) + " left";
@@ -69,12 +69,12 @@ std::string ReasonWithoutSize(const Explanation& explanation, const Ledger& ledg
   return held + ": all unused memory in one piece would not serve the request.";
 }
 
-// Joined memory that serves the request, but not the rest of the step, is no cause: it is named so
-// that nobody looks for it.
+// Unused memory in pieces that would serve the request, but not the rest of the step, is not the
+// cause. It is mentioned so that nobody looks for it.
 std::string CapacityReason(const Explanation& explanation, const Ledger& ledger) {
   if (!ledger.total_known) return ReasonWithoutSize(explanation, ledger);
-  // Else something beside blocks in use fills it: pools, contexts. The ledger and what contributes
-  // say what.
+  // Otherwise something beside blocks in use fills it, such as pools or contexts, which the ledger
+  // and the contributing causes name.
   const bool live_fills_it = ledger.positive(LedgerPart::kLive) > ledger.total / 2;
   std::string full =
       live_fills_it ? "The card is full: " + LiveText(ledger) + "." : "The card is full.";
@@ -198,7 +198,7 @@ std::string StatesSentence(const analysis::OptimizerNeed& need) {
          CopyText(need) + ".";
 }
 
-// What training makes and had not made yet.
+// Says what training allocates and had not allocated yet.
 std::string OptimizerSentence(const Explanation& explanation) {
   const analysis::OptimizerNeed& need = explanation.failure.verdict.rest.optimizer;
   std::string text = StatesSentence(need);
@@ -207,7 +207,7 @@ std::string OptimizerSentence(const Explanation& explanation) {
          " of gradients of trained parameters do not exist yet.";
 }
 
-// What of the KV cache a pass over the prompt had not made yet.
+// Says which part of the KV cache a pass over the prompt had not made yet.
 std::string CacheSentence(const Explanation& explanation) {
   const auto& cache = explanation.failure.verdict.rest.cache;
   if (!cache) return "";
@@ -216,7 +216,7 @@ std::string CacheSentence(const Explanation& explanation) {
          FormatBytes(cache->to_come) + " more.";
 }
 
-// What the layers that a forward pass had not come to would have kept.
+// Says what the layers not yet reached by a forward pass would have kept.
 std::string LayersSentence(const Explanation& explanation) {
   const auto& layers = explanation.failure.verdict.rest.layers;
   if (!layers) return "";
@@ -226,7 +226,7 @@ std::string LayersSentence(const Explanation& explanation) {
          FormatBytes(layers->to_come) + " more.";
 }
 
-// What the step or the micro-batch before tells of the rest of this one.
+// Estimates the rest of this step from the previous step or micro-batch.
 std::string PreviousSentence(const Explanation& explanation) {
   const analysis::Verdict& verdict = explanation.failure.verdict;
   const bool is_step = verdict.rest.source == analysis::NeedSource::kPreviousStep;
@@ -292,7 +292,7 @@ std::string AskedSentence(const Explanation& explanation) {
   return text + ".";
 }
 
-// Only what decides something: that the next step does not fit, although this one did.
+// Says that the next step does not fit although this one did; otherwise empty.
 std::string NextStepSentence(const Explanation& explanation) {
   const auto& next = explanation.cures.next_step;
   const Ledger& ledger = explanation.card_of_verdict().ledger;
@@ -302,7 +302,7 @@ std::string NextStepSentence(const Explanation& explanation) {
          " of optimizer states that this one made stay.";
 }
 
-// Empty if there are none.
+// Names models that the program deleted but something still holds; empty if there are none.
 std::string DeletedModelsSentence(const Explanation& explanation) {
   if (!explanation.kept.deleted_models) return "";
   const analysis::Keeper& keeper = explanation.kept.deleted_models->keeper;
@@ -324,7 +324,7 @@ void AddCourse(const Explanation& explanation, std::vector<std::string>& sentenc
     sentences.push_back(std::move(text));
 }
 
-// A card that stands nearly empty beside the full one is the answer to most of these failures.
+// Mentions cards that are mostly unused beside the full one, which explains most of these failures.
 void AddEmptyCards(const Explanation& explanation, std::vector<std::string>& sentences) {
   for (const analysis::CardExplanation& card : explanation.cards) {
     const Ledger& ledger = card.ledger;

@@ -10,17 +10,17 @@
 
 namespace memtrace::report {
 
-// "optimizer.step()", "forward"; empty for what is none.
+// Returns "optimizer.step()" or "forward"; empty for no phase.
 std::string PhaseWords(trace::Phase phase);
 
-// "in step 1, optimizer.step()", "before the first step, init".
+// Returns "in step 1, optimizer.step()" or "before the first step, init".
 std::string DescribePosition(const analysis::Position& position);
 
-// What is explained: "oom", "peak", or as it was asked for.
+// Returns the explained moment: "oom", "peak", or the user's text.
 std::string MomentName(const analysis::Explanation& explanation);
 
-// The verdict in sentences: what happened and why; what was missing; what the rest of the step
-// would have needed; what else contributed.
+// Returns the verdict in sentences: what happened and why, what was missing, what the rest of the
+// step would have needed, and what else contributed.
 std::vector<std::string> VerdictSentences(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

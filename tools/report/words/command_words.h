@@ -10,12 +10,12 @@
 
 namespace memtrace::report {
 
-// The command as a person would type it: the program without its folder, paths below the reader's
-// current folder relative to it.
+// Returns the command as a person would type it: the program without its folder, and paths below
+// the reader's current folder relative to it.
 //
 //   /venv/bin/python /home/ada/work/train.py --steps 2   ->   python train.py --steps 2
 //
-// If that is longer than `width`, other absolute paths lose their folders, too.
+// If that is longer than `width`, other absolute paths also lose their folders.
 std::string ShortCommand(const analysis::RunFacts& run, size_t width);
 
 }  // namespace memtrace::report

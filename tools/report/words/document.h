@@ -11,22 +11,22 @@
 #include <variant>
 #include <vector>
 
-// What a report says, before it is known where it is read: the terminal (text_document.h) and the
-// page (page/html_document.h) say the same words in the same order. Texts are Printable(). Members
-// with "= {}" may be left out where one is made.
+// The contents of a report, independent of where it is read: the terminal (text_document.h) and the
+// page (page/html_document.h) print the same words in the same order. Texts are Printable().
+// Members with "= {}" may be left out in initializers.
 namespace memtrace::report {
 
 struct Paragraph {
   std::string text;
-  size_t depth = 0;  // how deep it lies below the paragraph before
+  size_t depth = 0;  // levels of indentation below the paragraph before
 };
 
-// Clauses that stand side by side where there is room.
+// Clauses that are printed side by side if there is room.
 struct Clauses {
   std::vector<std::string> clauses;  // empty ones are left out
 };
 
-// A label and what it says: "called by", a line. Neighbours with the same label have it once.
+// A label and its text: "called by", a line. Neighbours with the same label print it once.
 struct Fact {
   std::string label;
   std::string text;
@@ -38,36 +38,37 @@ struct Facts {
 
 // A column of a Table.
 struct TableColumn {
-  // Figures stand right; paths lose their front.
+  // Figures are aligned right; paths lose their front.
   enum class Kind : uint8_t { kText, kFigure, kPath };
 
   std::string title;
-  // Columns of a terminal; 0, in one column at most: what is left, if that is of any use.
+  // The width in terminal columns; 0, in one column at most, takes the rest if that is wide enough.
   size_t width = 0;
   Kind kind = Kind::kText;
 };
 
 struct TableRow {
   std::vector<std::string> cells;         // as many as there are columns, or fewer
-  size_t depth = 0;                       // how deep it lies below the row before
-  std::optional<double> share = {};       // of the whole: a bar
-  std::vector<std::string> remarks = {};  // behind the cells
-  std::vector<std::string> below = {};    // sentences of the row
+  size_t depth = 0;                       // levels of indentation below the row before
+  std::optional<double> share = {};       // part of the whole, drawn as a bar
+  std::vector<std::string> remarks = {};  // printed after the cells
+  std::vector<std::string> below = {};    // sentences below the row
 };
 
-// The title of a section that begins with a table stands over the columns in front that have none.
+// The title of a section that begins with a table is printed above its first columns without
+// titles.
 struct Table {
-  std::string title;  // of one that does not begin its section
-  // Columns of a terminal: the title stands beside the first row, and titles of columns behind its
-  // cells. 0: above them.
+  std::string title;  // the title of a table that does not begin its section
+  // The terminal columns of a title beside the first row; column titles then follow its cells. 0
+  // puts the titles above the rows.
   size_t beside = 0;
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
   std::vector<std::string> total;  // cells of a last row, below a line; empty: none
-  std::string rest;                // what is left out: "3 more, 1.5 MiB"; empty: nothing
+  std::string rest;                // the rows left out: "3 more, 1.5 MiB"; empty: none
 };
 
-// What figures rest on; stands in brackets.
+// The basis of figures, printed in brackets.
 struct Note {
   std::string text;
 };

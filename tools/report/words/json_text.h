@@ -10,7 +10,7 @@
 
 namespace memtrace::report {
 
-// Indented, with a line end; bytes that are no UTF-8 become U+FFFD.
+// Returns indented JSON with a line end; bytes that are not UTF-8 become U+FFFD.
 std::string JsonText(const nlohmann::ordered_json& json);
 
 nlohmann::ordered_json LostJson(const trace::Completeness& completeness);

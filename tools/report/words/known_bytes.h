@@ -10,8 +10,8 @@
 
 namespace memtrace::report {
 
-// What stands behind a row whose role is not stated of all bytes: "~" of guesses, "*" of what is
-// inferred.
+// Returns the mark of a row whose role is not stated for all bytes: "~" if some are guessed, "*" if
+// some are inferred.
 std::string EvidenceMarks(const analysis::KnownBytes& known);
 
 // Adds stated_bytes, inferred_bytes and guessed_bytes.

@@ -19,7 +19,7 @@
 namespace memtrace::report {
 namespace {
 
-// 0 if there is no telling.
+// Returns 0 if the width is not known.
 size_t TerminalColumns() {
   if (const char* columns = env::Pointer(env::kColumns)) {
     return static_cast<size_t>(std::strtoul(columns, nullptr, 10));
@@ -33,7 +33,7 @@ struct Character {
   size_t columns = 1;
 };
 
-// A byte that is no UTF-8 is a character of its own.
+// A byte that is not UTF-8 counts as a character of its own.
 Character CharacterAt(std::string_view text, size_t at) {
   const bool is_ascii = static_cast<uint8_t>(text[at]) < 0x80;
   const auto point = is_ascii ? std::nullopt : trace::DecodeUtf8(text, at);

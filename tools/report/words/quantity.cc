@@ -63,7 +63,7 @@ std::string FormatCounted(uint64_t count, std::string_view singular) {
 }
 
 TableUnit UnitFor(uint64_t largest) {
-  // Below 4 GiB hundredths of a GiB would hide too much.
+  // Below 4 GiB, hundredths of a GiB would be too coarse.
   if (largest < 4 * kGiB) return {"MiB", kMiB};
   return {"GiB", kGiB};
 }
@@ -75,8 +75,8 @@ int64_t Hundredths(int64_t bytes, TableUnit unit) {
 
 namespace {
 
-// Rounded down, with what that loses in hundredths of a byte. No product overflows: what a damaged
-// trace claims may be any number.
+// A number rounded down, and the loss in hundredths of a byte. No product overflows, because a
+// damaged trace may contain any number.
 struct RoundedDown {
   int64_t hundredths;
   int64_t loss;

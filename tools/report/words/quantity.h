@@ -10,7 +10,7 @@
 
 namespace memtrace::report {
 
-// For sentences: "512 bytes", "1.5 KiB", "39.1 MiB", "5.80 GiB"; powers of 2 only.
+// Formats bytes for sentences: "512 bytes", "1.5 KiB", "39.1 MiB", "5.80 GiB"; powers of 2 only.
 std::string FormatBytes(uint64_t bytes);
 std::string FormatSignedBytes(int64_t bytes);  // "-1.5 KiB"
 
@@ -20,23 +20,23 @@ std::string FormatDuration(uint64_t nanoseconds);  // "12.34 s", "5.6 ms", "7.8 
 std::string FormatCount(uint64_t count);                               // "41,212"
 std::string FormatCounted(uint64_t count, std::string_view singular);  // "1 hole", "1,200 holes"
 
-// The unit of a whole table, so that its column can be added up by eye.
+// The unit of a whole table, so that a reader can add up its column.
 struct TableUnit {
   std::string_view name;  // "GiB" or "MiB"
   uint64_t bytes = 1;
 };
 TableUnit UnitFor(uint64_t largest);
 
-// Hundredths of a unit, for a column whose printed figures add up to the printed total: each is
-// rounded down, and the hundredths still missing go to those that lost most. None is off by as much
-// as 0.01 units.
+// Returns hundredths of a unit, for a column whose printed figures add up to the printed total.
+// Each is rounded down, and the missing hundredths go to those that lost most. No figure is off by
+// as much as 0.01 units.
 std::vector<int64_t> AdditiveHundredths(const std::vector<int64_t>& bytes, int64_t total,
                                         TableUnit unit);
 int64_t Hundredths(int64_t bytes, TableUnit unit);  // to the nearest
 
 std::string FormatHundredths(int64_t hundredths);          // "23.48"
-std::string FormatFigure(uint64_t bytes, TableUnit unit);  // the same, of bytes, to the nearest
-std::string FormatRest(uint64_t rows, uint64_t bytes);     // of a table: "3 more, 1.5 MiB"
+std::string FormatFigure(uint64_t bytes, TableUnit unit);  // the same for bytes, to the nearest
+std::string FormatRest(uint64_t rows, uint64_t bytes);     // for a table: "3 more, 1.5 MiB"
 
 }  // namespace memtrace::report
 

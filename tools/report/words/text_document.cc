@@ -12,12 +12,12 @@ namespace {
 using Kind = TableColumn::Kind;
 
 constexpr size_t kIndent = 2;
-constexpr size_t kGap = 2;          // between a figure and a text behind it
-constexpr size_t kLeastWidth = 12;  // of a column that takes what is left; less tells nothing
+constexpr size_t kGap = 2;          // between a figure and the text after it
+constexpr size_t kLeastWidth = 12;  // the least width of a column that takes the rest
 
 std::string Blanks(size_t count) { return std::string(count, ' '); }
 
-// Columns of a bar that is the whole; fewer leave room for a remark on a narrow terminal.
+// Columns of a full bar; fewer on a narrow terminal, to leave room for a remark.
 double BarColumns() { return Columns() < kColumns ? 18 : 32; }
 
 class TableText {
@@ -32,7 +32,7 @@ class TableText {
     if (*open < kLeastWidth) *open = 0;
   }
 
-  // `title` stands over the columns in front that have none of their own.
+  // Prints `title` above the first columns, which have no title of their own.
   std::string Head(const std::string& title) const {
     size_t first = 0;
     size_t width = kIndent;
@@ -43,7 +43,7 @@ class TableText {
       head += Blanks(i == 0 ? 0 : GapBefore(i)) + Cell(i, table_.columns[i].title, 0, true);
     return Ended(head);
   }
-  // Whether there is a line above the rows.
+  // True if there is a line above the rows.
   bool has_head() const {
     return table_.beside == 0 &&
            std::any_of(table_.columns.begin(), table_.columns.end(),
@@ -102,7 +102,7 @@ class TableText {
     return RightAligned(rule, Width(line)) + "\n" + line + "\n";
   }
 
-  // Below the rows, where those are parts of something.
+  // Returns the indentation of the rest, which is that of the last row.
   std::string RestIndent() const {
     return Blanks(table_.rows.empty() ? 0 : 2 * table_.rows.back().depth);
   }

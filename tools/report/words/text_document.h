@@ -9,8 +9,8 @@
 
 namespace memtrace::report {
 
-// For a terminal: at most Columns() columns, no colour. Sections are an empty line apart; those
-// without parts are left out.
+// Returns text for a terminal: at most Columns() columns, no color. Sections are separated by an
+// empty line; those without parts are left out.
 std::string TextOf(const Document& document);
 
 }  // namespace memtrace::report

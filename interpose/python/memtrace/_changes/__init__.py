@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remedies that `memtrace fit` tries without touching the script: MEMTRACE_FIT_CHANGES=NAME[=VALUE],...
 
-One module a change, `watch(torch, session, change)`; docs/fit.md, "Remedies", says what each does.
+Each change is a module with `watch(torch, session, change)`; docs/fit.md, "Remedies", explains them.
 """
 
 import importlib
@@ -29,7 +29,7 @@ NAMES = (
 
 
 def start(torch: ModuleType, session: Session, wanted: str) -> None:
-    """Makes the changes that `wanted` names; one that is not known is made nowhere."""
+    """Makes the changes that `wanted` names; ignores unknown names."""
     changes = [Change(*word.partition("=")[::2]) for word in wanted.split(",") if word]
     for change in changes:
         if change.name in NAMES:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""bitsandbytes' Adam8bit and AdamW8bit where the program makes torch's Adam and AdamW."""
+"""Replaces torch's Adam and AdamW by bitsandbytes' Adam8bit and AdamW8bit."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
 _CLASSES = {"Adam": "Adam8bit", "AdamW": "AdamW8bit"}
-# What bitsandbytes has no counterpart of.
+# The options that bitsandbytes does not have.
 _UNKNOWN = ("amsgrad", "maximize", "capturable", "differentiable")
 _SHARED = ("params", "lr", "betas", "eps", "weight_decay")
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
-    """From now on, for these very classes: a class derived from them expects its own base."""
+    """Applies from now on, and only to these classes: a derived class expects its own base."""
     if importlib.util.find_spec("bitsandbytes") is None:
         return
     classes = {getattr(torch.optim, name): eight_bits for name, eight_bits in _CLASSES.items()}
 
-    @functools.wraps(torch.optim.Adam.__init__)  # whoever asks for the signature gets that
+    @functools.wraps(torch.optim.Adam.__init__)  # inspect.signature still returns the original one
     def new(asked: type[Optimizer], *args: object, **kwargs: object) -> object:
         made = None
         if asked in classes:
@@ -40,7 +40,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
         change.made()
         return made
 
-    # AdamW inherits it; what is made is no instance of the class that was asked, so its __init__ is not called.
+    # AdamW inherits it. The new object is not an instance of the requested class, so its __init__ is not called.
     torch.optim.Adam.__new__ = new
 
 
@@ -51,7 +51,7 @@ def _quantized(
         bound = inspect.signature(asked.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
         made = getattr(importlib.import_module("bitsandbytes.optim"), name)
-    except (TypeError, ImportError, AttributeError) as error:  # a copy, an error of the program; no bitsandbytes
+    except (TypeError, ImportError, AttributeError) as error:  # a copy, or the program's error; bitsandbytes is missing
         let_through(error)
         return None
     given = bound.arguments
@@ -65,5 +65,5 @@ def _quantized(
 
 
 def _passing_for(asked: type[Optimizer], made: type[Optimizer]) -> type[Optimizer]:
-    """Gives a class of `made` whose instances are instances of `asked` to whoever asks."""
+    """Returns a class of `made` whose instances pass for instances of `asked`."""
     return type(made.__name__, (made,), {"__class__": property(lambda _optimizer: asked)})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that stand for copies, and whether one was written, or what it stands for, while it was alive."""
+"""Tensors that stand for copies, and a check that neither they nor their originals were written meanwhile."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 class _Copy:
     of: weakref.ref[Tensor]  # a parameter
     storage: int  # the address of the object of its memory when it was copied
-    version: int  # of that memory then: torch counts what is written in place
+    version: int  # its version then: torch counts writes in place
     place: str  # file:line
 
 
 class Aliases:
-    """Follows them where torch gives one for another: `detach`, `data`, `Parameter(...)`."""
+    """Follows them where torch makes one tensor from another: `detach`, `data`, `Parameter(...)`."""
 
     def __init__(self, torch: ModuleType, wrong: Callable[[str], object]) -> None:
         """Calls `wrong` with the place of the copy, by the next `check` at the latest."""
@@ -37,7 +37,7 @@ class Aliases:
         self._sources: IdentityMap[Tensor, bool] = IdentityMap()  # parameters that were ever copied
 
     def add(self, alias: Tensor, parameter: Tensor) -> None:
-        """`alias` stands for a copy of `parameter` that the program makes now."""
+        """Notes that `alias` stands for a copy of `parameter` that the program makes now."""
         if self._sources.get(parameter) is None:
             if not self._sources.items():
                 self._follow()
@@ -57,14 +57,14 @@ class Aliases:
         alive[key] = weakref.ref(alias, ended), copy
 
     def check(self) -> None:
-        """Looks at all that are alive; one that is not was looked at when it ended."""
+        """Checks all that are alive; the others were checked when they ended."""
         for _alias, copy in list(self._alive.values()):
             self._check(copy)
 
     def _check(self, copy: _Copy) -> None:
         parameter = copy.of()
         if parameter is None or parameter.untyped_storage()._cdata != copy.storage:
-            return  # it has gone, or to another memory
+            return  # it is gone, or has other memory
         if parameter._version != copy.version:
             self._wrong(copy.place)
 
@@ -75,7 +75,7 @@ class Aliases:
     def _follow(self) -> None:
         tensor_class, parameter_class = self._torch.Tensor, self._torch.nn.Parameter
         tensor_class.detach = self._following(tensor_class.detach)
-        # What is written through torch's own `data` is not counted; through `detach` it is.
+        # Writes through torch's own `data` are not counted, those through `detach` are.
         data, detach = tensor_class.data, tensor_class.detach
 
         def get(tensor: Tensor) -> Tensor:
@@ -107,7 +107,7 @@ class Aliases:
 
 
 def _place() -> str:
-    """Gives the line of the program that makes the copy."""
+    """Returns the line of the program that makes the copy."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_library(frame):
         frame = frame.f_back

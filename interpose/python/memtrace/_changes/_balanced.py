@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models of transformers spread over all cards by accelerate: `device_map="balanced"`."""
+"""Spreads models of transformers over all cards by accelerate: `device_map="balanced"`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPTION = "device_map"
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
-    """From the import of transformers' models. Nothing without accelerate or a second card, or for one rank of many."""
+    """Starts at the import of transformers' models. Needs accelerate and a second card, and only one rank."""
     is_alone = os.environ.get("WORLD_SIZE", "1") == "1"
     if is_alone and torch.cuda.device_count() > 1 and importlib.util.find_spec("accelerate") is not None:
         spreading = _Spreading(torch, change)
@@ -41,14 +41,14 @@ class _Spreading:
         self._change = change
 
     def watch(self, model_class: type[PreTrainedModel]) -> None:
-        """What is loaded gets the option; what was made otherwise is spread when it is moved to a card as a whole."""
+        """Adds the option to `from_pretrained`; spreads other models when they are moved to a card as a whole."""
         model_class.from_pretrained = classmethod(self._loading(model_class.from_pretrained.__func__))
         model_class.to = self._moving(model_class.to, self._card_of_to)
         model_class.cuda = self._moving(model_class.cuda, lambda *_args, **_kwargs: (True, None))
         model_class.to_empty = self._moving(model_class.to_empty, self._card_of_to_empty)
 
     def watch_trainer(self, trainer_class: type[Trainer]) -> None:
-        """Before it looks at the model: on one card that would become several whole ones, a card each."""
+        """Spreads the model before Trainer sees it: if it were on one card, Trainer would put a copy on each card."""
         original = trainer_class.__init__
 
         @functools.wraps(original)
@@ -65,7 +65,7 @@ class _Spreading:
             if kwargs.get(_OPTION) is not None:
                 return original(cls, *args, **kwargs)
             loaded = original(cls, *args, **{**kwargs, _OPTION: "balanced"})
-            # With `output_loading_info` there is more than the model.
+            # With `output_loading_info` it returns more than the model.
             model = loaded[0] if isinstance(loaded, tuple) else loaded
             self._change.made(_is_spread(model))
             return loaded
@@ -84,13 +84,13 @@ class _Spreading:
     def _moving(
         self, original: Callable[..., object], parse: Callable[..., tuple[bool, torch.dtype | None]]
     ) -> Callable[..., object]:
-        """`parse` says whether its arguments name a card, and a dtype."""
+        """`parse` returns if its arguments name a card, and the dtype."""
 
         @functools.wraps(original)
         def move(model: Module, *args: object, **kwargs: object) -> object:
             try:
                 to_card, dtype = parse(*args, **kwargs)
-            except (TypeError, RuntimeError) as error:  # whose sentence is torch's to say
+            except (TypeError, RuntimeError) as error:  # torch itself raises it with a better sentence
                 let_through(error)
                 to_card, dtype = False, None
             if not to_card or not (_is_spread(model) or self._spread(model, dtype)):
@@ -100,7 +100,7 @@ class _Spreading:
         return move
 
     def _spread(self, model: Module, dtype: torch.dtype | None) -> bool:
-        """Tells whether the cards had room. Blocks that transformers keeps together stay together."""
+        """Spreads the model if the cards have room, and tells if they had. Keeps transformers' blocks together."""
         tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
         if any(tensor.is_cuda for tensor in tensors.values()) or getattr(model, "hf_quantizer", None) is not None:
             return False
@@ -132,6 +132,6 @@ def _is_spread(model: Module) -> bool:
 
 
 def _paths(name: str) -> list[str]:
-    """Gives a.b.c, a.b, a and the whole's."""
+    """Returns a.b.c, a.b, a and "", the name of the whole."""
     parts = name.split(".")
     return [".".join(parts[:end]) for end in range(len(parts), -1, -1)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""bf16 parameters, as `model.to(torch.bfloat16)` makes them, wherever the program brings a model to the card."""
+"""Makes parameters bf16, like `model.to(torch.bfloat16)`, whenever the program brings a model to the card."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
     """Makes bf16 of the fp32 parameters and buffers of modules, once they are on a card.
 
-    Three ways lead there: made on the card (they are registered there), moved (`Module._apply`), placed past both (seen
-    at the first forward of the outermost module). Floats that outermost modules with such parameters are called with
-    become bf16, too.
+    They get there in three ways: made on the card (registered there), moved (`Module._apply`), or placed otherwise
+    (seen at the first forward of the outermost module). Float inputs of outermost modules with such parameters also
+    become bf16.
     """
     halving = _Halving(torch, change)
     halving.watch_registration()
@@ -36,10 +36,10 @@ class _Halving:
     def __init__(self, torch: ModuleType, change: Change) -> None:
         self._torch = torch
         self._change = change
-        self._roots: IdentityMap[Module, bool] = IdentityMap()  # whether they have bf16 parameters
+        self._roots: IdentityMap[Module, bool] = IdentityMap()  # True if they have bf16 parameters
 
     def watch_registration(self) -> None:
-        """Before the hooks that say whose memory it is: they are to see the memory that stays."""
+        """Registers before the hooks that label memory, which must see the memory that stays."""
         modules = self._torch.nn.modules.module
         for kind in ("parameter", "buffer"):
             handle = getattr(modules, f"register_module_{kind}_registration_hook")(self._registered)
@@ -49,7 +49,7 @@ class _Halving:
         self._halve(tensor)
 
     def watch_moves(self) -> None:
-        """As they move, so that nothing of 32 bits reaches the card."""
+        """Halves tensors as they move, so that no fp32 reaches the card."""
         module_class = self._torch.nn.Module
         original = module_class._apply
 
@@ -60,7 +60,7 @@ class _Halving:
         module_class._apply = apply
 
     def _halving(self, function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-        if hasattr(function, "is_halving"):  # a part's turn
+        if hasattr(function, "is_halving"):  # called for a part
             return function
 
         def move(tensor: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ class _Halving:
         return move
 
     def root(self, module: Module) -> bool:
-        """Makes bf16 of what an outermost module holds on a card; tells whether it has parameters of that kind."""
+        """Makes bf16 of an outermost module's tensors on a card. True if it has bf16 parameters."""
         known = self._roots.get(module)
         if known is None:
             for tensor in (*module.parameters(), *module.buffers()):
@@ -89,7 +89,7 @@ class _Halving:
             tensor.data = tensor.data.to(self._torch.bfloat16)
 
     def _is_plain_float(self, tensor: Tensor) -> bool:
-        """Tensors of classes of their own (sharded, quantized, flat) have their own ways to change."""
+        """True for plain fp32 tensors. Other classes (sharded, quantized, flat) are changed in other ways."""
         plain = type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter)
         return plain and tensor.dtype is self._torch.float32
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What has to be bf16 beside the parameters, so that a program that was written for fp32 goes on."""
+"""Casts inputs and targets to bf16 where a program written for fp32 would fail with bf16 parameters."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 
-# Losses that take no two dtypes: their backward says "Found dtype Float but expected BFloat16". Others promote.
+# Losses that do not accept two dtypes: their backward says "Found dtype Float but expected BFloat16". Others promote.
 _LOSSES = ("mse_loss", "huber_loss", "binary_cross_entropy")
 
 
 def watch(torch: ModuleType, session: Session, is_bf16: Callable[[Module], bool]) -> None:
-    """Casts floats on a card that a module with bf16 parameters is called with, and the targets of some losses."""
+    """Casts float inputs on a card of modules with bf16 parameters, and the targets of some losses."""
 
     def prepare(module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         if not is_bf16(module):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradient checkpointing: by the model's own switch where it has one, else around its repeated blocks."""
+"""Gradient checkpointing: by the model's own switch if it has one, else around its repeated blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
-    """From the first training forward of each outermost module."""
+    """Applies before the first training forward of each outermost module."""
     looked_at: IdentityMap[Module, bool] = IdentityMap()
 
     def change_root(root: Module) -> None:
@@ -32,7 +32,7 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
 
 
 def _switches(root: Module) -> list[Module]:
-    """The outermost models with a switch of transformers' kind, or of diffusers'."""
+    """Returns the outermost models with a checkpointing switch of transformers or diffusers."""
     found: list[Module] = []
     waiting = [root]
     while waiting:
@@ -62,7 +62,7 @@ def _checkpointed(module: Module) -> int:
 
 
 def _switch_on(root: Module) -> int:
-    """Gives the number of parts that checkpoint now and did not before."""
+    """Returns the number of parts that checkpoint now and did not before."""
     made = 0
     for module in _switches(root):
         before = _checkpointed(module)
@@ -81,13 +81,13 @@ def _wrap_blocks(torch: ModuleType, root: Module) -> int:
 
 
 def _repeated_blocks(torch: ModuleType, root: Module) -> list[Module]:
-    """The blocks of the longest list of equal ones, and those of other lists of the same class."""
+    """Returns the blocks of the longest list of equal ones, and those of the same class in other lists."""
     lists = [
         list(part)
         for part in root.modules()
         if isinstance(part, (torch.nn.ModuleList, torch.nn.Sequential)) and len({type(block) for block in part}) == 1
     ]
-    # Of a single operation nothing is saved but what checkpointing keeps as well.
+    # Blocks of a single operation are left out, because that only saves what checkpointing also keeps.
     lists = [blocks for blocks in lists if next(blocks[0].children(), None) is not None]
     longest: list[Module] = max(lists, key=len, default=[])
     if len(longest) < 2:

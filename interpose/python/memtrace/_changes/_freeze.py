@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`requires_grad_(False)` of what no optimizer steps: its gradients, and the activations for them, are of no use."""
+"""Sets `requires_grad_(False)` on parameters that no optimizer steps, whose gradients and activations are useless."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
-    """From the first forward after an optimizer was made, for the parameters of each outermost module."""
+    """Applies at the first forward after an optimizer was made, to the parameters of each outermost module."""
     _Freezing(torch, change).watch(session)
 
 
@@ -28,7 +28,7 @@ class _Freezing:
         self._torch = torch
         self._change = change
         self._stepped: set[int] = set()  # ids of the parameters that ever were in an optimizer
-        self._roots: IdentityMap[Module, int] = IdentityMap()  # how many those were when the module was looked at
+        self._roots: IdentityMap[Module, int] = IdentityMap()  # their number when the module was looked at
         self._frozen: set[int] = set()
 
     def watch(self, session: Session) -> None:
@@ -36,7 +36,7 @@ class _Freezing:
         before_training(self._torch, session, self._freeze)
 
     def _will_be_stepped(self, tensors: list[Tensor]) -> None:
-        """An optimizer that is made late takes its parameters back. Copies that no module has (fp32) say nothing."""
+        """Unfreezes parameters of an optimizer made late. Copies that belong to no module (fp32) do not count."""
         self._stepped.update(id(tensor) for tensor in tensors if isinstance(tensor, self._torch.nn.Parameter))
         for tensor in tensors:
             if id(tensor) in self._frozen:

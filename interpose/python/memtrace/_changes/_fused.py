@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`fused=True` for optimizers whose caller did not decide about it; it stands in the place of `foreach`."""
+"""Sets `fused=True` for optimizers whose caller did not choose; it replaces `foreach`."""
 
 from types import ModuleType
 
@@ -10,7 +10,7 @@ from memtrace._session import Session
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
-    """From now on. What a fused update cannot do (tensors that are no floats, gradients through it) stays as it is."""
+    """Applies from now on. Updates that cannot be fused (not floats, gradients through the update) stay as they are."""
 
     def fuse(arguments: Arguments) -> None:
         if arguments.get("fused") is not None or arguments.get("foreach") is True or arguments.get("differentiable"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The models of the program, whether they were called or not. Both look at every object of the process."""
+"""Finds the models of the program, called or not, by looking at every object of the process."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def modules(torch: ModuleType) -> list[Module]:
-    """Gives every module whose making has begun, the oldest first."""
+    """Returns every module whose construction has begun, the oldest first."""
     found = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
     return [module for module in found if "_modules" in vars(module)]
 
 
 def roots(torch: ModuleType) -> list[Module]:
-    """Gives those that are no part of another."""
+    """Returns those that are not part of another."""
     found = modules(torch)
     parts = {id(part) for module in found for part in vars(module)["_modules"].values()}
     return [module for module in found if id(module) not in parts]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`foreach=False`: one tensor after another, so that no list of temporary copies is ever alive."""
+"""Sets `foreach=False`: tensors are updated one by one, so that no list of temporary copies exists."""
 
 from types import ModuleType
 
@@ -10,7 +10,7 @@ from memtrace._session import Session
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
-    """From now on; a fused optimizer has no such list and stays as it is."""
+    """Applies from now on. A fused optimizer has no such list and stays as it is."""
 
     def loop(arguments: Arguments) -> None:
         if not arguments.get("fused") and arguments.get("foreach") is not False:

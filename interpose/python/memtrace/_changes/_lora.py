@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""LoRA by peft: small adapters are trained, and the model that the optimizer was made for is not."""
+"""LoRA by peft: trains small adapters in place of the model that the optimizer was made for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RANK = 16
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
-    """From the next optimizer on; the change's value is the rank. Nothing without peft."""
+    """Applies from the next optimizer on; the change's value is the rank. Does nothing without peft."""
     rank = int(change.value) if change.value.isdecimal() else _RANK
     if importlib.util.find_spec("peft") is None:
         return
@@ -47,15 +47,15 @@ class _Lora:
         self._torch = torch
         self._change = change
         self._rank = rank
-        # Adapters by model, with their names; none where peft could do nothing.
+        # The adapters of each model by name; none if peft could not add any.
         self._adapters: IdentityMap[Module, dict[str, Parameter]] = IdentityMap()
 
     def instead_of(self, params: ParamsT) -> ParamsT:
-        """Gives what an optimizer of these parameters steps instead: in the same groups, in the same form."""
+        """Returns the parameters for the optimizer to step instead, in the same groups and form."""
         arguments: Arguments = {"params": params}
         try:
             asked = {id(tensor) for tensor in tensors(self._torch, arguments)}
-        except (TypeError, KeyError, IndexError) as error:  # whose sentence is torch's to say
+        except (TypeError, KeyError, IndexError) as error:  # torch itself raises it with a better sentence
             let_through(error)
             return arguments["params"]
         for model in self._models(asked):
@@ -69,7 +69,7 @@ class _Lora:
         return arguments["params"]
 
     def _models(self, asked: set[int]) -> Iterator[Module]:
-        """Gives the outermost models of transformers with such parameters, and other outermost modules."""
+        """Yields the outermost models of transformers with such parameters, and other outermost modules."""
         for root in roots(self._torch):
             if not asked.isdisjoint(map(id, root.parameters())):
                 models = list(_transformers_models(root)) or [root]
@@ -83,12 +83,12 @@ class _Lora:
         if not plain or is_spread or any(isinstance(part, layer) for part in model.modules()):
             return {}
         before = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
-        for targets in (None, "all-linear"):  # peft's own choice for this architecture, or all
+        for targets in (None, "all-linear"):  # peft's own choice for this architecture, else all
             try:
                 peft.get_peft_model(model, peft.LoraConfig(r=self._rank, lora_alpha=self._rank, target_modules=targets))
             except self._torch.OutOfMemoryError:
                 raise
-            except Exception as error:  # not an architecture that peft knows; no linear layers
+            except Exception as error:  # peft does not know the architecture; no linear layers
                 let_through(error)
                 for parameter, is_trained in before:
                     parameter.requires_grad_(is_trained)
@@ -96,9 +96,9 @@ class _Lora:
                 return {name: p for name, p in model.named_parameters() if p.requires_grad}
         return {}
 
-    # Parameters are tensors, pairs with a name, or groups of either, which is asked of the first or of each.
+    # Parameters are tensors, pairs with a name, or groups of either; the first one, or each group, shows the form.
     def _replace(self, params: list[Any], model: Module, adapters: dict[str, Parameter]) -> None:
-        """Puts the adapters where the first of the model's parameters was asked for; groups that lose all stay."""
+        """Puts the adapters in the place of the first of the model's parameters; keeps groups that become empty."""
         frozen = {id(parameter) for parameter in model.parameters()}
         is_put = False
         groups = [entry for entry in params if isinstance(entry, dict)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`resize_token_embeddings(..., mean_resizing=False)`: no covariance of the old embeddings, which takes fp32."""
+"""Sets `mean_resizing=False` for `resize_token_embeddings`, which otherwise computes a covariance in fp32."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _OPTION = "mean_resizing"
 
 
 def watch(_torch: ModuleType, _session: Session, change: Change) -> None:
-    """From the import of transformers' models, for whoever did not say False."""
+    """Applies from the import of transformers' models, unless the caller passes False."""
     when_imported("transformers.modeling_utils", lambda module: _watch_models(module.PreTrainedModel, change))
 
 
 def _watch_models(base: type[PreTrainedModel], change: Change) -> None:
-    """Models with a method of their own hand the option on to the base's, which finds False chosen already."""
+    """Watches the base's method and overrides of it; an override passes on the option, which is False by then."""
     _watch_class(base, change)
     original = base.__init_subclass__
 
@@ -49,7 +49,7 @@ def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:
     def resize(model: Module, *args: object, **kwargs: object) -> object:
         try:
             bound = signature.bind(model, *args, **kwargs)
-        except TypeError as error:  # whose sentence is transformers' to say
+        except TypeError as error:  # transformers itself raises it with a better sentence
             let_through(error)
             return original(model, *args, **kwargs)
         if bound.arguments.get(_OPTION, True) is False:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tensors in what a module is called with and what it gives."""
+"""Finds the tensors in the arguments and results of modules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 if TYPE_CHECKING:
     from torch import Tensor
 
-    # What a module is called with or gives. Its very class is asked at each level, which checkers do not follow.
+    # The arguments or result of a module. The exact class is checked at each level, which type checkers cannot follow.
     Nested = Any
 
 
@@ -23,9 +23,9 @@ def replace(torch: ModuleType, value: dict[str, object], change: Callable[[Tenso
 @overload
 def replace(torch: ModuleType, value: object, change: Callable[[Tensor], Tensor]) -> object: ...
 def replace(torch: ModuleType, value: Nested, change: Callable[[Tensor], Tensor]) -> object:
-    """Gives `value` with `change(tensor)` for each tensor.
+    """Returns `value` with `change(tensor)` for each tensor.
 
-    Goes into lists, tuples and dicts, transformers' outputs, too; other objects of the program stay as they are.
+    Goes into lists, tuples, dicts and transformers' outputs; other objects of the program stay as they are.
     """
     if isinstance(value, torch.Tensor):
         return change(value)
@@ -42,7 +42,7 @@ def replace(torch: ModuleType, value: Nested, change: Callable[[Tensor], Tensor]
 
 
 def tensors(torch: ModuleType, value: Nested) -> Iterator[Tensor]:
-    """Gives the tensors that `replace` finds."""
+    """Yields the tensors that `replace` finds."""
     if isinstance(value, torch.Tensor):
         yield value
     elif type(value) in (list, tuple):
@@ -54,7 +54,7 @@ def tensors(torch: ModuleType, value: Nested) -> Iterator[Tensor]:
 
 
 def _is_model_output(value: object) -> bool:
-    """Of transformers' and diffusers' classes: dicts whose values are attributes as well."""
+    """True for output classes of transformers and diffusers: dicts whose values are also attributes."""
     return isinstance(value, dict) and any(
         base.__name__ in ("ModelOutput", "BaseOutput") for base in type(value).__mro__
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models that only serve wait in the host's memory: `model.to("cuda")` before, `model.to("cpu")` after their calls."""
+"""Keeps models that only serve in the host's memory: `to("cuda")` before their calls, `to("cpu")` after them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from torch import Tensor, UntypedStorage
     from torch.nn import Module
 
-# Bytes; what is smaller stays: a rotary table, a step's number, whose values the host may know.
+# Bytes. Smaller tensors stay: a rotary table, a step's number, whose values the host may know.
 _LEAST_BYTES = 1 << 16
-# What would read or write memory that is not there; a kernel that does is not run on the simulated card.
+# Methods that would read or write memory that is away. Kernels that do so are not run on the simulated card.
 _COPIES = ("clone", "copy_", "to", "cpu")
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
-    """From now on; says at the end how many bytes went over the bus, both ways together."""
+    """Applies from now on; states at the end how many bytes crossed the bus, in both directions together."""
     host = _Host(torch, session)
     _serving.watch(torch, session, change, host)
     for name in _COPIES:
@@ -35,12 +35,12 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
 
 
 class _Host:
-    """Gives the card's memory back and takes it again; the tensors stay what they are, without a copy in the host."""
+    """Releases the card's memory and takes it again. The tensors stay the same objects, without a copy in the host."""
 
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
-        self._away: dict[int, tuple[UntypedStorage, int]] = {}  # storages, by address of their object, with their bytes
+        self._away: dict[int, tuple[UntypedStorage, int]] = {}  # storages and their bytes, by address of their object
         self.copied = 0  # bytes
 
     def put_away(self, module: Module) -> bool:
@@ -54,7 +54,7 @@ class _Host:
         return self.copied > before
 
     def _storages(self, module: Module) -> dict[int, tuple[UntypedStorage, int]]:
-        """Gives them with the bytes of the module in them: what else lies there is not the module's to put away."""
+        """Returns the storages with the module's bytes in them: other bytes there are not the module's to release."""
         found: dict[int, tuple[UntypedStorage, int]] = {}
         for tensor in (*module.parameters(), *module.buffers()):
             storage = tensor.untyped_storage()
@@ -84,7 +84,7 @@ class _Host:
         return storage is not None
 
     def fetching(self, original: Callable[..., object]) -> Callable[..., object]:
-        """Gives a method of tensors that finds the memory of those that it is called with."""
+        """Wraps a method of tensors so that it first takes back the memory of its arguments."""
         is_compiling = self._torch.compiler.is_compiling
 
         @functools.wraps(original)

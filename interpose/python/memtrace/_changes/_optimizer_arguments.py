@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of an optimizer of torch.optim when it is made."""
+"""The arguments with which optimizers of torch.optim are made."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from memtrace._signal_exceptions import let_through
 if TYPE_CHECKING:
     from torch import Tensor
 
-Arguments = dict[str, Any]  # by name, of the constructor of any class: a change knows what those that it reads are
+Arguments = dict[str, Any]  # by name, for any class's constructor: each change knows those that it reads
 
 
 def adapt(torch: ModuleType, option: str, change: Callable[[Arguments], None]) -> None:
-    """Has `change` see, and change, the arguments of every class of torch.optim that takes `option`."""
+    """Lets `change` see and change the arguments of every class of torch.optim that takes `option`."""
     for made in list(vars(torch.optim).values()):
         if isinstance(made, type) and option in inspect.signature(made).parameters:
             made.__init__ = _adapted(made.__init__, change)  # type: ignore[misc]
@@ -32,7 +32,7 @@ def _adapted(original: Callable[..., None], change: Callable[[Arguments], None])
     def construct(*args: object, **kwargs: object) -> None:
         try:
             bound = signature.bind(*args, **kwargs)
-        except TypeError as error:  # whose sentence is torch's to say
+        except TypeError as error:  # torch itself raises it with a better sentence
             let_through(error)
             original(*args, **kwargs)
             return
@@ -43,7 +43,7 @@ def _adapted(original: Callable[..., None], change: Callable[[Arguments], None])
 
 
 def tensors(torch: ModuleType, arguments: Arguments) -> Iterator[Tensor]:
-    """Gives the tensors of `params`, in whichever of its forms; what can be gone through once is made a list."""
+    """Yields the tensors of `params` in any of its forms; makes lists of iterators, which can be read only once."""
     if isinstance(arguments["params"], torch.Tensor):
         return
     arguments["params"] = list(arguments["params"])
@@ -58,7 +58,7 @@ def tensors(torch: ModuleType, arguments: Arguments) -> Iterator[Tensor]:
 
 
 def groups_say(arguments: Arguments, *options: str) -> bool:
-    """Tells whether a parameter group states one of these options for itself; after `tensors`."""
+    """True if a parameter group sets one of these options itself; call it after `tensors`."""
     params = arguments["params"]
     return isinstance(params, list) and any(set(options) & set(entry) for entry in params if isinstance(entry, dict))
 

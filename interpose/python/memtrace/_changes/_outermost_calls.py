@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of modules that the program itself makes: those of a module within another's forward are not."""
+"""Calls of modules by the program itself, as opposed to calls within another module's forward."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def around_each(
     prepare: Callable[[Module, tuple[object, ...], dict[str, object]], Arguments],
     finish: Callable[[Module, object], object] = lambda _module, output: output,
 ) -> None:
-    """Has `prepare` called before every outermost module's forward; what it gives are the arguments then.
+    """Calls `prepare` before every outermost module's forward, which gets the arguments that it returns.
 
-    `finish` gets what the module gave and says what the caller gets. What backward computes again is called as it was
-    the first time.
+    `finish` gets the module's result and returns the caller's. Backward recomputes with the arguments of the first
+    call.
     """
     modules = torch.nn.modules.module
     original = modules.Module.__call__
@@ -44,7 +44,7 @@ def around_each(
 
 
 def before_training(torch: ModuleType, session: Session, change_root: Callable[[Module], None]) -> None:
-    """Has `change_root` called with each outermost module before each of its forwards that records gradients."""
+    """Calls `change_root` with each outermost module before each of its forwards that records gradients."""
 
     def prepare(module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         if torch.is_grad_enabled():

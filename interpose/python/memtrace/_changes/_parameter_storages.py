@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which parameter of which module a tensor is, or is a whole view of."""
+"""Finds the parameter of a module that a tensor is, or is a whole view of."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ParameterStorages:
-    """Finds parameters by their memory; looks for them anew once a module has registered or moved one."""
+    """Finds parameters by their memory; searches again after a module has registered or moved one."""
 
     def __init__(self, torch: ModuleType) -> None:
         """Watches modules."""
@@ -41,7 +41,7 @@ class ParameterStorages:
         module_class._apply = apply
 
     def parameter_of(self, tensor: Tensor) -> Tensor | None:
-        """Gives the parameter whose memory, order included, is that of `tensor`; None if there is none."""
+        """Returns the parameter with the same memory, in the same order, as `tensor`; None if there is none."""
         storage = tensor.untyped_storage()._cdata
         parameter = self._at(storage)
         if parameter is None and self._is_stale:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models that only serve live on another card: `model.to("cuda:1")`, inputs moved there, what it gives moved back."""
+"""Keeps models that only serve on another card: moves inputs there, and results back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
-    """From now on; the change's value is the card, cuda:1 if there is none. Nothing if that card is not there."""
+    """Applies from now on; the change's value is the card, cuda:1 by default. Does nothing if that card is missing."""
     try:
         card = torch.device(change.value or "cuda:1")
     except RuntimeError as error:
@@ -38,7 +38,7 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
 
 
 def _train_on_one(arguments_class: type[TrainingArguments]) -> None:
-    """A Trainer that sees two cards would put a whole model on each: `args._n_gpu = 1`, as it does for spread ones."""
+    """Sets `args._n_gpu = 1`, as Trainer does for spread models: with two cards it would copy the model to each."""
     original = arguments_class.n_gpu
     arguments_class.n_gpu = property(lambda arguments: min(1, original.__get__(arguments)))
 
@@ -75,7 +75,7 @@ class _SecondCard:
             module.to(home)
 
     def _home(self, module: Module) -> Device | None:
-        """Gives the card from which the module, or the whole that it is part of, was moved; None if it was not."""
+        """Returns the card that the module, or the model that it is part of, was moved from; None if it was not."""
         first = next(itertools.chain(module.parameters(), module.buffers()), None)
         return None if first is None or first.device != self._card else self._homes.get(first)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models that only serve: nothing of them is stepped, and no backward goes through them."""
+"""Models that only serve: none of their parameters is stepped, and no backward goes through them."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 
-# Less is not worth a line of the program.
+# A smaller model is not worth a line in the program.
 _LEAST_BYTES = 1 << 20
 
 
 class Place(Protocol):
-    """Where they are while the program does something else."""
+    """The place for such models while the program does something else."""
 
     def put_away(self, module: Module) -> bool:
-        """Its outermost call, or `generate`, has ended, or training begins without it; tells whether it was there."""
+        """Puts the module away after its outermost call or `generate`, or before training. True if it was there."""
 
     def fetch(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
-        """It, or a part of it, is about to be called; gives the arguments then. Any module, serving or not."""
+        """Prepares for a call of any module or a part of it, and returns the arguments for it."""
 
     def answer(self, module: Module, output: object) -> object:
-        """Gives what its caller gets for what it gave."""
+        """Returns the caller's result for the module's output."""
 
     def take_back(self, module: Module) -> None:
-        """It does not only serve: it is for good where the program put it."""
+        """Puts the module back for good, because it does not only serve."""
 
 
 def watch(torch: ModuleType, session: Session, change: Change, place: Place) -> None:
-    """Puts them away after each outermost call, and, before the first training forward, those not called yet."""
+    """Puts them away after each outermost call. Those not called yet go before the first training forward."""
     serving = _Serving(torch, change, place)
     _stepped.hear(torch, serving.will_be_stepped)
     around_each(torch, session, serving.before, serving.after)
@@ -54,12 +54,12 @@ class _Serving:
         self._torch = torch
         self._change = change
         self._place = place
-        self._trained: IdentityMap[Tensor, bool] = IdentityMap()  # parameters that an optimizer or a graph has
+        self._trained: IdentityMap[Tensor, bool] = IdentityMap()  # parameters of an optimizer or a graph
         self._served: IdentityMap[Module, bool] = IdentityMap()
-        self._stepped = 0  # parameters that optimizers have
-        self._looked_at = 0  # how many those were when idle models were looked for
-        self._generating = 0  # calls of generate, one in another
-        self._waiting: list[Module] = []  # for the end of the outermost of them
+        self._stepped = 0  # number of parameters that optimizers have
+        self._looked_at = 0  # that number when idle models were last searched
+        self._generating = 0  # nested calls of generate
+        self._waiting: list[Module] = []  # modules to serve when the outermost of them ends
 
     def will_be_stepped(self, tensors: list[Tensor]) -> None:
         self._stepped += len(tensors)
@@ -84,11 +84,11 @@ class _Serving:
         return self._place.answer(module, output)
 
     def _is_recorded(self, *values: object) -> bool:
-        """A tensor among them takes part in a backward."""
+        """True if a tensor among them takes part in a backward."""
         return any(tensor.requires_grad for value in values for tensor in _nested.tensors(self._torch, value))
 
     def watch_generate(self, module: ModuleType) -> None:
-        """A call for each token is one use of the model."""
+        """Treats a call of generate as one use of the model, although it calls the model for each token."""
         owner = module.GenerationMixin
         original: Callable[..., object] = owner.generate
 
@@ -124,7 +124,7 @@ class _Serving:
         return not any(self._trained.get(tensor) for tensor in tensors)
 
     def _is_plain(self, tensor: Tensor) -> bool:
-        """Those that are sharded or quantized have their own ways to move, and may not be referred to weakly."""
+        """True for plain tensors. Sharded or quantized ones move in other ways and may not support weak references."""
         return type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter)
 
     def _train(self, parameters: list[Tensor]) -> None:

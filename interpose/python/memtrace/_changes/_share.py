@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of parameters that nobody writes share the memory of what they are copies of."""
+"""Lets copies of parameters that nobody writes share their originals' memory."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from memtrace._vocabulary import FIT_WRONG_SHARE
 if TYPE_CHECKING:
     from torch import Tensor
 
-# A smaller copy is not worth a line of the program.
+# A smaller copy is not worth a line in the program.
 _LEAST_BYTES = 1 << 20
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
-    """From now on, for `clone`, `to(copy=True)` and what calls them: `copy.deepcopy` of modules and parameters."""
+    """Applies from now on to `clone`, `to(copy=True)` and their callers, such as `copy.deepcopy` of modules."""
     sharing = _Sharing(torch, session, change)
     torch.Tensor.clone = sharing.cloning(torch.Tensor.clone)
     torch.clone = sharing.cloning(torch.clone)  # type: ignore[attr-defined]
@@ -42,7 +42,7 @@ class _Sharing:
         session.before_close.append(self._aliases.check)
 
     def _is_wrong(self, session: Session, place: str) -> None:
-        """A copy, or what it is a copy of, was written: what the program computes needs both."""
+        """Takes the change back: a copy or its original was written, so the program needs both."""
         if self._is_right:
             self._is_right = False
             self._change.made(-self._change.places)
@@ -64,7 +64,7 @@ class _Sharing:
         def to(tensor: Tensor, *args: object, **kwargs: object) -> Tensor:
             if kwargs.get("copy") is not True or not self._is_large(tensor):
                 return original(tensor, *args, **kwargs)
-            # Without `copy` it is the tensor itself exactly if neither its card nor its type changes.
+            # Without `copy`, it returns the tensor itself only if neither its card nor its dtype changes.
             moved = original(tensor, *args, **{**kwargs, "copy": False})
             if moved is not tensor:
                 return moved
@@ -78,7 +78,7 @@ class _Sharing:
         return type(tensor) in plain and tensor.is_cuda and tensor.nbytes >= _LEAST_BYTES
 
     def _share(self, tensor: Tensor) -> Tensor | None:
-        """Gives what may stand for a copy of `tensor`; None if it is no parameter's, or only a part of one."""
+        """Returns a tensor that may stand for a copy of `tensor`; None unless that is a whole parameter."""
         if not self._is_right or self._torch.compiler.is_compiling() or not self._is_large(tensor):
             return None
         parameter = self._storages.parameter_of(tensor)
@@ -92,7 +92,7 @@ class _Sharing:
 
 
 def _differentiable_alias(torch: ModuleType) -> Callable[[Tensor], Tensor]:
-    """Gives a function that a backward goes through as through `clone`, and whose result may be written as its."""
+    """Returns a function with the gradient of `clone`, whose result may be written like a clone."""
     function = importlib.import_module("torch.autograd").Function
 
     class Alias(function):  # type: ignore[misc, valid-type]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which tensors optimizers step."""
+"""Tells which tensors optimizers step."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""LoRA as peft makes it: adapters beside a frozen model."""
+"""LoRA by peft: adapters beside a frozen model."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from memtrace._estimate.problem import ProblemError, first_line, package
 if TYPE_CHECKING:
     from torch.nn import Module
 
-# Their heads are new and trained whole.
+# Tasks whose heads are new and trained completely.
 _TASKS = {
     "ForSequenceClassification": "SEQ_CLS",
     "ForTokenClassification": "TOKEN_CLS",
     "ForQuestionAnswering": "QUESTION_ANS",
 }
-# What diffusers' own training scripts adapt.
+# The modules that diffusers' own training scripts adapt.
 _ATTENTION = ["to_q", "to_k", "to_v", "to_out.0"]
 
 
 def add_lora(model: Module, rank: int, *, is_of_diffusers: bool) -> Module:
-    """Gives `model` with adapters on what peft takes by default. Raises ProblemError if it has nothing to adapt."""
+    """Returns `model` with adapters in peft's default places. Raises ProblemError if there is nothing to adapt."""
     peft = package("peft", "--lora")
     common = {"r": rank, "lora_alpha": 2 * rank}
     try:

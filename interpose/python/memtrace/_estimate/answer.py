@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment found, for programs and as a sentence."""
+"""The result of an experiment, for programs and as a sentence."""
 
 from dataclasses import dataclass
 from typing import TypedDict
 
-# What is there before a step begins.
+# Memory that exists before a step begins.
 _STANDING = ("parameters", "buffers", "context", "outside torch", "other processes")
 _PLACES = {"optimizer": "optimizer.step()", "backward": "backward pass", "recompute": "backward pass"}
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
@@ -15,7 +15,7 @@ _ORDINALS = {1: "first", 2: "second", 3: "third"}
 class FirstFailure:
     """The request that the card could not serve. Bytes."""
 
-    line: str  # "train.py:20", or the library's where no line of the program's own is known
+    line: str  # "train.py:20", or the library's line if none of the program's own is known
     bytes: int
     short_by: int
     step: int
@@ -24,7 +24,7 @@ class FirstFailure:
 
     @property
     def place(self) -> str:
-        """As "the first optimizer.step()"."""
+        """Returns a place such as "the first optimizer.step()"."""
         if self.phase == "init":
             return "the placing of the model"
         return f"the {_ORDINALS.get(self.step, f'{self.step}th')} {_PLACES.get(self.phase, self.phase)}"
@@ -32,12 +32,12 @@ class FirstFailure:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a training needs of a card, seen in a run on a simulated one. Bytes, of the card that has to hold most."""
+    """The memory that a training needs, seen in a run on a simulated card. Bytes, on the card that has to hold most."""
 
-    card: str  # as docs/simulated-card.md describes cards
+    card: str  # a specification as in docs/simulated-card.md
     card_bytes: int
     fits: bool
-    peak_allocated: int  # as torch.cuda.max_memory_allocated() has it, without a limit
+    peak_allocated: int  # like torch.cuda.max_memory_allocated(), without a limit
     peak_reserved: int
     parts: dict[str, int]  # by role; they sum to `total`
     total: int  # the peak, the context and what other processes hold
@@ -46,7 +46,7 @@ class Estimate:
 
     @property
     def sentence(self) -> str:
-        """Whether it fits, in one sentence."""
+        """One sentence that says if it fits."""
         if self.first_failure is None:
             return f"fits: needs {_gib(self.total)} of the card's {_gib(self.card_bytes)}"
         begin = f"will run out in {self.first_failure.place}: "
@@ -62,7 +62,7 @@ class Estimate:
         return f"{begin}needs {_gib(self.short_by)} more than the {_gib(left)} left"
 
     def __str__(self) -> str:
-        """One paragraph."""
+        """Returns one paragraph."""
         parts = ", ".join(f"{name} {_gib(size)}" for name, size in self.parts.items() if size >= self.total // 200)
         where = "" if self.first_failure is None else f" First to fail: {self.first_failure.line}."
         return (
@@ -73,14 +73,14 @@ class Estimate:
 
 
 class Part(TypedDict):
-    """What one role holds, in bytes."""
+    """The bytes that one role holds."""
 
     name: str
     bytes: int
 
 
 class CardNeeds(TypedDict):
-    """What one card has to hold, in bytes."""
+    """The bytes that one card has to hold."""
 
     card: int
     needs: int
@@ -101,7 +101,7 @@ class Failure(TypedDict):
 
 
 class FitAnswer(TypedDict):
-    """What is read of the schema memtrace.fit/1."""
+    """The fields of the schema memtrace.fit/1 that are read."""
 
     cards: list[CardNeeds]
     card_bytes: list[int]
@@ -110,16 +110,16 @@ class FitAnswer(TypedDict):
 
 
 class DoesNotFit(AssertionError):  # noqa: N818  # a statement, as a failing test reads
-    """A training does not fit a card. `estimate` has the figures."""
+    """Raised if a training does not fit a card. `estimate` has the figures."""
 
     def __init__(self, estimate: Estimate) -> None:
-        """Says `estimate`'s sentence."""
+        """Uses `estimate`'s sentence as the message."""
         super().__init__(estimate.sentence)
         self.estimate = estimate
 
 
 def from_fit(found: FitAnswer, card: str) -> Estimate:
-    """Reads what `memtrace fit --json` printed (schema memtrace.fit/1)."""
+    """Parses the output of `memtrace fit --json` (schema memtrace.fit/1)."""
     fullest = max(found["cards"], key=lambda one: int(one["needs"]))
     size = int(found["card_bytes"][fullest["card"]])
     parts = {part["name"]: int(part["bytes"]) for part in fullest["parts"]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that a program calls to know whether its training fits."""
+"""Functions that a program calls to learn if its training fits."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -23,18 +23,18 @@ def estimate(
     loss: "Callable[..., Tensor] | None" = None,
     steps: int = 2,
 ) -> Estimate:
-    """Finds what training `model` needs, by making its steps on a simulated card in another process.
+    """Finds the memory that training `model` needs, by making its steps on a simulated card in another process.
 
     This process and its GPU are not touched: `model` and `optimizer` are described without their weights. A model that
-    is on no card is taken to card 0. `example_inputs` is what the model is called with: a dict, a tuple, or one tensor.
-    `loss` makes the loss of what the model gives; without it that is the output's `loss`, or the mean of the (first)
-    output. Called inside torch.autocast, the steps are made in it. `card` is what `memtrace run --card` takes ("24GiB",
-    "rtx-4090"); without it, the cards of this process with what others hold of them now. At least `steps` steps are
-    made, until the peak settles. Without an optimizer, a model in training mode is run forward and backward, one in
-    evaluation mode forward only.
+    is on no card is moved to card 0. `example_inputs` are the model's inputs: a dict, a tuple, or one tensor. `loss`
+    computes the loss from the model's output; by default that is the output's `loss`, or the mean of the (first)
+    output. Called inside torch.autocast, the steps also run in it. `card` is a value for `memtrace run --card`
+    ("24GiB", "rtx-4090"); by default the cards of this process with what others hold on them now. At least `steps`
+    steps are made, until the peak settles. Without an optimizer, a model in training mode runs forward and backward,
+    one in evaluation mode forward only.
 
-    Raises ValueError if `card` describes no card or `steps` is below 1, RuntimeError if the model cannot be taken to
-    another process or the step fails by itself. Takes some seconds. Thread rule: from any thread that does not train.
+    Raises ValueError if `card` describes no card or `steps` is below 1, RuntimeError if the model cannot be described
+    or the step fails by itself. Takes some seconds. Thread rule: any thread that does not train.
     """
     from memtrace._estimate import experiment
     from memtrace._estimate.description import Job
@@ -57,7 +57,7 @@ def check_fit(
 ) -> Estimate:
     """Asserts that training `model` fits `card`; arguments and errors are those of `estimate`.
 
-    Raises DoesNotFit, an AssertionError that says where it will run out and by how much, if it does not.
+    If it does not, raises DoesNotFit, an AssertionError that says where memory runs out and by how much.
     """
     found = estimate(model, optimizer, example_inputs, card=card, loss=loss, steps=steps)
     if not found.fits:
@@ -72,7 +72,7 @@ def _autocast() -> "torch.dtype | None":
 
 
 def inputs_of_call(example_inputs: object) -> tuple[tuple[object, ...], dict[str, object]]:
-    """Gives positional and named arguments: a mapping is named ones, a sequence positional ones."""
+    """Returns positional and named arguments: a mapping is named ones, a sequence positional ones."""
     if hasattr(example_inputs, "keys"):
         return (), {str(name): example_inputs[name] for name in example_inputs.keys()}  # type: ignore[index]  # noqa: SIM118  # BatchEncoding
     if isinstance(example_inputs, (tuple, list)):

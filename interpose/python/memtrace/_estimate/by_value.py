@@ -3,8 +3,8 @@
 """Functions and classes that another process cannot import: of a script, of a notebook's cell, local ones, lambdas.
 
 Each is pickled as a reduction (the `pickle` module's word for "call this with that, then set this state"): first an
-empty one, then what it refers to, so that a method may refer to its class. Code goes as `marshal` writes it: the
-process that reads it is the same interpreter.
+empty object, then the objects that it refers to, so that a method may refer to its class. Code is written by `marshal`,
+because the same interpreter reads it.
 """
 
 import builtins
@@ -19,13 +19,13 @@ import types
 from collections.abc import Iterator
 from typing import TypedDict
 
-# Made anew by the class statement, or of no use in the other process.
+# Names that the class statement makes anew, or that are useless in the other process.
 _MADE_ANEW = {"__dict__", "__weakref__", "__module__", "__annotations__", "__annotate_func__", "__annotations_cache__"}
 _MADE_ANEW |= {"_abc_impl", "_backward_cls", "__slots__"}
-# Compared by identity.
+# Objects of `dataclasses` that are compared by identity.
 _SINGLETONS = ("MISSING", "KW_ONLY", "_FIELD", "_FIELD_CLASSVAR", "_FIELD_INITVAR")
 
-# In the process that reads: the globals of each module that it cannot import.
+# In the reading process: the globals of each module that it cannot import.
 _namespaces: dict[str, dict[str, object]] = {}
 
 
@@ -33,17 +33,17 @@ Reduction = tuple[object, ...]  # or NotImplemented
 
 
 class FunctionState(TypedDict):
-    """What a function refers to."""
+    """The objects that a function refers to."""
 
     globals: dict[str, object]
-    cells: list[tuple[object, ...]]  # each empty or with one content
+    cells: list[tuple[object, ...]]  # each is empty or has one value
     defaults: tuple[object, ...] | None
     keywords: dict[str, object] | None
     attributes: dict[str, object]
 
 
 def reduction(value: object) -> Reduction:
-    """Gives the reduction of `value`, or NotImplemented if pickle's own way does."""
+    """Returns the reduction of `value`, or NotImplemented if pickle handles it."""
     if isinstance(value, types.FunctionType):
         return NotImplemented if is_importable(value) else _of_function(value)
     if isinstance(value, type):
@@ -60,7 +60,7 @@ def reduction(value: object) -> Reduction:
 
 
 def is_importable(value: object) -> bool:
-    """Whether another process finds this very object under its name."""
+    """True if another process finds this very object under its name."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
     if module is None or module == "__main__" or "<" in name:
         return False
@@ -71,7 +71,7 @@ def is_importable(value: object) -> bool:
 
 
 def _of_attribute(value: object) -> Reduction:
-    """What stands in classes beside functions."""
+    """Returns the reduction of a class attribute that is not a function."""
     if isinstance(value, (staticmethod, classmethod)):
         return type(value), (value.__func__,)
     if isinstance(value, property):
@@ -101,7 +101,7 @@ def _of_function(function: types.FunctionType) -> Reduction:
 
 
 def _is_shared(function: types.FunctionType) -> bool:
-    """Whether its globals are those of a module that the other process imports."""
+    """True if its globals are those of a module that the other process imports."""
     name = function.__globals__.get("__name__", "")
     return name != "__main__" and getattr(sys.modules.get(name), "__dict__", None) is function.__globals__
 
@@ -127,7 +127,7 @@ def _content(cell: types.CellType) -> tuple[object, ...]:
 def make_function(
     code: bytes, module: str, is_shared: bool, cells: int, called: tuple[str, str, str]
 ) -> types.FunctionType:
-    """Makes a function that has its code and its names alone."""
+    """Makes a function with only its code and its names."""
     if is_shared:
         names = vars(importlib.import_module(module))
     else:
@@ -139,7 +139,7 @@ def make_function(
 
 
 def fill_function(function: types.FunctionType, state: FunctionState) -> None:
-    """Gives it what it refers to."""
+    """Adds the objects that it refers to."""
     function.__globals__.update(state["globals"])
     for cell, content in zip(function.__closure__ or (), state["cells"], strict=True):
         if content:
@@ -149,7 +149,7 @@ def fill_function(function: types.FunctionType, state: FunctionState) -> None:
 
 
 def _of_class(kind: type) -> Reduction:
-    for name, known in vars(types).items():  # the interpreter's own have no name that can be imported
+    for name, known in vars(types).items():  # types of the interpreter cannot be imported by name
         if known is kind:
             return getattr, (types, name)
     attributes = {
@@ -174,7 +174,7 @@ def make_class(metaclass: type, bases: tuple[type, ...], slots: object, called: 
 
 
 def fill_class(kind: type, attributes: dict[str, object]) -> None:
-    """Gives it what its body defined."""
+    """Adds the attributes that its body defined."""
     for name, value in attributes.items():
         setattr(kind, name, value)
         if isinstance(value, functools.cached_property):

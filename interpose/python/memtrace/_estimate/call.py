@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the inputs of a model of transformers are made from."""
+"""The information from which a transformers model's inputs are made."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ _TABLES = ("wpe", "position_embeddings", "embed_positions", "position_embedding"
 
 @dataclass(frozen=True)
 class Call:
-    """What the inputs of one model are made from."""
+    """The information from which one model's inputs are made."""
 
     model: PreTrainedModel
     options: Options
-    names: tuple[str, ...]  # of what its forward takes
+    names: tuple[str, ...]  # the arguments of its forward
     dtype: torch.dtype  # of floating-point inputs
 
     @property
     def config(self) -> PretrainedConfig:
-        """The whole model's."""
+        """The whole model's config."""
         return self.model.config
 
     @property
     def text(self) -> PretrainedConfig:
-        """The config of what reads or writes text, the whole one if there is no other."""
+        """The config of the part that reads or writes text; the whole one if there is no other."""
         return self.config.get_text_config(decoder=self.config.is_encoder_decoder)
 
     @property
     def seq(self) -> int:
-        """Tokens."""
+        """The sequence length in tokens."""
         limits = [limit for name in _LIMITS if isinstance(limit := getattr(self.text, name, None), int) and limit > 0]
         return self.options.seq or min([_DEFAULT_SEQ, *limits, *self.position_tables().values()])
 
     def position_tables(self) -> dict[str, int]:
-        """How many positions of text were learned, by the path of their table."""
+        """Returns the number of learned positions of text, by the path of their table."""
         import torch
 
         return {
@@ -57,7 +57,7 @@ class Call:
 
 
 def filled(call: Call, name: str, shape: tuple[int, ...]) -> Tensor:
-    """Makes an input of which nothing is known but name and shape: ids are words, masks are 1, the rest is noise."""
+    """Makes an input from its name and shape: ids are tokens, masks are 1, the rest is noise."""
     import torch
 
     if name.endswith(("ids", "labels")):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cards of this process, as a specification of simulated ones (docs/simulated-card.md)."""
+"""Describes the cards of this process as a specification of simulated ones (docs/simulated-card.md)."""
 
 import json
 import os
@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from types import ModuleType
 
 _MIB = 1 << 20
-# What a process's context is taken to hold, as of a simulated card. What its libraries hold besides (cuBLAS 65 MiB a
-# thread on a Hopper card) counts as other processes', which makes the estimate careful.
+# Bytes assumed for a process's context, as on a simulated card. Memory of its libraries (cuBLAS: 65 MiB a thread on a
+# Hopper card) counts as other processes', which makes the estimate conservative.
 _CONTEXT = 500 * _MIB
 _SECONDS = 120
 _READ = "from memtrace._estimate.cards_here import print_cards; print_cards()"
@@ -19,7 +19,7 @@ _READ = "from memtrace._estimate.cards_here import print_cards; print_cards()"
 
 @dataclass(frozen=True)
 class Card:
-    """A card as the driver tells it, in bytes; `capability` as "8.0"."""
+    """A card as the driver reports it, in bytes; `capability` is a text such as "8.0"."""
 
     total: int
     free: int
@@ -27,9 +27,9 @@ class Card:
 
 
 def spec() -> str:
-    """Describes this process's cards, and what other processes hold of them now.
+    """Describes this process's cards, and the memory that other processes hold on them now.
 
-    Raises RuntimeError if it has none. CUDA is not initialised: a process that did not use it yet may still fork.
+    Raises RuntimeError if it has none. CUDA is not initialised, because a process that has not used it may still fork.
     """
     import torch
 
@@ -72,7 +72,7 @@ def _cards_by_a_child() -> list[Card]:
 
 
 def print_cards() -> None:
-    """In a process of its own: what torch says of the cards, as JSON on stdout."""
+    """Prints torch's view of the cards as JSON on stdout. Called in a process of its own."""
     import torch
 
     print(json.dumps([asdict(card) for card in _cards(torch)] if torch.cuda.is_available() else []))

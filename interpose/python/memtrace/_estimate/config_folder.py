@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder that describes a model: transformers', diffusers', or a pipeline of diffusers'."""
+"""The folder that describes a model of transformers or diffusers, or a pipeline of diffusers."""
 
 import json
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from memtrace._estimate.problem import ProblemError, first_line
 
 _CONFIG = "config.json"
 _PIPELINE = "model_index.json"
-# What a pipeline trains.
+# The part of a pipeline that is trained.
 _PARTS = ("transformer", "unet", "prior")
 
 
@@ -23,12 +23,12 @@ class ConfigFolder:
 
     @property
     def file(self) -> Path:
-        """The file for sentences."""
+        """The file's path for messages."""
         return self.path / _CONFIG
 
     @property
     def is_of_diffusers(self) -> bool:
-        """Or of transformers."""
+        """True if it is a model of diffusers, not transformers."""
         return "_class_name" in self.values
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A step of a running program, described so that another process can make it on simulated cards."""
+"""Describes a step of a running program so that another process can make it on simulated cards."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
 _SEVERAL_CARDS = ("DistributedDataParallel", "DataParallel", "FullyShardedDataParallel")
-# What modules hold of each other; each is looked at by itself.
+# A module's references to its parts; each part is checked by itself.
 _PARTS = ("_modules", "_parameters", "_buffers")
 
 
 @dataclass
 class Job:
-    """What a step consists of."""
+    """The parts of a step."""
 
     model: Module
     optimizer: Optimizer | None = None
     args: tuple[object, ...] = ()
     kwargs: dict[str, object] = field(default_factory=dict)
     loss: Callable[..., Tensor] | None = None
-    method: str = ""  # of the model; "": the model itself is called
-    passes: int = 1  # forward and backward before the optimizer steps
+    method: str = ""  # a method of the model; "": the model itself is called
+    passes: int = 1  # forward and backward passes before the optimizer steps
     autocast: torch.dtype | None = None  # a dtype, or None
-    keeps_gradients: bool = False  # until the next step's forward is over, as Lightning does
+    keeps_gradients: bool = False  # until the next step's forward ends, as Lightning does
 
 
 class _Pickler(pickle.Pickler):
@@ -52,13 +52,13 @@ class _Pickler(pickle.Pickler):
 
 
 def write(job: Job, file: IO[bytes]) -> None:
-    """Writes `job`. Raises RuntimeError if it holds something that cannot be taken to another process."""
+    """Writes `job`. Raises RuntimeError if it holds an object that cannot be pickled for another process."""
     _refuse_wrappers(job.model)
     moves_to = None if _is_on_card(job.model) else "cuda:0"
     text = BytesIO()
     try:
         _Pickler(text, moves_to).dump(job)
-    except Exception as error:  # __reduce__ of whatever the model holds
+    except Exception as error:  # raised by __reduce__ of any object in the model
         let_through(error)
         where = next(_culprits(job), "something of it")
         raise RuntimeError(
@@ -92,7 +92,7 @@ def _refuse_wrappers(model: Module) -> None:
 
 
 def _culprits(job: Job) -> Iterator[str]:
-    """The attributes that cannot be pickled, by their paths; then the other parts of the job."""
+    """Yields the paths of attributes that cannot be pickled, then the other parts of the job."""
     for path, module in job.model.named_modules():
         for name, value in vars(module).items():
             if name not in _PARTS and not _can_be_written(value):

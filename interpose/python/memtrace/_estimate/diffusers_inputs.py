@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a denoiser of diffusers is called with: latents, time, text; sizes from its config."""
+"""The inputs of a diffusers denoiser: latents, time, text; their sizes come from its config."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 _MAIN = ("sample", "hidden_states")
-# Config entries that hold the width of a word, the first that there is.
+# Config entries with the width of a token embedding; the first one that exists counts.
 _WIDTHS = ("text_embed_dim", "text_dim", "joint_attention_dim", "caption_channels", "cross_attention_dim")
-# Words that the pipelines of these give, by the beginning of the class's name; CLIP's otherwise.
+# Tokens that the pipelines of these models give, by the beginning of the class's name; otherwise CLIP's number.
 _WORDS = {"SD3": 333, "Flux": 512, "PixArt": 120, "Wan": 512, "Sana": 300, "LTX": 128, "HunyuanVideo": 256}
 _CLIP_WORDS = 77
-_FLUX_TOKENS = 4096  # of 1024 x 1024 pixels
+_FLUX_TOKENS = 4096  # for 1024 x 1024 pixels
 
 
 @dataclass(frozen=True)
 class Denoiser:
-    """What the inputs of one model are made from."""
+    """The information from which one model's inputs are made."""
 
     model: Module
     options: Options
 
     @property
     def name(self) -> str:
-        """The class's."""
+        """The name of the class."""
         return type(self.model).__name__
 
-    def get(self, entry: str) -> Any:  # a number, several, a word, a truth: as each class of models has it
-        """An entry of the config; None if there is none."""
+    def get(self, entry: str) -> Any:  # a number, several, a word, a bool: it depends on the class
+        """Returns an entry of the config; None if there is none."""
         return self.model.config.get(entry)
 
     def noise(self, name: str, shape: tuple[int, ...]) -> Tensor:
-        """An input in the model's own precision, of the shape that --shape gives or of this one."""
+        """Makes an input in the model's own precision, with the shape from --shape or this one."""
         import torch
 
         return torch.randn(self.options.shapes.get(name, shape), dtype=self.model.dtype, device="cuda")
 
 
 def make(model: Module, options: Options) -> dict[str, object]:
-    """Makes the arguments of `model`. Raises ProblemError if its forward demands something that is not known."""
+    """Makes the arguments of `model`. Raises ProblemError if its forward requires an unknown one."""
     parameters = inspect.signature(model.forward).parameters
     _check_names(model, options, tuple(parameters))
     of = Denoiser(model, options)
@@ -106,7 +106,7 @@ def _conditions(of: Denoiser, batch: int) -> dict[str, object]:
 
 
 def _added(of: Denoiser, batch: int) -> dict[str, object]:
-    """What SDXL and PixArt are told beside the text."""
+    """Returns the inputs that SDXL and PixArt get beside the text."""
     if of.get("addition_embed_type") == "text_time":
         pooled = of.get("projection_class_embeddings_input_dim") - 6 * of.get("addition_time_embed_dim")
         sizes = of.noise("time_ids", (batch, 6))
@@ -122,7 +122,7 @@ def _added(of: Denoiser, batch: int) -> dict[str, object]:
 
 
 def _positions(of: Denoiser, latents: Tensor) -> dict[str, object]:
-    """Rotary positions, which pipelines make in fp32."""
+    """Returns rotary positions, which pipelines make in fp32."""
     import torch
 
     if of.get("use_rotary_positional_embeddings") and latents.dim() == 5:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A model of diffusers from its config.json."""
+"""Builds a model of diffusers from its config.json."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def build(folder: ConfigFolder, options: Options) -> Module:
-    """Builds the class that `_class_name` names, without memory. Raises ProblemError if that cannot be done."""
+    """Builds the class that `_class_name` names, without memory. Raises ProblemError if that fails."""
     import torch
 
     diffusers = package("diffusers", str(folder.file))

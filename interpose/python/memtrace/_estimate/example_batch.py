@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A batch like those that a DataLoader will give, without a trace of it in the training."""
+"""Makes a batch like those of a DataLoader, without side effects on the training."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 def example_batch(loader: DataLoader[object]) -> object:
     """Collates the first samples of the loader's data set, in this process.
 
-    Neither the loader nor its sampler is iterated, no random number is used up. Raises RuntimeError for data that can
+    Neither the loader nor its sampler is iterated, and no random number is used. Raises RuntimeError for data that can
     be read only once.
     """
     with _random_numbers_kept():
-        if loader.batch_sampler is None and loader.batch_size is None:  # the data set has whole batches
+        if loader.batch_sampler is None and loader.batch_size is None:  # the data set returns whole batches
             return loader.collate_fn(_samples(loader.dataset, 1)[0])
         count = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None) or 1
         return loader.collate_fn(_samples(loader.dataset, count))

@@ -15,7 +15,7 @@ from memtrace._package import PACKAGE, program
 
 _MOST_STEPS = 8
 _ANSWERED = (0, 1)
-# Of a launcher: the other process is alone.
+# A launcher's variables, which the other process must not get because it runs alone.
 _RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
@@ -45,7 +45,7 @@ def run(job: description.Job, card: str | None, steps: int) -> Estimate:
 
 
 def _environment(card: str | None) -> dict[str, str]:
-    """The environment of the other process: without what steers memtrace and ranks in it."""
+    """Returns the environment of the other process, without memtrace's variables and ranks."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMTRACE") and name not in _RANKS}
     for name, separator in (("LD_PRELOAD", ":"), ("PYTHONPATH", os.pathsep)):
         entries = [entry for entry in kept.pop(name, "").split(separator) if entry]
@@ -53,7 +53,7 @@ def _environment(card: str | None) -> dict[str, str]:
         if others:
             kept[name] = separator.join(others)
     if card is not None or not os.environ.get("MEMTRACE_CARD"):
-        kept.pop("CUDA_VISIBLE_DEVICES", None)  # the specification is of the visible ones
+        kept.pop("CUDA_VISIBLE_DEVICES", None)  # the specification already describes the visible cards
     return kept
 
 

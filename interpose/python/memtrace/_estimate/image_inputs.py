@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures and videos, and their places in the text of a model that reads both."""
+"""Makes pictures and videos, and their placeholders in the text of a model that reads both."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NAME = "pixel_values"
-_WORD = 11  # no model's special one
+_WORD = 11  # not a special token of any model
 
 
 def make(call: Call) -> dict[str, Tensor]:
-    """Makes pixel_values for a model that sees, and for one that also reads if --shape gives them.
+    """Makes pixel_values for a vision model, and for one that also reads text if --shape gives them.
 
-    A model that reads both gets image_grid_thw, if it takes that: the picture is as square as its patches let it be.
+    A model that reads both gets image_grid_thw if it accepts that; the picture is as square as its patches allow.
     """
     if _NAME not in call.names:
         return {}
@@ -65,7 +65,7 @@ def _patches(call: Call, pixels: Tensor) -> dict[str, Tensor]:
 
 
 def _text_with(call: Call, tokens: int) -> dict[str, Tensor]:
-    """The text, in which the first `tokens` words of each sample stand for its picture."""
+    """Returns the text, in which the first `tokens` tokens of each sample stand for its picture."""
     import torch
 
     place = getattr(call.config, "image_token_id", None)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a model of transformers needs to compute its own loss, by the task in its class's name."""
+"""The labels that a transformers model needs for its own loss, by the task in its class's name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 _OF_EACH_TOKEN = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForTokenClassification")
 _OF_EACH_SAMPLE = ("ForImageClassification", "ForVideoClassification", "ForAudioClassification", "ForMultipleChoice")
-_LETTERS = 32  # that are heard in a sample of sound
+_LETTERS = 32  # letters of the transcript of a sample of sound
 
 
 def labels(call: Call, inputs: dict[str, Tensor]) -> dict[str, Tensor | bool]:
-    """Gives the arguments that make forward return a loss; none if the task is not known."""
+    """Returns the arguments that make forward return a loss; none if the task is not known."""
     import torch
 
     name, batch = type(call.model).__name__, len(next(iter(inputs.values())))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The callback for Lightning. Imported by `memtrace.callbacks` when it is asked for."""
+"""The callback for Lightning. `memtrace.callbacks` imports it on demand."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _PASSES = 2
 _MIXED = {"bf16-mixed": "bfloat16", "16-mixed": "float16"}
 
 
-def _callback_class() -> Any:  # Lightning's; no checker need have it
-    """Lightning's, from the one of its two packages that the program uses."""
+def _callback_class() -> Any:  # Lightning's class; type checkers may not have it
+    """Returns Lightning's class from the package that the program uses."""
     names = ["lightning.pytorch", "pytorch_lightning"]
     name = next((name for name in names if name in sys.modules), None)
     return importlib.import_module(name or names[0]).Callback
 
 
 class _Trainer(Protocol):
-    """What is read of Lightning's."""
+    """The attributes of Lightning's trainer that are read."""
 
     accumulate_grad_batches: int
     is_global_zero: bool
@@ -43,14 +43,14 @@ class _Trainer(Protocol):
 
 
 class LightningFitCallback(_callback_class()):  # type: ignore[misc]  # chosen at run time
-    """Warns before the first step if the training will run out of memory; one of `Trainer(callbacks=[...])`.
+    """Warns before the first step if the training will run out of memory; for `Trainer(callbacks=[...])`.
 
     The step is tried with the module's `training_step`, its optimizer, accumulation and precision on a batch of its
-    data. Modules with several optimizers, or manual optimization, are not tried; a warning says so.
+    data. Modules with several optimizers or manual optimization are not tried; a warning says so.
     """
 
     def __init__(self, card: str | None = None, *, stop: bool = False) -> None:
-        """Asks about `card`, or the cards of the process; with `stop`, raises memtrace.DoesNotFit, no warning."""
+        """Takes the card to test, by default the process's; with `stop`, raises memtrace.DoesNotFit, no warning."""
         super().__init__()
         self._card = card
         self._stop = stop

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizers by the names of `--optimizer`, with their libraries' own defaults."""
+"""Makes optimizers by the names of `--optimizer`, with their libraries' own defaults."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from torch.nn import Module
     from torch.optim import Optimizer
 
-# Nothing is learnt; it only may not be 0.
+# The learning rate. Nothing is learnt, but it must not be 0.
 _RATE = 1e-5
 
 
 def make(name: str, model: Module) -> Optimizer:
-    """Makes the optimizer of what is trained in `model`. Raises ProblemError if its library is missing."""
+    """Makes the optimizer of the trained parameters of `model`. Raises ProblemError if its library is missing."""
     import torch
 
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if name == "adamw-8bit":
         return package("bitsandbytes", "--optimizer adamw-8bit").optim.AdamW8bit(trained, lr=_RATE)
-    if name == "adafactor":  # as transformers' Trainer makes it
+    if name == "adafactor":  # like transformers' Trainer
         adafactor = package("transformers", "--optimizer adafactor").Adafactor
         return adafactor(trained, lr=_RATE, scale_parameter=False, relative_step=False)
     if name == "adamw-fused":

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `python -m memtrace.estimate_program` is asked for."""
+"""The options of `python -m memtrace.estimate_program`."""
 
 import argparse
 import re
@@ -18,10 +18,10 @@ NO_OPTIMIZER = "none"
 
 @dataclass(frozen=True)
 class Options:
-    """Numbers are counts: sequences, tokens, LoRA's rank (0: none), optimizer steps."""
+    """The options. Numbers are counts: sequences, tokens, LoRA's rank (0: none), optimizer steps."""
 
     folder: Path
-    dtype: str | None  # a key of DTYPES; None: as the config has it
+    dtype: str | None  # a key of DTYPES; None: the config's
     batch: int
     seq: int | None
     shapes: dict[str, tuple[int, ...]]
@@ -33,7 +33,7 @@ class Options:
 
     @property
     def is_trained(self) -> bool:
-        """Or only run forward."""
+        """True if it is trained, not only run forward."""
         return self.optimizer != NO_OPTIMIZER
 
 
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def parse(arguments: list[str]) -> Options:
-    """Reads the command line; ends the process with code 2 and one sentence if it is wrong."""
+    """Parses the command line; ends the process with code 2 and one sentence if it is wrong."""
     parser = _parser()
     words = vars(parser.parse_args(arguments))
     options = Options(shapes=dict(words.pop("shape")), **words)

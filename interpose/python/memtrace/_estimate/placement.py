@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A model from its config: built without memory, then placed on the card as a loaded one would lie there."""
+"""Builds a model from its config without memory, then places it on the card like a loaded one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def build(make: Callable[[], Module], dtype: torch.dtype) -> Module:
-    """Calls `make` so that what it makes has no memory, floating-point parameters of `dtype`."""
+    """Calls `make` so that the model has no memory and its floating-point parameters have `dtype`."""
     import torch
 
     before = torch.get_default_dtype()
@@ -27,14 +27,14 @@ def build(make: Callable[[], Module], dtype: torch.dtype) -> Module:
 
 
 def place(model: Module, device: str) -> None:
-    """Gives every parameter and buffer of `model` memory on `device`, once: what is shared stays shared.
+    """Allocates every parameter and buffer of `model` on `device`, once: shared ones stay shared.
 
-    Parameters are not filled; buffers, of which the host may read a value, are zero.
+    Parameters are not filled; buffers are zero, because the host may read a value of theirs.
     """
     import torch
 
     placed: dict[int, Tensor] = {}
-    originals = []  # no other object may get the number of one of them
+    originals = []  # kept so that no other object gets the id of one of them
 
     def once(tensor: Tensor, make: Callable[[Tensor], Tensor]) -> Tensor:
         if id(tensor) not in placed:

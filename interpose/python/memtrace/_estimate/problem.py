@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What keeps an estimate from being made, as one sentence and an exit code."""
+"""A problem that prevents an estimate, as one sentence and an exit code."""
 
 import importlib
 from types import ModuleType
@@ -12,10 +12,10 @@ EXIT_CONFIG = 3
 
 
 class ProblemError(Exception):
-    """One sentence for the user: what is wrong, where, what to do. `exit_code` as docs/command_line.md has it."""
+    """One sentence for the user: what is wrong, where, what to do. `exit_code` is from docs/command_line.md."""
 
     def __init__(self, sentence: str, exit_code: int = EXIT_CONFIG) -> None:
-        """Takes the sentence as it is to be printed behind `memtrace: `."""
+        """Takes the sentence as it is printed after `memtrace: `."""
         super().__init__(sentence)
         self.exit_code = exit_code
 
@@ -30,6 +30,6 @@ def package(name: str, wanted_by: str) -> ModuleType:
 
 
 def first_line(error: BaseException) -> str:
-    """What an exception of somebody else's says, short enough for one sentence."""
+    """Returns the message of another library's exception, short enough for one sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__).rstrip(".")[:300]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def main(file: str, steps: str) -> None:
-    """Reads the description and makes so many steps; runs out of memory as the program itself would."""
+    """Reads the description and makes that many steps; runs out of memory like the program itself."""
     with Path(file).open("rb") as opened:
         job = description.read(opened)
     device = next((tensor.device for tensor in job.model.parameters() if tensor.is_cuda), "cuda:0")
@@ -37,7 +37,7 @@ def _step(job: Job) -> None:
     else:
         _train(job)
     if job.optimizer is None:
-        memtrace.step()  # nothing else says that it is over
+        memtrace.step()  # nothing else says that the step is over
 
 
 def _train(job: Job) -> None:

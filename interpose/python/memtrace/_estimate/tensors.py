@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors for another process: their sizes, devices and what they share; of their values, small ones that steer."""
+"""Writes tensors for another process: sizes, devices and sharing, but only small values that steer the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from memtrace._estimate.by_value import Reduction
 
-# Of what is on the host, and of whole numbers: masks, ids, grids of pictures.
+# Values up to this size are written, if they are on the host or integers: masks, ids, grids of pictures.
 _VALUES_UP_TO = 64 << 10
 
 
@@ -25,7 +25,7 @@ Layout = tuple[tuple[int, ...], tuple[int, ...], int]  # size, strides and offse
 
 
 class TensorState(TypedDict):
-    """What a tensor has beside its values."""
+    """The state of a tensor beside its values."""
 
     attributes: dict[str, object]
     grad: Tensor | None
@@ -33,7 +33,7 @@ class TensorState(TypedDict):
 
 @dataclass
 class Storage:
-    """Memory that one tensor or several lie in. Sizes in bytes."""
+    """Memory that one tensor or several use. Sizes in bytes."""
 
     size: int
     device: str
@@ -42,7 +42,7 @@ class Storage:
     made: torch.UntypedStorage | None = field(default=None)
 
     def memory(self) -> torch.UntypedStorage:
-        """Gives the storage in this process, the same each time."""
+        """Returns the storage in this process, the same each time."""
         import torch
 
         if self.made is None:
@@ -56,7 +56,7 @@ class Storage:
 
 
 class TensorReductions:
-    """Reductions (see by_value) of tensors and optimizers for one pickle. `moves_to`: where what is on no card goes."""
+    """Reductions (see by_value) of tensors and optimizers for one pickle. Tensors on no card go to `moves_to`."""
 
     def __init__(self, moves_to: str | None) -> None:
         """Knows no storage yet."""
@@ -64,7 +64,7 @@ class TensorReductions:
         self._storages: dict[int, Storage] = {}
 
     def reduction(self, value: object) -> Reduction:
-        """Gives the reduction of `value`, or NotImplemented if it is neither a tensor nor an optimizer."""
+        """Returns the reduction of `value`, or NotImplemented if it is neither a tensor nor an optimizer."""
         import torch
 
         if isinstance(value, torch.Tensor):
@@ -88,7 +88,7 @@ class TensorReductions:
 
     def _storage_of(self, tensor: Tensor) -> Storage:
         storage = tensor.untyped_storage()
-        key = getattr(storage, "_cdata", None) or id(tensor)  # without it, nothing is known to be shared
+        key = getattr(storage, "_cdata", None) or id(tensor)  # without it, tensors count as unshared
         known = self._storages.get(key)
         if known is None:
             device = str(tensor.device)
@@ -102,7 +102,7 @@ class TensorReductions:
         left_out = {"step"} | {name for name in vars(optimizer) if name.endswith("_hooks")}  # of schedulers, and ours
         state: dict[str, object] = {name: value for name, value in vars(optimizer).items() if name not in left_out}
         if self._moves_to is not None:
-            state["state"] = defaultdict(dict)  # made anew where the parameters are now
+            state["state"] = defaultdict(dict)  # the optimizer makes new states on the card
         return make_optimizer, (type(optimizer),), state, None, None, fill_optimizer
 
 
@@ -127,7 +127,7 @@ def make_tensor(kind: type[Tensor], storage: Storage, dtype: torch.dtype, lies: 
 
 
 def fill_tensor(tensor: Tensor, state: TensorState) -> None:
-    """Gives it its attributes and gradient."""
+    """Sets its attributes and gradient."""
     vars(tensor).update(state["attributes"])
     if state["grad"] is not None:
         tensor.grad = state["grad"]
@@ -141,10 +141,10 @@ def make_wrapper(
 
 
 def make_optimizer(kind: type[Optimizer]) -> Optimizer:
-    """Makes an optimizer that steps nothing yet."""
+    """Makes an optimizer without parameters."""
     return kind.__new__(kind)  # type: ignore[call-overload]
 
 
 def fill_optimizer(optimizer: Optimizer, state: dict[str, object]) -> None:
-    """Gives it its groups and states, as torch's own unpickling does."""
+    """Sets its groups and states, like torch's own unpickling."""
     optimizer.__setstate__(state)

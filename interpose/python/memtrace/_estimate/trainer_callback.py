@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The callback for transformers' Trainer. Imported by `memtrace.callbacks` when it is asked for."""
+"""The callback for transformers' Trainer. `memtrace.callbacks` imports it on demand."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class FitCallback(TrainerCallback):  # type: ignore[misc]  # transformers has no
     """Warns before the first step if the training will run out of memory: `Trainer(..., callbacks=[FitCallback()])`.
 
     The step is tried with the trainer's model, optimizer, accumulation and precision on a batch of its data. It is
-    transformers' own step: a `compute_loss` of yours is not called.
+    transformers' own step: your own `compute_loss` is not called.
     """
 
     def __init__(self, card: str | None = None, *, stop: bool = False) -> None:
-        """Asks about `card`, or the cards of the process; with `stop`, raises memtrace.DoesNotFit, no warning."""
+        """Takes the card to test, by default the process's; with `stop`, raises memtrace.DoesNotFit, no warning."""
         self._card = card
         self._stop = stop
 
@@ -55,5 +55,5 @@ class FitCallback(TrainerCallback):  # type: ignore[misc]  # transformers has no
     ) -> Estimate:
         positional, named = inputs_of_call(example_batch(train_dataloader))
         passes = min(_PASSES, args.gradient_accumulation_steps)
-        inner = getattr(optimizer, "optimizer", optimizer)  # accelerate's wraps it
+        inner = getattr(optimizer, "optimizer", optimizer)  # accelerate's wrapper has this attribute
         return experiment.run(Job(model, inner, positional, named, passes=passes), self._card, _STEPS)

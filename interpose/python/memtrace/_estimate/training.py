@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a training that nobody wrote a script for."""
+"""Makes steps of a training that has no script."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OWNER = "frozen_copy"
 
 @dataclass(frozen=True)
 class Training:
-    """A model on the card with what it is called with. Without an optimizer it is run forward only."""
+    """A model on the card with its inputs. Without an optimizer it only runs forward."""
 
     model: Module
     inputs: dict[str, object]
@@ -31,9 +31,9 @@ class Training:
 
 
 def run(training: Training, steps: int) -> None:
-    """Makes so many steps, as a plain training loop does.
+    """Makes that many steps, like a plain training loop.
 
-    Raises torch.OutOfMemoryError, and ProblemError if the model cannot be called like this.
+    Raises torch.OutOfMemoryError, or ProblemError if the model cannot be called like this.
     """
     import torch
 
@@ -41,7 +41,7 @@ def run(training: Training, steps: int) -> None:
         _run(training, steps)
     except torch.OutOfMemoryError:
         raise
-    except Exception as error:  # of the model's own
+    except Exception as error:  # raised by the model
         name = type(training.model).__name__
         sentence = f"{name} cannot be run with {', '.join(training.inputs)}: {first_line(error)}"
         raise ProblemError(f"{sentence}; give it --shape, or run your script under memtrace fit") from error
@@ -54,7 +54,7 @@ def _run(training: Training, steps: int) -> None:
         if training.optimizer is None:
             with torch.no_grad():
                 training.model(**training.inputs)
-            memtrace.step()  # nothing else says that it is over
+            memtrace.step()  # nothing else says that the step is over
         else:
             _step(training)
 
@@ -69,7 +69,7 @@ def _step(training: Training) -> None:
 
 @contextlib.contextmanager
 def as_frozen_copy() -> Iterator[None]:
-    """What is allocated inside belongs to the copy."""
+    """Tags memory allocated inside as the frozen copy's."""
     with memtrace.tag(_OWNER):
         yield
 
@@ -85,7 +85,7 @@ def _target(training: Training) -> Tensor | None:
 
 
 def _loss(outputs: object, target: Tensor | None) -> Tensor:
-    """The model's own, if it has one, and the distance to `target`; without either, that to noise."""
+    """Returns the model's own loss if it has one, plus the distance to `target`; without either, to noise."""
     import torch
 
     own = getattr(outputs, "loss", None)
@@ -99,7 +99,7 @@ def _loss(outputs: object, target: Tensor | None) -> Tensor:
 
 
 def _prediction(outputs: object) -> Tensor:
-    """Logits where there are any, else the first tensor of numbers."""
+    """Returns the logits if there are any, else the first tensor of floats."""
     logits = getattr(outputs, "logits", None)
     return logits if hasattr(logits, "dim") else next(_tensors(outputs))
 

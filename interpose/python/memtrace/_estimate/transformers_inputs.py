@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a model of transformers is called with: from the names that its forward takes and the sizes of its config."""
+"""Makes a transformers model's inputs from the arguments of its forward and the sizes in its config."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _SAMPLES_OF_SOUND = 160_000  # 10 s at 16 kHz
-# No model's first words; those may be special.
+# The first token ids are skipped, because they may be special.
 _FIRST_WORD = 10
 
 
 def make(model: PreTrainedModel, options: Options) -> dict[str, object]:
     """Makes the arguments of `model`, on the host or, if they hold no values, on the card.
 
-    Raises ProblemError if forward demands something that is not known.
+    Raises ProblemError if forward requires an unknown one.
     """
     import torch
 
@@ -55,7 +55,7 @@ def _text(call: Call) -> dict[str, Tensor]:
     ids = torch.randint(min(_FIRST_WORD, words - 1), words, shape)
     end = getattr(call.text, "eos_token_id", None)
     if call.config.is_encoder_decoder and isinstance(end, int):
-        ids[..., -1] = end  # where a classifier of such a model reads
+        ids[..., -1] = end  # the token that a classifier of such a model reads
     inputs = {"input_ids": ids}
     if "attention_mask" in call.names:
         inputs["attention_mask"] = torch.ones_like(ids)

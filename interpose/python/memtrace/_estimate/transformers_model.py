@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A model of transformers from its config.json."""
+"""Builds a model of transformers from its config.json."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def build(folder: ConfigFolder, options: Options) -> PreTrainedModel:
-    """Builds the class that `architectures` names, without memory. Raises ProblemError if that cannot be done."""
+    """Builds the class that `architectures` names, without memory. Raises ProblemError if that fails."""
     import torch
 
     transformers = package("transformers", str(folder.file))
@@ -72,12 +72,12 @@ def _class_of(
 
 
 def _prepare(config: PretrainedConfig, options: Options) -> None:
-    """As a training script would set what a config may leave open."""
-    if options.is_trained:  # as transformers' Trainer has it
+    """Sets options that a config may leave open, like a training script."""
+    if options.is_trained:  # like transformers' Trainer
         config.use_cache = config.get_text_config().use_cache = False
     if config.is_encoder_decoder and getattr(config, "decoder_start_token_id", None) is None:
-        config.decoder_start_token_id = 0  # what labels are shifted by
-    if getattr(config, "pad_token_id", None) is None:  # a classifier looks for it, to find the last word
+        config.decoder_start_token_id = 0  # labels are shifted by it
+    if getattr(config, "pad_token_id", None) is None:  # a classifier needs it to find the last token
         config.pad_token_id = config.get_text_config().pad_token_id = 0
 
 
@@ -89,7 +89,7 @@ def _dtype(torch: ModuleType, config: PretrainedConfig, options: Options) -> tor
 
 
 def _keep_in_fp32(torch: ModuleType, model: PreTrainedModel, dtype: torch.dtype) -> None:
-    """What transformers loads in fp32 all the same."""
+    """Keeps the modules in fp32 that transformers always loads in fp32."""
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     if dtype == torch.float16:
         kept |= set(getattr(model, "_keep_in_fp32_modules", None) or ())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a callback does with an estimate: nothing if the training fits, a warning if not, never an error of its own."""
+"""The reaction of a callback to an estimate: a warning if the training does not fit, never an error of its own."""
 
 import os
 import warnings
@@ -9,14 +9,14 @@ from collections.abc import Callable
 from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._signal_exceptions import let_through
 
-# In Trainer's and Lightning's code nothing would be gained by the line.
+# The stack level of the warning: a line in Trainer's or Lightning's code would not help.
 _LEVEL = 3
 
 
 def warn_unless_fits(find: Callable[[], Estimate], stop: bool) -> None:
-    """Calls `find` and warns if the training does not fit, or if that cannot be said; raises DoesNotFit with `stop`.
+    """Calls `find` and warns if the training does not fit or that is not known; raises DoesNotFit with `stop`.
 
-    Does nothing with MEMTRACE=0, and in a trial of `memtrace fit`, which answers itself.
+    Does nothing with MEMTRACE=0, and in a trial of `memtrace fit`, which answers the question itself.
     """
     if os.environ.get("MEMTRACE") == "0" or "MEMTRACE_FIT_STEPS" in os.environ:
         return

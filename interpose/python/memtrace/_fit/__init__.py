@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What happens in the process of a trial of `memtrace fit` (docs/fit.md); nothing, unless its variables are set."""
+"""The process of a trial of `memtrace fit` (docs/fit.md). It does nothing unless the trial's variables are set."""
 
 import faulthandler
 import json
@@ -22,13 +22,13 @@ _STDERR = 2  # the program may have closed the object
 
 
 def start(torch: ModuleType, session: Session) -> None:
-    """Watches steps as MEMTRACE_FIT_STEPS and _WATCH say, changes what _CHANGES names, keeps the user's files.
+    """Watches steps as MEMTRACE_FIT_STEPS and _WATCH say, applies _CHANGES, and protects the user's files.
 
     Raises ValueError if MEMTRACE_FIT_STEPS is not LEAST:MOST.
     """
     if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
         _changes.start(torch, session, changes)
-    if _scratch.start_as_told():  # with the interpreter already, where `memtrace run` started it
+    if _scratch.start_as_told():  # `memtrace run` has already started it with the interpreter
         session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
     if (end := os.environ.get("MEMTRACE_FIT_ENDS", "")).isdecimal():
         _tell_place_before(int(end))
@@ -41,9 +41,9 @@ def start(torch: ModuleType, session: Session) -> None:
 
 
 def _tell_place_before(end: int) -> None:
-    """A moment before the trial is ended at `end` (seconds of time.monotonic()), it prints where the program is.
+    """Prints the program's place a moment before the trial is ended at `end` (seconds of time.monotonic()).
 
-    The log may be silent else.
+    The log might hold nothing otherwise.
     """
     left = end - _PLACE_BEFORE_END - time.monotonic()
     faulthandler.dump_traceback_later(max(left, 1), exit=False, file=_STDERR)
@@ -60,7 +60,7 @@ class Trial:
     """Counts the steps of one process and ends it when its peaks have settled."""
 
     def __init__(self, torch: ModuleType, session: Session, least: int, most: int, watch: int) -> None:
-        """Ends nothing before `least` steps, nor within `watch` seconds of the first; then everything after `most`."""
+        """Ends nothing before `least` steps or `watch` seconds after the first; ends the process after `most`."""
         self._torch = torch
         self._session = session
         self._least = least
@@ -74,9 +74,9 @@ class Trial:
         self._caught = CaughtErrors(torch, lambda: self._steps)
 
     def step_ended(self, is_stated: bool) -> None:
-        """A step is over, as an optimizer or as the program says. Ends the process if the trial is."""
+        """Counts a step that the optimizer or the program ended. Ends the process if the trial is over."""
         if is_stated and not self._are_stated:
-            # What optimizers counted so far is within the first step that the program states.
+            # Steps counted by optimizers so far belong to the first step that the program states.
             self._are_stated, self._steps = True, 0
             self._peaks.rises.clear()
         self._steps += 1
@@ -88,13 +88,13 @@ class Trial:
             end_process(self._session)
 
     def _is_watched(self) -> bool:
-        """Tells whether later steps, with other data, have had their time."""
+        """True if the time for watching later steps, with other data, is over."""
         now = time.monotonic()
         self._watched_since = self._watched_since or now
         return now - self._watched_since >= self._watch
 
     def annotate(self) -> None:
-        """Writes into the trace how far the process came and what it needed."""
+        """Writes into the trace how far the process came and how much memory it needed."""
         annotate = self._session.core.annotate
         annotate(FIT_STEPS, str(self._steps))
         annotate(FIT_WENT_ON, str(int(self._caught.went_on())))

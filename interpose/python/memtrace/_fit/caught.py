@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Out-of-memory errors that reach Python, and whether the program went on after the last of them."""
+"""Out-of-memory errors that reach Python, and if the program continued after the last of them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 class CaughtErrors:
-    """Watches torch.OutOfMemoryError. A request that a library tried and got over raises none.
+    """Watches torch.OutOfMemoryError. Requests that a library tried and recovered from raise none.
 
-    Thread rule: as exceptions, from any thread.
+    Thread rule: like exceptions, any thread.
     """
 
     def __init__(self, torch: ModuleType, steps: Callable[[], int]) -> None:
-        """`steps` gives how many steps have ended."""
+        """`steps` returns the number of steps that have ended."""
         self._torch = torch
         self._steps = steps
         self.raised = 0
@@ -35,9 +35,9 @@ class CaughtErrors:
         self._watch(torch.OutOfMemoryError)
 
     def went_on(self) -> bool:
-        """Tells whether the program has ended a step since, or, if it makes none, allocated half as much again.
+        """True if the program has ended a step since or, if it makes none, allocated half as much again.
 
-        True if no error reached Python.
+        Also true if no error reached Python.
         """
         if self.raised == 0:
             return True
@@ -60,7 +60,7 @@ class CaughtErrors:
         )
 
     def _allocated(self) -> int:
-        """Gives the bytes ever allocated, on all cards."""
+        """Returns the bytes ever allocated, on all cards."""
         cuda = self._torch.cuda
         if not cuda.is_initialized():
             return 0
@@ -69,6 +69,6 @@ class CaughtErrors:
 
 
 def _bytes_asked(args: tuple[object, ...]) -> int:
-    """Gives the size of the request, as torch's text and ours say it; 0 if it does not."""
+    """Returns the size of the request from the error's text, torch's or ours; 0 if it has none."""
     found = _ASKED.search(str(args[0])) if args else None
     return int(float(found[1]) * _UNITS[found[2]]) if found else 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a step takes beside memory, as the simulated card counts it: what remedies are compared by."""
+"""The cost of a step beside memory, as the simulated card counts it, by which remedies are compared."""
 
 import ctypes
 import os
@@ -33,7 +33,7 @@ class Costs:
     """Kernel launches, floating-point operations of cuBLAS, and bytes copied to and from the host in the last step."""
 
     def __init__(self) -> None:
-        """Counts from now on; nothing without a simulated card."""
+        """Counts from now on; counts nothing without a simulated card."""
         self._read = None
         if os.environ.get("MEMTRACE_CARD"):
             self._read = ctypes.CDLL(str(CARD / "libcuda.so.1")).memtrace_card_activity
@@ -41,13 +41,13 @@ class Costs:
         self._last = dict.fromkeys(_COUNTED, 0)
 
     def step_ended(self) -> None:
-        """What is counted next belongs to the next step."""
+        """Assigns later counts to the next step."""
         now = self._now()
         self._last = {name: now[name] - self._before[name] for name in _COUNTED}
         self._before = now
 
     def of_last_step(self) -> dict[str, int]:
-        """Gives them by name; zeros before a step ended."""
+        """Returns the costs by name; zeros before a step ended."""
         return self._last
 
     def _now(self) -> dict[str, int]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The end of a trial in the middle of the program: everything is said, nothing lingers, exit code 0."""
+"""Ends a trial in the middle of the program: all facts are written, no process remains, the exit code is 0."""
 
 import contextlib
 import ctypes
@@ -10,14 +10,14 @@ from typing import NoReturn
 
 from memtrace._session import Session
 
-# What a worker gets to end by itself; it holds nothing of value.
+# The time for a worker to end by itself; it holds nothing of value.
 _SECONDS = 1.0
 
 
 def end_process(session: Session) -> NoReturn:
     """Closes the trace and ends this process and those that multiprocessing started for it.
 
-    Neither exit handlers nor other threads get a chance: they would wait for what never comes.
+    Exit handlers and other threads do not run, because they would wait for ever.
     """
     session.close()
     _end_workers()
@@ -26,11 +26,11 @@ def end_process(session: Session) -> NoReturn:
 
 
 def _end_workers() -> None:
-    """Workers of a DataLoader notice the end of their parent only after five seconds."""
+    """Ends workers, because those of a DataLoader notice the end of their parent only after five seconds."""
     multiprocessing = sys.modules.get("multiprocessing")
     if multiprocessing is None:
         return
-    # One that another process started cannot be asked; it is none of ours then.
+    # A worker that another process started cannot be queried, and is not ours.
     with contextlib.suppress(Exception):
         workers = multiprocessing.active_children()
         for worker in workers:
@@ -41,6 +41,6 @@ def _end_workers() -> None:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):  # closed, or a pipe that nobody reads
+        with contextlib.suppress(Exception):  # closed, or a pipe without a reader
             stream.flush()
     ctypes.CDLL(None).fflush(None)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The most that a process ever had allocated and reserved on each card, whatever the program does to the statistics."""
+"""The most that a process ever allocated and reserved on each card, even if the program resets torch's statistics."""
 
 import functools
 from collections import Counter, deque
@@ -9,25 +9,25 @@ from types import ModuleType
 from memtrace import _patches
 from memtrace._vocabulary import FIT_PEAK_ALLOCATED, FIT_PEAK_RESERVED
 
-_MOST_RISES = 100  # that are kept: the last of them tell how it goes on
+_MOST_RISES = 100  # the most that are kept: the last of them predict the next
 _KEYS = {FIT_PEAK_ALLOCATED: "allocated_bytes", FIT_PEAK_RESERVED: "reserved_bytes"}
 
 
 class Peaks:
-    """Peaks by key and card, in bytes: `fit.peak_allocated.0`. Thread rule: as torch's statistics, from any thread."""
+    """Peaks by key and card, in bytes: `fit.peak_allocated.0`. Thread rule: like torch's statistics, any thread."""
 
     def __init__(self, torch: ModuleType) -> None:
-        """Reads what there is before the program resets it."""
+        """Reads the peaks before the program resets them."""
         self._torch = torch
         self._peaks: Counter[str] = Counter()
-        self._seen: Counter[str] = Counter()  # when it was last asked whether they rose
-        # The steps at which an allocated peak rose, each with those of all cards.
+        self._seen: Counter[str] = Counter()  # peaks at the last call of `rose`
+        # The steps at which an allocated peak rose, each with the peaks of all cards.
         self.rises: deque[tuple[int, list[int]]] = deque(maxlen=_MOST_RISES)
         for name in ("_cuda_resetPeakMemoryStats", "_accelerator_resetPeakStats"):
             self._watch_reset(name)
 
     def _watch_reset(self, name: str) -> None:
-        """Programs that print the peak of each step reset it: a peak within a step would be lost."""
+        """Reads the peaks before each reset, because programs that print the peak of each step reset it."""
         original = getattr(self._torch._C, name, None)
         if original is None:
             return
@@ -40,7 +40,7 @@ class Peaks:
         _patches.put(self._torch._C, name, reset, "torch._C: peaks that a program resets, in a trial of fit")
 
     def rose(self, step: int) -> bool:
-        """Tells whether any peak is higher than when this was last asked, at an earlier step; the first time it is."""
+        """True if a peak is higher than at the last call, at an earlier step, or at the first call."""
         self._read()
         has_risen = self._peaks != self._seen or not self._seen
         allocated = self._allocated()
@@ -50,12 +50,12 @@ class Peaks:
         return has_risen
 
     def by_key(self) -> dict[str, int]:
-        """Gives all peaks so far."""
+        """Returns all peaks so far."""
         self._read()
         return dict(self._peaks)
 
     def _allocated(self) -> list[int]:
-        """Gives the peak of each card."""
+        """Returns the peak of each card."""
         cards = self._torch.cuda.device_count() if self._torch.cuda.is_initialized() else 0
         return [self._peaks[f"{FIT_PEAK_ALLOCATED}.{card}"] for card in range(cards)]
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What one rank of torch.distributed decides about its end, all decide: else the others would wait for it for ever."""
+"""Makes all ranks of torch.distributed end together; otherwise the others would wait for one for ever."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATIENCE = datetime.timedelta(seconds=60)
 
 
 def agree(torch: ModuleType, step: int, is_settled: bool) -> bool:
-    """Tells whether all ranks have settled at this step; alone, whether this one has.
+    """True if all ranks have settled at this step; without other ranks, if this one has.
 
     Blocks until the last of them ends the step, as their next collective would.
     """
@@ -29,7 +29,7 @@ def agree(torch: ModuleType, step: int, is_settled: bool) -> bool:
     key = f"memtrace.fit.{step}"
     try:
         settled = _sum(store, f"{key}.settled", ranks, int(is_settled))
-    except RuntimeError:  # the time is over, or the process that keeps the store has ended
+    except RuntimeError:  # it timed out, or the process that keeps the store has ended
         return is_settled
     with contextlib.suppress(RuntimeError):  # that process must not end before the others have read the sum
         _sum(store, f"{key}.read", ranks)
@@ -37,7 +37,7 @@ def agree(torch: ModuleType, step: int, is_settled: bool) -> bool:
 
 
 def _sum(store: Store, key: str, ranks: int, addend: int = 0) -> int:
-    """Adds up what each rank adds. Blocks until all have."""
+    """Returns the sum of what each rank adds. Blocks until all have."""
     store.add(key, addend)
     if store.add(f"{key}.count", 1) == ranks:
         store.set(f"{key}.sum", str(store.add(key, 0)))

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at an out-of-memory for memory that the program holds and no longer needs."""
+"""Looks at an out-of-memory for memory that the program holds but no longer needs."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops whose passes wait for one backward after the loop: what the source of a program says."""
+"""Finds, in a program's source, loops whose passes wait for one backward after the loop."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,12 @@ _MAY_BE_SKIPPED = (ast.If, ast.Try, ast.IfExp, ast.BoolOp, *_COMPREHENSIONS)
 
 @dataclass(frozen=True)
 class AccumulatingLoop:
-    """A loop, the name in which it adds up or that it hands on, and the call of a backward behind it."""
+    """A loop, the name in which it accumulates or that it hands on, and the backward call after it."""
 
     name: str
     loop: int  # line
     backward: int  # line
-    hands_on: bool = False  # each pass goes on with what the one before made
+    hands_on: bool = False  # each pass uses the result of the one before
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class _Touch:
 
 
 def loop_at(tree: ast.AST, line: int) -> AccumulatingLoop | None:
-    """Finds the outermost loop of this kind whose body, or whose backward, has the line; None if there is none.
+    """Finds the outermost such loop whose body, or whose backward, has the line; None if there is none.
 
-    An iteration that reads what the one before made adds up to nothing: a backward of its own would need the graph of
-    that one. If the backward needs what is handed on, the loop is one that hands on.
+    Iterations that read the result of the one before do not accumulate: a backward of their own would need the graph of
+    that one. If the backward needs the value that is handed on, the loop is one that hands on.
     """
     scope = _scope_of(tree, line)
     loops = [node for node in _own_nodes(scope) if isinstance(node, _LOOPS)]
@@ -59,7 +59,7 @@ def _scope_of(tree: ast.AST, line: int) -> ast.AST:
 
 
 def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """Gives all nodes below, but not those of functions and classes that are defined there."""
+    """Yields all nodes below, except those of functions and classes that are defined there."""
     for child in ast.iter_child_nodes(scope):
         if not isinstance(child, _SCOPES):
             yield child
@@ -79,7 +79,7 @@ def _end(node: ast.AST) -> int:
 
 
 def _around(node: ast.AST, loops: Sequence[ast.AST]) -> list[int]:
-    """Lists the lines of the loops that the node lies in."""
+    """Lists the lines of the loops around the node."""
     return sorted(_line(loop) for loop in loops if loop is not node and _has(loop, _line(node)))
 
 
@@ -88,7 +88,7 @@ def _is_backward(node: ast.AST) -> bool:
 
 
 def _names_behind(call: ast.AST, loop: ast.AST, scope: ast.AST) -> set[str]:
-    """Gives the names in a call of a backward, and what they were made of behind the loop."""
+    """Returns the names in a backward call, and those that they were computed from after the loop."""
     names = _names(call)
     assignments = [node for node in _own_nodes(scope) if isinstance(node, ast.Assign)]
     between = [node for node in assignments if _end(loop) < _line(node) <= _line(call)]
@@ -107,14 +107,14 @@ def _text(node: ast.AST) -> str:
 
 
 def _sums(loop: ast.AST) -> set[str]:
-    """Gives the names that the loop adds to or appends to, and uses for nothing else."""
+    """Returns the names that the loop only adds to or appends to."""
     updates = [name for node in _own_nodes(loop) if (name := _updated(node))]
     loads = [_text(node) for node in _own_nodes(loop) if _is_loaded(node)]
     return {name for name in updates if loads.count(name) == updates.count(name) - _added_in_place(loop, name)}
 
 
 def _updated(node: ast.AST) -> str:
-    """The name if it is `name += x`, `name = name + x` or `name.append(x)`; else empty."""
+    """Returns the name in `name += x`, `name = name + x` or `name.append(x)`; else ""."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         return _text(node.target)
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and _text(node.targets[0]) in _addends(node.value):
@@ -131,7 +131,7 @@ def _addends(value: ast.AST) -> list[str]:
 
 
 def _added_in_place(loop: ast.AST, name: str) -> int:
-    """How often it is `name += x`, which has no load of the name."""
+    """Counts `name += x`, which does not load the name."""
     return sum(isinstance(node, ast.AugAssign) and _text(node.target) == name for node in _own_nodes(loop))
 
 
@@ -140,7 +140,7 @@ def _is_loaded(node: ast.AST) -> bool:
 
 
 def _carried(loop: ast.AST) -> set[str]:
-    """Gives the names that an iteration may read before it sets them, and sets: but for those that add up."""
+    """Returns the names that an iteration may read before it sets them, except those that only accumulate."""
     touches = list(_touches(loop, True))
     first_set: set[str] = set()
     read: set[str] = set()
@@ -153,7 +153,7 @@ def _carried(loop: ast.AST) -> set[str]:
 
 
 def _touches(node: ast.AST, is_certain: bool) -> Iterator[_Touch]:
-    """Gives what is read and set, in the order in which that happens."""
+    """Yields reads and writes of names, in the order in which they happen."""
     if isinstance(node, ast.AugAssign):
         yield _Touch(_text(node.target), False, is_certain)
         yield from _touches(node.value, is_certain)
@@ -171,14 +171,14 @@ def _touches(node: ast.AST, is_certain: bool) -> Iterator[_Touch]:
 
 
 def _own_variables(node: ast.AST) -> set[str]:
-    """Gives those of a comprehension, which the loop around it does not see."""
+    """Returns the variables of a comprehension, which the loop around it does not see."""
     if not isinstance(node, _COMPREHENSIONS):
         return set()
     return set().union(*(_names(each.target) for each in node.generators))
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Gives what lies in a node, the value of an assignment and what a loop goes over first."""
+    """Yields a node's children; the value of an assignment and the iterable of a loop come first."""
     if isinstance(node, ast.Assign):
         yield node.value
         yield from node.targets

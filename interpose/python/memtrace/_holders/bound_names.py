@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the program that hold memory on a card, alone, and are not read again before they get another value.
+"""Names of the program that alone hold memory on a card and are not read again before they get another value.
 
-Looks at an out-of-memory, and in some steps as a backward begins and as the step ends: at a peak nobody is asked. What
-is found is an annotation, a line for each name (profiler/trace/format.md).
+Looks at an out-of-memory, and in some steps when a backward begins and when the step ends, because nothing runs at the
+peak itself. The result is an annotation with a line for each name (profiler/trace/format.md).
 """
 
 import sys
@@ -21,15 +21,15 @@ from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._vocabulary import NAMES_UNREAD
 
-_READ = "\t" + "read"  # by the statement that runs
+_READ = "\t" + "read"  # read by the statement that runs
 _MOST_NAMES = 16
-_MOST_OBJECTS = 20_000  # that are looked at of a name
-_ALL_STEPS = 4  # and then those that are powers of two
-_MOST_SECONDS = 3.0  # of processor time, for all looks: a program may run out of memory again and again
+_MOST_OBJECTS = 20_000  # the most that are looked at for a name
+_ALL_STEPS = 4  # then only powers of two
+_MOST_SECONDS = 3.0  # of processor time, for all looks: a program may run out of memory many times
 
 
 def watch(torch: ModuleType, session: Session) -> None:
-    """Looks at an out-of-memory, and beside that in few steps, so that it costs nothing."""
+    """Looks at an out-of-memory and in few other steps, so that the cost is negligible."""
     if not names_are_recorded():
         return
     names = _BoundNames(torch, session)
@@ -72,12 +72,12 @@ class _BoundNames:
             self._seconds_left -= time.thread_time() - begin
         lines.sort(reverse=True)
         text = "\n".join([text for _, text in lines[:_MOST_NAMES]])
-        if text or self._stated:  # what was found earlier is taken back
+        if text or self._stated:  # takes back earlier findings
             self._session.core.annotate(NAMES_UNREAD, text)
         self._stated = text
 
     def _lines(self, frame: FrameType) -> list[tuple[int, str]]:
-        """Lists bytes and text of each name of the frame's."""
+        """Lists bytes and text of each such name in the frame."""
         code = frame.f_code
         names = unread_names(code, frame.f_lasti, outlive_code=_outlives(frame))
         values = _values(frame, names)
@@ -91,7 +91,7 @@ class _BoundNames:
         return lines
 
     def _replaced(self, frame: FrameType, inner: list[FrameType]) -> list[tuple[int, str]]:
-        """As `_lines`, of what the line that runs is about to replace."""
+        """Like `_lines`, for the value that the running line is about to replace."""
         values = replaced_value(frame, inner)
         names = [name for name, _ in values]
         ranges = freed_with(self._torch, [values.pop()[1]], _MOST_OBJECTS) if values else []
@@ -101,7 +101,7 @@ class _BoundNames:
         return [(sum([size for _, _, size in ranges]), text)]
 
     def _cached(self) -> list[tuple[int, str]]:
-        """As `_lines`, of what the caches of functions hold."""
+        """Like `_lines`, for the contents of the caches of functions."""
         lines = []
         for function, ranges in cached_results(self._torch):
             code = function.__code__
@@ -112,7 +112,7 @@ class _BoundNames:
 
 
 def _values(frame: FrameType, names: frozenset[str]) -> dict[str, object]:
-    """Gives the values of these names that are bound, with one reference to each beside the name's own."""
+    """Returns the values of the names that are bound, each with one reference beside the name's own."""
     if not names:
         return {}
     if is_function(frame.f_code):
@@ -121,6 +121,6 @@ def _values(frame: FrameType, names: frozenset[str]) -> dict[str, object]:
 
 
 def _outlives(frame: FrameType) -> bool:
-    """Tells whether what a module has bound may be read when its code has run: all but a script may be imported."""
+    """True if others may read a module's names after its code has run: all modules but a script may be imported."""
     is_script = frame.f_globals.get("__name__") == "__main__" and "ipykernel_" not in frame.f_code.co_filename
     return not is_function(frame.f_code) and not is_script

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What functools.lru_cache of the program's functions alone holds: results, and arguments such as a method's `self`."""
+"""Memory that only functools.lru_cache of the program's functions holds: results, and arguments such as `self`."""
 
 import functools
 import gc
@@ -11,12 +11,12 @@ from memtrace._holders.sole_references import freed_with
 from memtrace._holders.storages import Range
 from memtrace._holders.user_modules import is_library
 
-_MOST_OBJECTS = 20_000  # that are looked at of a cache
+_MOST_OBJECTS = 20_000  # the most that are looked at for a cache
 _WRAPPER: type = type(functools.lru_cache(len))
 
 
 def cached_results(torch: ModuleType) -> list[tuple[FunctionType, list[Range]]]:
-    """Lists the user's functions whose caches alone hold storages on cards, with these."""
+    """Lists the user's functions whose caches alone hold storages on cards, with these storages."""
     found = []
     for wrapper in [each for each in gc.get_objects() if type(each) is _WRAPPER]:
         function: object = attributes(wrapper).get("__wrapped__")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory on cards that only the garbage collector would free: found as it finds it, and left as it is.
+"""Finds memory on cards that only the garbage collector would free, as the collector does, but leaves it as it is.
 
-Of every object that the collector knows, the references from other such objects are subtracted from its count. What
-has one left is held from outside, and so is all that it refers to. The rest is dead. No finalizer runs, nothing is
+The references from other objects that the collector knows are subtracted from each object's count. An object with any
+left is held from outside, and so are all that it refers to. The others are dead. No finalizer runs, and nothing is
 freed.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MOST_SECONDS = 2.0  # of processor time, for one look
-_MOST_SECONDS_IN_ALL = 3.0  # a program may run out of memory again and again
+_MOST_SECONDS_IN_ALL = 3.0  # a program may run out of memory many times
 _PIECE = 10_000  # objects, between two looks at the clock
 
 
@@ -61,12 +61,12 @@ class _DeadCycles:
             dead = self._surely_dead(until)
             return storages_of(self._torch, dead)
         except _TooLongError:
-            return []  # it is not known then
+            return []  # the result is not known then
         finally:
-            dead.clear()  # a handler's exception keeps this frame alive
+            dead.clear()  # an exception of a signal handler keeps this frame alive
 
     def _surely_dead(self, until: float) -> list[Tensor]:
-        """Looks twice if there are other threads, which may move references while they are counted."""
+        """Looks twice if there are other threads, which may move references during the count."""
         if len(sys._current_frames()) == 1:
             return dead_tensors(self._torch, until)
         before = set(map(id, dead_tensors(self._torch, until)))
@@ -74,7 +74,7 @@ class _DeadCycles:
 
 
 def _has_lock() -> bool:
-    """Tells whether one thread runs at a time: not without the interpreter's lock."""
+    """True if only one thread runs at a time, which needs the interpreter's lock."""
     is_enabled = getattr(sys, "_is_gil_enabled", None)
     return is_enabled is None or is_enabled()
 
@@ -93,7 +93,7 @@ def dead_tensors(torch: ModuleType, until: float) -> list[Tensor]:
 
 
 def _split(objects: list[object], unreached: dict[int, object], until: float) -> list[object]:
-    """Lists those to which something else than the others refers; the rest is put into `unreached`, by its id."""
+    """Lists objects with references from outside; puts the others into `unreached`, by id."""
     own = next(iter(map(sys.getrefcount, [[]])))  # references that a list and this call have
     counts = list(map(sys.getrefcount, objects))
     inner: Counter[int] = Counter()
@@ -108,7 +108,7 @@ def _split(objects: list[object], unreached: dict[int, object], until: float) ->
 
 
 def _remove_reached(unreached: dict[int, object], alive: list[object], until: float) -> None:
-    """Takes away what can be reached from `alive`, which is empty afterwards."""
+    """Removes what can be reached from `alive`, which is empty afterwards."""
     try:
         while alive and unreached:
             _check(until)
@@ -121,7 +121,7 @@ def _remove_reached(unreached: dict[int, object], alive: list[object], until: fl
 
 
 def _tracked_referents(objects: list[object]) -> list[object]:
-    """Lists what these refer to, as far as it may refer to something itself; the collector knows nothing else."""
+    """Lists the referents that the collector tracks; others refer to nothing."""
     return list(filter(gc.is_tracked, gc.get_referents(*objects)))
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What keeps tensors on a card: containers with many of them, and tensors whose graphs reach far back.
+"""Finds what keeps tensors on a card: containers with many of them, and tensors whose graphs reach far back.
 
-Reports say of growing memory which of these holds it (docs/report.md), by the blocks that are stated here.
+Reports name the keeper of growing memory (docs/report.md), found by the blocks that are stated here.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from torch.autograd.graph import Node
 
 _SECONDS = 0.5  # for one look at the program's variables
-_MOST_SECONDS = 3.0  # for all looks: a program may run out of memory again and again
-_FEWEST = 4  # elements that are worth a word
-_FEWEST_GRAPHS = 2  # elements with graphs, each of which may hold all of a model
-_SAMPLE = 16  # of a container's elements
+_MOST_SECONDS = 3.0  # for all looks: a program may run out of memory many times
+_FEWEST = 4  # the fewest elements that are mentioned
+_FEWEST_GRAPHS = 2  # the same with graphs, each of which may hold a whole model
+_SAMPLE = 16  # elements of a container that are looked at
 _MOST_CONTAINERS = 8
 _MOST_ALIKE = 2  # elements of one container
 _MOST_GRAPHS = 3
 _MOST_GRAPH_TENSORS = 40
-_MOST_OPERATIONS = 20_000  # of one graph that are counted
-_NO_OPERATION = 1 << 62  # numbers from here on are of nodes that accumulate gradients
-_ONE_BLOCK = 512  # bytes: what the allocator takes for one number
+_MOST_OPERATIONS = 20_000  # the most that are counted in one graph
+_NO_OPERATION = 1 << 62  # numbers from here on belong to nodes that accumulate gradients
+_ONE_BLOCK = 512  # bytes that the allocator takes for one number
 _MOST_MODULES = 10_000
 _INDEX = re.compile(r"\[[^][]*\]")
 _KINDS: dict[type, str] = {
@@ -55,14 +55,14 @@ _KINDS: dict[type, str] = {
 
 
 class _Sizes(TypedDict):
-    """What is told of the sizes of tensors."""
+    """The stated sizes of tensors."""
 
     numbers: int
     in_larger: bool
 
 
 class _Fact(_Sizes, total=False):
-    """What is told of a container or a graph: a value of `keeper.NUMBER` (profiler/trace/format.md), as JSON."""
+    """The facts about a container or a graph: a value of `keeper.NUMBER` (profiler/trace/format.md), as JSON."""
 
     kind: str
     name: str
@@ -89,7 +89,7 @@ class _Keepers:
         self._stated = 0
 
     def annotate(self) -> None:
-        """States what keeps tensors now; earlier statements are of an earlier moment and are taken back."""
+        """States what keeps tensors now; replaces earlier statements."""
         begin = time.monotonic()
         facts = self._facts() if self._seconds_left > 0 else []
         self._seconds_left -= time.monotonic() - begin
@@ -125,11 +125,11 @@ class _Keepers:
         return largest + far[:_MOST_GRAPHS]
 
     def _is_tensor(self, value: object) -> TypeGuard[Tensor]:
-        """No parameter, and of no class of somebody's."""
+        """True for plain tensors, not parameters or tensors of derived classes."""
         return type(value) is self._torch.Tensor and value.is_cuda  # type: ignore[attr-defined]
 
     def _some_tensors(self, container: Sequence[object]) -> list[Tensor]:
-        """One of each of some elements, evenly; none if the container holds other things."""
+        """Returns a tensor from each of some elements, evenly spread; none if the container holds other things."""
         values = container if type(container) in (list, tuple) else list(_values(container))
         count = len(values)
         if count < _FEWEST_GRAPHS:
@@ -146,12 +146,12 @@ class _Keepers:
             "count": len(named.value),
             "graphs": _have_graphs(tensors),
             "hook": self._hook(named),
-            **_sizes(tensors),  # type: ignore[typeddict-item]  # there are no other keys in it
+            **_sizes(tensors),  # type: ignore[typeddict-item]  # it has no other keys
             "blocks": _blocks(tensors),
         }
 
     def _tensor_of(self, value: object, depth: int) -> Tensor | None:
-        """The first tensor of an element, which may be a tuple, the output of a model, an object; None if none is."""
+        """Returns the first tensor in an element (a tensor, tuple, model's output or object); None without one."""
         if self._is_tensor(value):
             return value
         if not depth or is_a(value, self._torch.Tensor):
@@ -163,7 +163,7 @@ class _Keepers:
         return None
 
     def _hook(self, named: Named) -> str:
-        """Names the forward hook that fills the container, as far as its code tells; empty if none does."""
+        """Names the forward hook that fills the container, if its code shows that; else ""."""
         for root in self._session.labels.roots.alive():
             for module in itertools.islice(root.modules(), _MOST_MODULES):
                 for hook in list(module._forward_hooks.values()):
@@ -174,7 +174,7 @@ class _Keepers:
 
 
 def _few_of_each_kind(containers: list[tuple[Named, list[Tensor]]]) -> list[tuple[Named, list[Tensor]]]:
-    """Leaves out most of the elements of one container, which are alike: it is told itself."""
+    """Leaves out most elements of one container, because they are alike and the container itself is stated."""
     known: dict[str, int] = {}
     few = []
     for found in containers:
@@ -187,14 +187,14 @@ def _few_of_each_kind(containers: list[tuple[Named, list[Tensor]]]) -> list[tupl
 
 
 def _is_metric(value: object) -> bool:
-    """Tells whether it is a metric of torchmetrics, whose attributes are its states."""
+    """True for a metric of torchmetrics, whose attributes are its states."""
     torchmetrics = sys.modules.get("torchmetrics")
     metric_class = attributes(torchmetrics).get("Metric") if torchmetrics is not None else None
     return isinstance(metric_class, type) and is_a(value, metric_class)
 
 
 def _have_graphs(tensors: list[Tensor]) -> bool:
-    """Tells whether most of them have one."""
+    """True if most of them have a graph."""
     return 2 * sum(tensor.grad_fn is not None for tensor in tensors) > len(tensors)
 
 
@@ -217,12 +217,12 @@ def _uses(function: types.FunctionType, named: Named) -> bool:
 
 
 def _variable_of(named: Named) -> tuple[str, str]:
-    """Gives place and name of the variable, of an element those of its container."""
+    """Returns place and name of the variable; for an element those of its container."""
     return named.place, named.name.partition("[")[0]
 
 
 def _passing() -> set[tuple[str, str]]:
-    """Gives place and name of variables of running functions and modules that no loop hands on."""
+    """Returns place and name of variables of running functions and modules that no loop hands on."""
     found: set[tuple[str, str]] = set()
     for frame in all_frames():
         names = passing_names(frame.f_code, frame.f_lasti)
@@ -236,7 +236,7 @@ def _places(code: types.CodeType) -> list[str]:
 
 
 def _in_library_calls() -> set[str]:
-    """Gives places of running functions of libraries: what a call is given is the caller's."""
+    """Returns places of running functions of libraries, whose arguments belong to the caller."""
     running = {place for frame in running_functions() for place in _places(frame.f_code)}
     return running - {place for frame in all_frames() for place in _places(frame.f_code)}
 
@@ -248,14 +248,14 @@ def _graph(named: Named) -> _Fact:
         "name": named.name,
         "place": named.place,
         "count": len(numbers),
-        **_sizes([named.value]),  # type: ignore[typeddict-item]  # there are no other keys in it
+        **_sizes([named.value]),  # type: ignore[typeddict-item]  # it has no other keys
         "span": 100 * (max(numbers) - min(numbers)) // (max(numbers) + 1) if numbers else 0,
         "blocks": _blocks([named.value]),
     }
 
 
 def _sizes(tensors: list[Tensor]) -> _Sizes:
-    """Counts the numbers of the largest; one number may lie in the storage of all that it is the mean of."""
+    """Returns the numbers in the largest, and if a single number uses a larger storage, such as that of its inputs."""
     return {
         "numbers": max(tensor.numel() for tensor in tensors),
         "in_larger": any(tensor.numel() == 1 and _storage_bytes(tensor) > _ONE_BLOCK for tensor in tensors),
@@ -271,7 +271,7 @@ def _storage_bytes(tensor: Tensor) -> int:
 
 
 def _blocks(tensors: list[Tensor]) -> list[tuple[int, int]]:
-    """Lists card and address of each one's storage, once."""
+    """Lists card and address of the tensors' storages, each once."""
     blocks: dict[tuple[int, int], bool] = {}
     for tensor in tensors:
         try:
@@ -282,7 +282,7 @@ def _blocks(tensors: list[Tensor]) -> list[tuple[int, int]]:
 
 
 def _operations(node: Node) -> list[int]:
-    """Lists the numbers of the operations that a graph reaches, up to a limit: autograd counts those of a thread."""
+    """Lists the numbers of the operations in a graph, up to a limit. Autograd numbers those of a thread."""
     known = {node}
     waiting = [node]
     while waiting and len(known) < _MOST_OPERATIONS:

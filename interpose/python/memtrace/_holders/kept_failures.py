@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions of an earlier out-of-memory that still live: their tracebacks hold what the failed attempt had made."""
+"""Exceptions of an earlier out-of-memory that still live: their tracebacks hold the failed attempt's memory."""
 
 import gc
 import os
@@ -17,15 +17,15 @@ from memtrace._session import Session
 from memtrace._vocabulary import FAILURE_KEPT
 
 _LONGEST_CHAIN = 16
-_MOST_OBJECTS = 20_000  # that are looked at of frames that have ended
+_MOST_OBJECTS = 20_000  # the most that are looked at in frames that have ended
 _SECONDS = 0.2  # for one look at the program's variables
-_MOST_SECONDS = 1.0  # for all looks: a program may run out of memory again and again
-# Where the interpreter keeps what ended the latest cell of a notebook or line of a prompt.
+_MOST_SECONDS = 1.0  # for all looks: a program may run out of memory many times
+# Attributes in which the interpreter keeps the exception of the latest notebook cell or prompt line.
 _OF_INTERPRETER = ("last_exc", "last_value")
 
 
 def watch(torch: types.ModuleType, session: Session) -> None:
-    """Looks at every out-of-memory but the first."""
+    """Looks at every out-of-memory except the first."""
     session.at_failure.append(_KeptFailures(torch, session).look)
 
 
@@ -35,10 +35,10 @@ class _KeptFailures:
         self._session = session
         self._seconds_left = _MOST_SECONDS
         self._is_first = True
-        self._errors: list[BaseException] = []  # found in the look that runs
+        self._errors: list[BaseException] = []  # found in the current look
 
     def look(self) -> None:
-        """States where one is kept: "handled" or "name", the name, the place and storages, with tabs between them."""
+        """States where one is kept: "handled" or "name", the name, the place and storages, separated by tabs."""
         if not self._is_first and names_are_recorded():
             try:
                 found = self._handled() or self._of_interpreter() or self._named()
@@ -48,13 +48,13 @@ class _KeptFailures:
         self._is_first = False
 
     def _held(self) -> str:
-        """Gives the storages that only frames which have ended hold, those of the tracebacks that were found."""
+        """Returns the storages that only the ended frames of the found tracebacks hold."""
         frames = _ended_frames(self._errors)
         values = gc.get_referents(*frames) if frames else []
         return text_of(freed_with(self._torch, [values], _MOST_OBJECTS, frames))
 
     def _handled(self) -> str:
-        """The program tries again in the very clause that handles the exception."""
+        """Finds an exception whose handler tries again while it handles it."""
         for current in list(sys._current_exceptions().values()):
             error: object = current[1] if is_a(current, tuple) else current  # before Python 3.12 there are three values
             if self._is_failure(error):
@@ -77,7 +77,7 @@ class _KeptFailures:
             found = [f"name\t{each.name}\t{each.place}" for each in values if self._is_failure(each.value)]
         finally:  # a signal handler may raise
             self._seconds_left -= time.monotonic() - begin
-        return found[0] if found else ""  # the one with the shortest way
+        return found[0] if found else ""  # the one with the shortest path
 
     def _is_failure(self, error: object) -> TypeGuard[BaseException]:
         """True if it is an out-of-memory with a traceback, or was raised because of one."""
@@ -94,7 +94,7 @@ class _KeptFailures:
 
 
 def _ended_frames(errors: list[BaseException]) -> list[types.FrameType]:
-    """Lists the frames of their tracebacks that no thread runs any more, once each."""
+    """Lists the frames of their tracebacks that no thread runs any more, each once."""
     running: set[int] = set()
     for current in sys._current_frames().values():
         frame: types.FrameType | None = current
@@ -112,5 +112,5 @@ def _ended_frames(errors: list[BaseException]) -> list[types.FrameType]:
 
 
 def _own(error: BaseException, name: str) -> Any:  # a traceback, an exception or None, by `name`
-    """Gives an attribute that every exception has; its class may have another one by that name."""
+    """Returns an attribute of BaseException, even if the exception's class has another one of that name."""
     return BaseException.__dict__[name].__get__(error)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the program's variables lead to: of its modules, of the functions that run, and of the objects in them."""
+"""Values that the program's variables lead to, starting from modules and running functions."""
 
 import os
 import sys
@@ -16,11 +16,11 @@ from memtrace._signal_exceptions import let_through
 
 K = TypeVar("K")
 
-_DEEPEST = 4  # attributes and elements behind a variable
+_DEEPEST = 4  # the most attributes and elements after a variable
 _MOST_PARTS = 200  # of one container or object
 _MOST_VALUES = 50_000
 _MOST_FRAMES = 60
-_LONGEST_KEY = 40  # that is part of a name; longer ones are the program's data
+_LONGEST_KEY = 40  # of a key in a name; longer ones are the program's data
 _IS_FUNCTION = 1  # inspect.CO_OPTIMIZED: not the code of a module or a class
 SEQUENCES = (list, tuple, set, frozenset, deque)
 _LEAVES = (str, bytes, int, float, type(None), types.ModuleType, types.CodeType, types.BuiltinFunctionType)
@@ -30,30 +30,30 @@ _LEAVES = (str, bytes, int, float, type(None), types.ModuleType, types.CodeType,
 class Named:
     """A value, the expression that leads to it ("self.seen"), and where that can be written ("encode, train.py")."""
 
-    value: Any  # any object of the program, whose very class is asked before it is used
+    value: Any  # any object; its exact class is checked before it is used
     name: str
     place: str
 
 
 def is_a(value: object, kinds: type[K] | tuple[type[K], ...]) -> TypeGuard[K]:
-    """Tells whether `value` is one of these; isinstance would ask a proxy what it stands for, which may load that."""
+    """True if `value` is one of these. isinstance would load the object behind a proxy."""
     return issubclass(type(value), kinds)
 
 
 def attributes(value: object) -> dict[str, Any]:  # any objects of the program
-    """The attributes that an object has itself, without running code of its class."""
+    """Returns the attributes of the object itself, without running code of its class."""
     if not type(value).__dictoffset__:  # it has none
         return {}
     try:
         found = object.__getattribute__(value, "__dict__")
-    except Exception as error:  # its class has something else by that name
+    except Exception as error:  # its class defines something else by that name
         let_through(error)
         return {}
     return dict(found) if is_a(found, (dict, types.MappingProxyType)) else {}
 
 
 def named_values(torch: types.ModuleType, seconds: float) -> Iterator[Named]:
-    """Gives each value once, those with the shortest way first; stops after that time. Runs no code of the program."""
+    """Yields each value once, the shortest paths first; stops after that time. Runs no code of the program."""
     end = time.monotonic() + seconds
     known: set[int] = set()
     waiting = deque((named, 0) for named in variables())
@@ -68,7 +68,7 @@ def named_values(torch: types.ModuleType, seconds: float) -> Iterator[Named]:
 
 
 def variables() -> Iterator[Named]:
-    """Gives them: of the user's modules, of the user's functions that run, of those of libraries."""
+    """Yields variables of the user's modules, then of the user's running functions, then of libraries' functions."""
     yield from _globals()
     functions = list(running_functions())
     for is_of_library in (False, True):
@@ -88,7 +88,7 @@ def _globals() -> Iterator[Named]:
 
 
 def running_functions() -> Iterator[types.FrameType]:
-    """Gives frames of functions. Of this thread first; a thread of autograd runs none, and another waits for it."""
+    """Yields frames of functions, first this thread's. Autograd's threads have none; another thread waits for them."""
     innermost: list[types.FrameType | None] = [sys._getframe(), *sys._current_frames().values()]
     count = 0
     for frame in innermost:
@@ -100,19 +100,19 @@ def running_functions() -> Iterator[types.FrameType]:
 
 
 def local_values(frame: types.FrameType) -> list[tuple[str, object]]:
-    """Lists the variables; leaves no copy of them in the frame, which before Python 3.13 would keep their values."""
-    if sys.gettrace() is not None:  # a debugger works with that copy
+    """Lists the variables. Leaves no copy in the frame, which before Python 3.13 would keep their values alive."""
+    if sys.gettrace() is not None:  # a debugger uses that copy
         return []
     variables = frame.f_locals
     found = list(variables.items())
-    # The frame, this function and the call refer to it; another reference is the program's own locals().
+    # The frame, this function and the call refer to it; any other reference is the program's own locals().
     if type(variables) is dict and sys.getrefcount(variables) <= 3:
         variables.clear()
     return found
 
 
 def parts_of(named: Named, module_class: type) -> Iterator[Named]:
-    """Gives what an object has itself, by name; of many elements or attributes none."""
+    """Yields the parts of an object by name; none if it has too many elements or attributes."""
     value, name, place = named.value, named.name, named.place
     if is_a(value, types.FunctionType):
         yield from _closure(value)
@@ -146,5 +146,5 @@ def _closure(function: types.FunctionType) -> Iterator[Named]:
 
 
 def _few(parts: Collection[K]) -> list[K]:
-    """Lists the parts if they are few; of many, the container itself is what is told."""
+    """Lists the parts if they are few; of many, only the container itself is stated."""
     return list(parts) if len(parts) <= _MOST_PARTS else []

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a line is about to replace: `self.model = load(name)` drops the earlier model only when the next one is there.
+"""Finds a value that a line is about to replace: `self.model = load(name)` drops the old model only after loading.
 
-An attribute, a global name of a function or an element counts if the instructions after the call that runs do nothing
-but take the result there. No code of the program runs.
+An attribute, a global name of a function or an element counts if the instructions after the running call only store its
+result there. No code of the program runs.
 """
 
 import bisect
@@ -17,7 +17,7 @@ from types import CodeType, FrameType
 from memtrace._holders.named_values import attributes, is_a, local_values
 
 _MOST_INSTRUCTIONS = 24  # after the call
-# They work on the result alone, or put something beside it that the next call takes.
+# They only use the result, or add a value that the next call takes.
 _PLAIN = ("LOAD_", "CALL", "PRECALL", "KW_NAMES", "PUSH_NULL", "CACHE", "NOP", "EXTENDED_ARG")
 _STORES = ("STORE_ATTR", "STORE_GLOBAL", "STORE_SUBSCR")
 _VARIABLES = ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
@@ -25,7 +25,7 @@ _VARIABLES = ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_GLOBAL",
 
 @dataclass(frozen=True)
 class Target:
-    """Where a result goes: `variable`, attributes of it, and the attribute or the key that is replaced."""
+    """The destination of a result: `variable`, attributes of it, and the attribute or key that is replaced."""
 
     variable: str
     path: tuple[str, ...]
@@ -34,7 +34,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """As the program writes it."""
+        """The target in the program's notation."""
         of = ".".join((self.variable, *self.path))
         if self.last is None:
             return of
@@ -47,10 +47,9 @@ class Target:
 
 
 def replaced_value(frame: FrameType, inner: list[FrameType]) -> list[tuple[str, object]]:
-    """Gives the name and the value that the running line of `frame` is about to replace; nothing if it does not.
+    """Returns the name and the value that the running line of `frame` is about to replace; nothing if it does not.
 
-    `inner`: the program's frames that it has called, which may read that value. It has one reference beside the
-    program's own.
+    `inner` are the program's frames that it has called, which may read that value. The result adds one reference to it.
     """
     target = _target(frame.f_code, frame.f_lasti)
     if target is None or any(target.words & _words(each.f_code) for each in inner):
@@ -69,7 +68,7 @@ def _target(code: CodeType, offset: int) -> Target | None:
     target = _place_of(after[: stored + 1])
     if target is None:
         return None
-    # What it takes on the way must not be what is replaced.
+    # The instructions before the store must not read the value that is replaced.
     before = (str(each.argval) for each in after[:stored] if each.opname.startswith("LOAD_"))
     return None if list(before).count(target.name.rpartition(".")[2]) else target
 
@@ -80,7 +79,7 @@ def _instructions(code: CodeType) -> list[dis.Instruction]:
 
 
 def _place_of(after: list[dis.Instruction]) -> Target | None:
-    """Reads `variable.attribute. ... .last`, which stands before the store."""
+    """Reads `variable.attribute. ... .last`, which is loaded before the store."""
     store, before = after[-1], after[:-1]
     if store.opname == "STORE_GLOBAL":
         return Target(str(store.argval), (), None, is_key=False)
@@ -125,7 +124,7 @@ def _variable(name: str, frame: FrameType) -> object:
 
 
 def _own(value: object) -> dict[str, object]:
-    """Attributes of an object, those of a module also that torch keeps apart."""
+    """Returns attributes of an object, including those that torch keeps apart in a module."""
     own = attributes(value)
     for kept in ("_parameters", "_buffers", "_modules"):
         own = own | dict(own.get(kept) or {})

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What would be freed if one reference were dropped: counted as the garbage collector counts, without dropping it.
+"""Finds what would be freed with one reference, by counting like the garbage collector, without dropping it.
 
-Of all that can be reached from a value, references that lie within are subtracted from each object's count. What has
-one left is held from outside, by Python or by C++, and so is what it refers to. The rest would die. No code of the
-program runs meanwhile.
+Among the objects that can be reached from a value, references between them are subtracted from each object's count. An
+object with any left is held from outside, by Python or by C++, and so are all that it refers to. The others would die.
+No code of the program runs meanwhile.
 """
 
 import gc
@@ -15,15 +15,15 @@ from collections.abc import Sequence
 from memtrace._holders.named_values import is_a
 from memtrace._holders.storages import Range, is_tensor, storages_of
 
-# These hold the program together: what they refer to is not looked at, and they would not die.
+# These hold the program together. They would not die, so their referents are not looked at.
 OUTSIDE = (types.ModuleType, type, types.FunctionType, types.CodeType, types.FrameType, types.MethodType)
 
 
 def freed_with(torch: types.ModuleType, found: list[object], most: int, holders: Sequence[object] = ()) -> list[Range]:
-    """Gives the storages on cards that die with one reference to the object in `found`, which holds another.
+    """Returns the storages on cards that die with one reference to the object in `found`, whose list holds another.
 
-    References of `holders` are dropped, too. Nothing is given if more than `most` objects can be reached. `found` has
-    them all afterwards.
+    References of `holders` are also dropped. Returns nothing if more than `most` objects can be reached. Afterwards
+    `found` contains all of them.
     """
     if not gc.is_tracked(found[0]) or is_a(found[0], OUTSIDE):
         return []
@@ -42,7 +42,7 @@ def freed_with(torch: types.ModuleType, found: list[object], most: int, holders:
 
 
 def _reach(found: list[object], most: int) -> dict[int, int] | None:
-    """Puts into `found` all that can be reached from its first; gives the place of each by its id."""
+    """Appends to `found` all that can be reached from its first; returns the place of each by id."""
     places = {id(found[0]): 0}
     begin = 0
     while begin < len(found):
@@ -64,7 +64,7 @@ def _subtract_inner(found: Sequence[object], places: dict[int, int], held: list[
 
 
 def _spread(found: list[object], places: dict[int, int], held: list[int]) -> None:
-    """What is held from outside holds what it refers to."""
+    """Marks all that held objects refer to as held."""
     alive = [place for place, count in enumerate(held) if count > 0]
     while alive:
         for each in map(id, gc.get_referents(found[alive.pop()])):

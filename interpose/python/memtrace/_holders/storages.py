@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Storages on cards that die with given tensors. No code of the program runs meanwhile, and nothing is freed."""
+"""Finds storages on cards that die with given tensors. No code of the program runs, and nothing is freed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Range = tuple[int, int, int]  # card, address and bytes of a storage
 
 @dataclass(frozen=True)
 class _Unshared:
-    """What is counted of tensors that nobody shares: a look has references of its own, and versions of torch differ."""
+    """Counts for an unshared tensor: looking adds references of its own, and versions of torch differ."""
 
     storage_uses: int
     storage_references: int  # to Python's object
@@ -31,10 +31,10 @@ class _Unshared:
 
 
 def storages_of(torch: ModuleType, dying: list[Tensor]) -> list[Range]:
-    """Gives the storages on cards, largest first, that die with these tensors, to which no object of Python's holds on.
+    """Returns the storages on cards, largest first, that die with these tensors, to which no object of Python holds on.
 
-    C++ may: what autograd has saved for a backward pass lives on. The base of a dying view and the gradient of a dying
-    parameter die with it.
+    C++ may hold on: tensors that autograd has saved for a backward pass live on. The base of a dying view and the
+    gradient of a dying parameter die with it.
     """
     tensor_class = torch._C.TensorBase
     unshared = _unshared(torch)
@@ -52,12 +52,12 @@ def storages_of(torch: ModuleType, dying: list[Tensor]) -> list[Range]:
 
 
 def text_of(ranges: list[Range]) -> str:
-    """Gives the first of them as an annotation has them (profiler/trace/format.md)."""
+    """Returns the first of them in an annotation's format (profiler/trace/format.md)."""
     return " ".join(f"{card}:{address:x}" for card, address, _ in ranges[:_MOST_IN_TEXT])
 
 
 def range_of(torch: ModuleType, tensor: Tensor) -> Range | None:
-    """Gives where the tensor's storage lies; None if it is not on a card."""
+    """Returns the place of the tensor's storage; None if it is not on a card."""
     try:
         storage = torch._C.TensorBase.untyped_storage(tensor)
         if storage.device.type != "cuda" or not storage.data_ptr():
@@ -69,7 +69,7 @@ def range_of(torch: ModuleType, tensor: Tensor) -> Range | None:
 
 
 def is_tensor(torch: ModuleType, value: object) -> bool:
-    """Tells it by the type alone: isinstance() may run code of the program's."""
+    """True if it is a tensor, by its type alone: isinstance() may run code of the program."""
     return is_a(value, torch.Tensor)
 
 
@@ -85,7 +85,7 @@ def _unshared(torch: ModuleType) -> _Unshared:
 
 
 def _holders(tensor_class: type[Tensor], dying: list[Tensor], unshared_references: int) -> dict[int, int]:
-    """Counts for each tensor, by its id, the references of C++ to it that die; appends the tensors that die, too."""
+    """Counts, by id, the references of C++ to each tensor that die; appends tensors that also die."""
     holders: dict[int, int] = {id(tensor): 1 for tensor in dying}  # Python's own object is one
     for tensor in dying:
         for other in others_held(tensor_class, tensor):
@@ -98,19 +98,19 @@ def _holders(tensor_class: type[Tensor], dying: list[Tensor], unshared_reference
 
 
 def others_held(tensor_class: type[Tensor], tensor: Tensor) -> list[Tensor]:
-    """Lists the base of a view and the gradient of a leaf; classes of the program's may have their own attributes."""
+    """Lists the base of a view and the gradient of a leaf; classes of the program may redefine the attributes."""
     base = tensor_class._base.__get__(tensor) if tensor_class._is_view(tensor) else None
     gradient = tensor_class.grad.__get__(tensor) if tensor_class.is_leaf.__get__(tensor) else None
     return [other for other in (base, gradient) if other is not None]
 
 
 def _use_of_storage(torch: ModuleType, tensor: Tensor, unshared: _Unshared) -> tuple[Range, int] | None:
-    """Gives where the storage lies and how many tensors use it; None if it is not on a card."""
+    """Returns the place of the storage and the number of tensors that use it; None if it is not on a card."""
     try:
         storage = torch._C.TensorBase.untyped_storage(tensor)
         if storage.device.type != "cuda" or not storage.data_ptr():
             return None
-        # The object made here uses it, too; one that the program has as well is a use of its own.
+        # The object made here also uses it; an object that the program has counts as a use of its own.
         uses = torch._C._storage_Use_Count(storage._cdata) - unshared.storage_uses + 1
         uses += sys.getrefcount(storage) > unshared.storage_references
         return (storage.device.index, storage.data_ptr(), storage.nbytes()), uses

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Passes that wait for one backward: added up, or each of what the one before made. Autograd keeps all their graphs."""
+"""Passes that wait for one backward, summed up or handed on from one to the next. Autograd keeps all their graphs."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class _SummedPasses:
         self._stated = ""
 
     def look(self) -> None:
-        """States name, line of the loop, line of the backward and passes that are over, with tabs between them.
+        """States name, line of the loop, line of the backward and finished passes, separated by tabs.
 
-        Of passes that hand a value on the number is 0: its graph does not tell where one ends.
+        The number is 0 for passes that hand a value on, because its graph does not show where one ends.
         """
         texts = [text for frame in all_frames()[:_MOST_FRAMES] if (text := self._text(frame))]
         text = texts[0] if texts else ""
-        if text or self._stated:  # what was found earlier is taken back
+        if text or self._stated:  # takes back earlier findings
             self._session.core.annotate(PASSES_SUMMED, text)
         self._stated = text
 
@@ -63,7 +63,7 @@ class _SummedPasses:
         return f"{found.name}\t{file}:{found.loop}\t{file}:{found.backward}\t{passes}"
 
     def _passes(self, value: object) -> int:
-        """Counts what has been added up, as far as it has graphs."""
+        """Counts the summands that have graphs."""
         if type(value) is list:
             return sum(self._has_graph(each) for each in value[:_MOST_SUMMANDS])
         return _summands(value.grad_fn) if self._has_graph(value) else 0
@@ -73,7 +73,7 @@ class _SummedPasses:
 
 
 def _summands(node: Node) -> int:
-    """Counts the sums that were added to one after the other."""
+    """Counts sums that were added to one after the other."""
     count = 0
     while type(node).__name__ == "AddBackward0" and count < _MOST_SUMMANDS:
         count += 1
@@ -88,18 +88,18 @@ def _loop_of(path: str, line: int | None) -> AccumulatingLoop | None:
 
 @functools.lru_cache(maxsize=64)
 def _tree(path: str) -> ast.AST | None:
-    """What the file says; None if it cannot be read, as that of a prompt."""
+    """Parses the file; returns None if it cannot be read, such as that of a prompt."""
     try:
         with open(path, "rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the user's strings, at which Python has warned already
+            warnings.simplefilter("ignore")  # about the user's strings, of which Python has warned already
             return ast.parse(file.read(_LARGEST_FILE))
-    except Exception as error:  # the file is gone, cut off or of another language
+    except Exception as error:  # the file is missing, cut off or not Python
         let_through(error)
         return None
 
 
 def _value(frame: FrameType, name: str) -> object:
-    """Gives what "loss" or "self.loss" is in the frame; None if it is not bound."""
+    """Returns the value of "loss" or "self.loss" in the frame; None if it is not bound."""
     first, *rest = name.split(".")
     variables = dict(local_values(frame)) if is_function(frame.f_code) else frame.f_globals
     value = variables.get(first)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names whose value nothing reads again before they get another one: what the bytecode of a frame says."""
+"""Finds names whose value is not read again before they get another one, from a frame's bytecode."""
 
 import bisect
 import dis
@@ -15,7 +15,7 @@ _MOST_INSTRUCTIONS = 20_000
 _TOUCH = re.compile(r"(LOAD|STORE|DELETE)_(FAST|NAME|GLOBAL)")
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RERAISE", "RAISE_VARARGS")
 _JUMPS_ALWAYS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE")
-# Whoever calls one of these may read any name.
+# Functions whose caller may read any name.
 _READ_ANY = frozenset({"globals", "locals", "vars", "eval", "exec"})
 _ENDS_STATEMENT = ("STORE_", "DELETE_", "POP_TOP", "FOR_ITER", "POP_JUMP", "RETURN_", "RESUME")
 _OWN_LOCALS = 2  # CO_NEWLOCALS: a function, not a module
@@ -24,10 +24,10 @@ _OWN_LOCALS = 2  # CO_NEWLOCALS: a function, not a module
 @dataclass
 class _Instruction:
     reads: frozenset[str] = frozenset()
-    sets: frozenset[str] = frozenset()  # or deletes
+    sets: frozenset[str] = frozenset()  # or deletes them
     next: list[int] = field(default_factory=list)
     ends: bool = False
-    live: frozenset[str] = frozenset()  # read from here on, before they are set
+    live: frozenset[str] = frozenset()  # read from here on before they are set
 
 
 def is_function(code: CodeType) -> bool:
@@ -36,10 +36,10 @@ def is_function(code: CodeType) -> bool:
 
 
 def unread_names(code: CodeType, offset: int, *, outlive_code: bool) -> frozenset[str]:
-    """Gives the names that `code` sets and does not read from the instruction at `offset` on, until it sets them again.
+    """Returns the names that `code` sets and, from `offset` on, does not read until it sets them again.
 
     Names that nested functions see are left out, and so is everything in code that is too long or that could read names
-    in another way. With `outlive_code` others may read what is bound when the code ends.
+    in another way. With `outlive_code` others may read bound names after the code has ended.
     """
     names, offsets, live_after, _ = _analysed(code, outlive_code)
     place = bisect.bisect_right(offsets, offset) - 1
@@ -47,9 +47,10 @@ def unread_names(code: CodeType, offset: int, *, outlive_code: bool) -> frozense
 
 
 def passing_names(code: CodeType, offset: int) -> frozenset[str]:
-    """Gives the names that `code` sets and that no loop around the instruction at `offset` hands on to its next round.
+    """Returns the names that `code` sets and that no loop around the instruction at `offset` hands on.
 
-    A loop hands on what it reads before it sets it. The same names are left out as by `unread_names`.
+    A loop hands on a name to its next round if it reads the name before it sets it. The same names are left out as by
+    `unread_names`.
     """
     names, _, _, loops = _analysed(code, False)
     around = (handed_on for first, last, handed_on in loops if first <= offset <= last)
@@ -57,9 +58,9 @@ def passing_names(code: CodeType, offset: int) -> frozenset[str]:
 
 
 def names_read_by_statement(code: CodeType, offset: int) -> frozenset[str]:
-    """Gives the names that the statement around the instruction at `offset` has read before it, as far as can be told.
+    """Returns the names that the statement around the instruction at `offset` has read before it, as far as known.
 
-    It goes back to where the statement before it has left nothing on the stack, or to the beginning of the line.
+    It goes back to where the previous statement has left an empty stack, or to the beginning of the line.
     """
     before = [each for each in dis.get_instructions(code) if each.offset < offset]
     line = _line_at(code, offset)
@@ -77,13 +78,13 @@ def _line_at(code: CodeType, offset: int) -> int | None:
     return max(((start, line) for start, line in dis.findlinestarts(code) if start <= offset), default=(0, None))[1]
 
 
-_Loops = list[tuple[int, int, frozenset[str]]]  # the first and the last offset, and what may be read from the first on
+_Loops = list[tuple[int, int, frozenset[str]]]  # first and last offset, names read from the first on
 _Analysed = tuple[frozenset[str], list[int], list[frozenset[str]], _Loops]
 
 
 @functools.lru_cache(maxsize=64)
 def _analysed(code: CodeType, outlive_code: bool) -> _Analysed:
-    """Gives the names, the offsets of all instructions, what may be read after each of them, and the loops."""
+    """Returns the names, the offsets of all instructions, the names that may be read after each, and the loops."""
     names = _own_names(code) if len(code.co_code) <= 2 * _MOST_INSTRUCTIONS else frozenset()
     if not names:
         return names, [], [], []
@@ -110,7 +111,7 @@ def _own_names(code: CodeType) -> frozenset[str]:
 
 
 def _reads_any(code: CodeType) -> bool:
-    """True if it has one of those functions; a method may have the same name, as model.eval() has."""
+    """True if it calls one of those functions; a method may have the same name, such as model.eval()."""
     if _READ_ANY.isdisjoint(code.co_names):
         return False
     loads = (each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
@@ -118,7 +119,7 @@ def _reads_any(code: CodeType) -> bool:
 
 
 def _has_unknown_handlers(code: CodeType) -> bool:
-    """Before Python 3.11 the code does not say which instructions a handler covers."""
+    """True before Python 3.11, whose code does not say which instructions a handler covers."""
     return sys.version_info < (3, 11) and "SETUP_" in {each.opname[:6] for each in dis.get_instructions(code)}
 
 
@@ -130,7 +131,7 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 
 def _touches(instruction: dis.Instruction, code: CodeType) -> Iterator[tuple[str, str]]:
-    """Gives what an instruction does to which names of the code's own kind; one may do two things at once."""
+    """Yields the effects of an instruction on names of the code's own kind; it may have two."""
     wanted = ("FAST",) if is_function(code) else ("NAME", "GLOBAL")
     value = instruction.argval
     names = value if isinstance(value, tuple) else (value,)

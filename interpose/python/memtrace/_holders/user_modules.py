@@ -14,9 +14,9 @@ from memtrace._signal_exceptions import let_through
 
 PACKAGE = str(_package.PACKAGE) + os.sep
 _FOLDERS = ("site-packages", "dist-packages", f"{os.sep}lib{os.sep}python3", sysconfig.get_path("stdlib"))
-# Not any(...) of a generator: what a signal handler raises while one is let go is lost.
+# This is not any(...) over a generator, because an exception of a signal handler is lost while a generator is closed.
 _LIBRARY = re.compile("|".join([f"^(?:<frozen|{re.escape(PACKAGE)})", *map(re.escape, _FOLDERS)]))
-_of_libraries: set[str] = set()  # names of modules: a program has thousands, and each is looked at once
+_of_libraries: set[str] = set()  # names of modules: a program has thousands, so each is looked at once
 
 
 def is_library(file: str) -> bool:
@@ -25,7 +25,7 @@ def is_library(file: str) -> bool:
 
 
 def user_modules() -> Iterator[tuple[ModuleType, str]]:
-    """Gives each module of the user's that is imported, with its file ("" if it has none, as an interactive one).
+    """Yields each imported module of the user with its file ("" if it has none, such as an interactive one).
 
     A module without a file is the user's only if it is __main__. Runs no code of the program.
     """
@@ -42,7 +42,7 @@ def user_modules() -> Iterator[tuple[ModuleType, str]]:
 def _file_of(module: object) -> str:
     try:
         file = object.__getattribute__(module, "__dict__").get("__file__")
-    except Exception as error:  # somebody's object in the place of a module
+    except Exception as error:  # another object in the place of a module
         let_through(error)
         return ""
     return file if isinstance(file, str) else ""

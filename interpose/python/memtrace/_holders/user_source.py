@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the user's own files say about lines that allocate: an allocator sees the line, but not what it calls."""
+"""Reads in the user's files which functions lines call: an allocator sees only the line."""
 
 import ast
 import os
@@ -25,7 +25,7 @@ _MOST_FILES = 100
 _MOST_LINES_OF_A_CALL = 20
 _MOST_PLACES = 400
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
-# Names that stand in programs that train, or ask for gradients.
+# Names in programs that train or compute gradients.
 _TRAINING = frozenset(
     {"backward", "optim", "fit", "train", "autograd", "grad", "grad_and_value", "vjp", "jacrev", "jacobian", "hessian"}
 )
@@ -37,7 +37,7 @@ def watch(session: Session) -> None:
 
 
 class _UserSource:
-    """Reads the files of the program's modules that lie outside of Python's own folders, each once."""
+    """Reads the files of the program's modules outside of Python's own folders, each once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -46,7 +46,7 @@ class _UserSource:
         self._has_read = False
 
     def annotate(self) -> None:
-        """States what all that was read so far says; nothing if no file could be read."""
+        """States the findings in all files read so far; nothing if no file could be read."""
         for path in _files():
             if path not in self._looked_at:
                 self._looked_at.add(path)
@@ -62,7 +62,7 @@ class _UserSource:
         annotate(REQUEST_COMPUTES, self._computing_line())
 
     def _computing_line(self) -> str:
-        """The line of the user's that runs, if it computes something of something; empty if it does not."""
+        """Returns the user's running line if it computes a value from others; else ""."""
         frame = next(iter(users_frames(sys._getframe())), None)
         place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else ""
         return place if place in self._found.computes else ""
@@ -70,9 +70,9 @@ class _UserSource:
     def _read(self, path: str) -> None:
         try:
             with open(path, "rb") as file, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of the user's strings, at which Python has warned already
+                warnings.simplefilter("ignore")  # about the user's strings, of which Python has warned already
                 tree = ast.parse(file.read(_LARGEST_FILE))
-        except Exception as error:  # the file is gone, cut off or of another language
+        except Exception as error:  # the file is missing, cut off or not Python
             let_through(error)
             return
         self._has_read = True
@@ -80,8 +80,8 @@ class _UserSource:
 
 
 def _files() -> Iterator[str]:
-    """Gives the user's files, at most so many."""
-    # At the end of the program Python has taken the file's name out of __main__.
+    """Yields the user's files, up to a limit."""
+    # At the end of the program Python has removed the file's name from __main__.
     files = [*sys.argv[:1], *(file for _, file in user_modules() if file)]
     paths = {os.path.abspath(path) for path in files}
     users = [path for path in sorted(paths) if path.endswith(".py") and not is_library(path)]
@@ -89,7 +89,7 @@ def _files() -> Iterator[str]:
 
 
 class _Found:
-    """Lines as reports name them ("train.py:18"), by what they call."""
+    """Lines in the form of reports ("train.py:18"), by what they call."""
 
     def __init__(self) -> None:
         self.concatenates: set[str] = set()
@@ -99,7 +99,7 @@ class _Found:
         self.trains = False
 
     def read(self, tree: ast.AST, file: str) -> None:
-        """Looks at each call of a file."""
+        """Looks at each call in a file."""
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         takes_mask = any(_name(call) == "scaled_dot_product_attention" and _takes_mask(call) for call in calls)
         for call in calls:
@@ -115,7 +115,7 @@ class _Found:
 
 
 def _name(call: ast.Call) -> str:
-    """The last part of what is called: "cat" of torch.cat(...)."""
+    """Returns the last part of the called name: "cat" for torch.cat(...)."""
     function = call.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
@@ -125,7 +125,7 @@ def _takes_mask(call: ast.Call) -> bool:
 
 
 def _repeats_new_axis(call: ast.Call) -> bool:
-    """Tells whether it is `x[:, None].repeat(...)` or `x.unsqueeze(1).repeat(...)`: an axis of size 1 is copied."""
+    """True for `x[:, None].repeat(...)` or `x.unsqueeze(1).repeat(...)`, which copy an axis of size 1."""
     if _name(call) != "repeat" or not isinstance(call.func, ast.Attribute):
         return False
     of = call.func.value

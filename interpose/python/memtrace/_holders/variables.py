@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the program's variables reach on the cards at an out-of-memory: "backend.cache", a dict of 23.
+"""Memory on the cards that the program's variables reach at an out-of-memory: "backend.cache", a dict of 23.
 
-Each storage counts for the first variable that reaches it: those of modules come before those of functions that run.
-Graphs of autograd lie behind no variable, since Python's collector does not see into them.
+Each storage counts for the first variable that reaches it: variables of modules come before those of functions. Graphs
+of autograd belong to no variable, because Python's collector does not see into them.
 """
 
 import functools
@@ -20,10 +20,10 @@ from memtrace._holders.users_frames import names_are_recorded
 from memtrace._session import Session
 from memtrace._vocabulary import VARIABLES_REACH
 
-_MOST_SECONDS = 2.0  # of processor time, for all looks: a program may run out of memory again and again
-_MOST_OBJECTS = 300_000  # that one look sees
+_MOST_SECONDS = 2.0  # of processor time, for all looks: a program may run out of memory many times
+_MOST_OBJECTS = 300_000  # the most that one look sees
 _PIECE = 1000  # objects, between two looks at the clock
-_DEEPEST = 2  # attributes behind a variable that are told apart
+_DEEPEST = 2  # levels of attributes that are told apart
 _MOST_TOLD = 16
 _FEWEST_BYTES = 1 << 20
 _CACHED: type = functools._lru_cache_wrapper
@@ -54,7 +54,7 @@ class _Variables:
             if self._seconds_left > 0:
                 lines = self._lines(known, begin + self._seconds_left)
         except _TooMuchError:
-            lines = []  # a part would not tell which variable comes first
+            lines = []  # a part of them would not show which variable comes first
         finally:  # a signal handler may raise
             known.clear()
             self._seconds_left -= time.thread_time() - begin
@@ -65,7 +65,7 @@ class _Variables:
         """Lists bytes and text of each variable."""
         apart = _Apart(self._torch, variables())
         opened = {id(each.value): each.value for each in apart.objects}
-        known.update(opened)  # who refers to such an object does not have what its attributes are told to have
+        known.update(opened)  # a holder of such an object does not hold what its attributes are stated to hold
         storages: set[Range] = set()
         lines = []
         for named in apart.in_order():
@@ -80,10 +80,10 @@ class _Variables:
 
 
 class _Apart:
-    """What is told apart: models, optimizers, containers, tensors; then the objects that have them; then classes.
+    """Orders variables: models, optimizers, containers and tensors; then objects that have them; then classes.
 
-    An attribute is told before the object that has it, and the cache of a method last: it has the objects, too, whose
-    methods were called.
+    An attribute comes before the object that has it, and the cache of a method last, because it also holds the objects
+    whose methods were called.
     """
 
     def __init__(self, torch: ModuleType, given: Iterator[Named]) -> None:
@@ -104,7 +104,7 @@ class _Apart:
         return [*self._wholes, *self.objects, *(own for each in self._classes for own in _of_class(each))]
 
     def _parts(self, named: Named, depth: int) -> list[Named]:
-        """Puts it where it belongs; gives what is to be looked at behind it."""
+        """Puts it in its place; returns the parts to look at next."""
         value = named.value
         if is_a(value, type):
             self._classes += [named] if depth == 0 else []
@@ -121,7 +121,7 @@ class _Apart:
 
 
 def _of_class(named: Named) -> Iterator[Named]:
-    """Gives what a class of the program's has, such as what functools.lru_cache keeps of its methods."""
+    """Yields attributes of a class of the program, such as the functools.lru_cache of its methods."""
     own = dict(type.__dict__["__dict__"].__get__(named.value))
     if own.get("__module__") == "__main__" or f"{own.get('__module__')}.py".endswith(named.place):
         for key, value in own.items():
@@ -130,7 +130,7 @@ def _of_class(named: Named) -> Iterator[Named]:
 
 
 def _reached(torch: ModuleType, value: object, known: dict[int, object], until: float) -> set[Range]:
-    """Gives the storages of the tensors behind `value` that were not reached before, which `known` remembers."""
+    """Returns the storages of tensors that `value` leads to and that were not reached before, which `known` records."""
     storages: set[Range] = set()
     waiting = [value]
     while waiting:
@@ -149,7 +149,7 @@ def _reached(torch: ModuleType, value: object, known: dict[int, object], until: 
 
 
 def _text(named: Named, found: set[Range]) -> str:
-    """Gives name, place, class, number of elements (0: it is no container), and bytes by card, with tabs between."""
+    """Returns name, place, class, number of elements (0: not a container), and bytes by card, separated by tabs."""
     value = named.value
     count = next((kind.__len__(value) for kind in _CONTAINERS if is_a(value, kind)), 0)
     by_card: dict[int, int] = {}

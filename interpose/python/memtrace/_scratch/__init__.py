@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The user's files during a trial of `memtrace fit`: what the program writes goes to MEMTRACE_FIT_SCRATCH.
+"""Protects the user's files in a trial of `memtrace fit`: the program's writes go to MEMTRACE_FIT_SCRATCH.
 
-Where the system has a layer over all files (tools/fit/files), only checkpoints are answered.
+If the system has a layer over all files (tools/fit/files), only checkpoints are replaced.
 
-`FOLDER/home/me/out.txt` stands for `/home/me/out.txt`: it is there for whoever reads that name afterwards. What the
-program deletes stays and is not seen any more (docs/fit.md, "The user's files").
+`FOLDER/home/me/out.txt` stands for `/home/me/out.txt`: later reads of that name find it. A file that the program
+deletes stays but is no longer seen (docs/fit.md, "The user's files").
 """
 
 import json
@@ -35,7 +35,7 @@ _programs: StartedPrograms | None = None
 
 
 def start_as_told() -> bool:
-    """As the environment says, which `memtrace fit` set; tells whether this is a trial of it."""
+    """Starts as the variables of `memtrace fit` say. True if this is a trial of it."""
     if saves := os.environ.get("MEMTRACE_FIT_SAVES"):
         start_in_layer(saves)
     elif scratch := os.environ.get("MEMTRACE_FIT_SCRATCH"):
@@ -44,13 +44,13 @@ def start_as_told() -> bool:
 
 
 def start(folder: str) -> None:
-    """From now on, for this process and those that it starts. A second call does nothing."""
+    """Applies from now on to this process and those that it starts. A second call does nothing."""
     global _kept, _programs
     if _kept is not None:
         return
     _kept = KeptAway(ignored=f"/{_TEMPORARY}/")
     _keep_temporary_files(folder)
-    # Python writes those past every function that could be replaced.
+    # Python writes bytecode without calling any function that could be replaced.
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     _programs = StartedPrograms()
@@ -66,28 +66,28 @@ def start(folder: str) -> None:
 
 
 def start_in_layer(saves: str) -> None:
-    """The same where the system keeps all files away: checkpoints are written without their bytes, and listed there."""
+    """The same if the system protects all files: checkpoints are written without their bytes, and listed in `saves`."""
     global _kept
     if _kept is not None:
         return
     _kept = ListedSaves(saves)
-    sys.dont_write_bytecode = True  # it would fill the layer in each process
+    sys.dont_write_bytecode = True  # each process would fill the layer with it
     places = LayerPlaces(LayerNames(), _kept)
     _saves.watch(places)
     _tensor_saves.watch(places)
 
 
 def _keep_temporary_files(folder: str) -> None:
-    """Sockets and compilers' files, which C makes, have a real folder; and /tmp is a user's folder like any other."""
+    """Sets a real folder for sockets and for compilers' files, which C creates; /tmp itself is a user's folder."""
     temporary = os.path.join(os.path.realpath(folder), _TEMPORARY)
     os.makedirs(temporary, exist_ok=True)
     os.environ["TMPDIR"] = temporary
     if "tempfile" in sys.modules:
-        sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]  # to be found again
+        sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]  # so that it is computed again
 
 
 def annotate(state: Callable[[str, str], object]) -> None:
-    """States what was kept away from the user's folders, by key."""
+    """States the files that were kept away from the user's folders, by key."""
     if _kept is not None:
         state(FIT_KEPT_AWAY_FILES, str(len(_kept.files)))
         state(FIT_KEPT_AWAY_SAVES, str(_kept.saves))

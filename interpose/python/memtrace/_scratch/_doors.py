@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions whose file is opened in C, Rust or C++: they are given its name in the scratch folder.
+"""Functions that open a file in C, Rust or C++: they get its name in the scratch folder.
 
-Only those that training scripts are full of; any other writes where the program says (docs/fit.md).
+Only functions common in training scripts are covered; others write where the program says (docs/fit.md).
 """
 
 import functools
@@ -17,7 +17,7 @@ from memtrace._scratch._replacing import replace
 
 
 class Door(NamedTuple):
-    """A function of a module (`Class.method`), and which of its arguments names the file, or the folder."""
+    """A function of a module (`Class.method`), and its argument that names the file or folder."""
 
     module: str
     function: str
@@ -39,7 +39,7 @@ _DOORS = (
 
 
 def watch(places: Places) -> None:
-    """From when their modules are imported; versions that have no such function have another door."""
+    """Watches them once their modules are imported; some versions lack a function and use another."""
     for door in _DOORS:
         when_imported(door.module, functools.partial(_watch_door, door=door, places=places))
 
@@ -61,7 +61,7 @@ def _watch_door(module: ModuleType, door: Door, places: Places) -> None:
 
 
 def _redirected(places: Places, door: Door, path: object) -> object:
-    if isinstance(path, str) and path.startswith((":", "file:")):  # no file of that name: SQLite's own words
+    if isinstance(path, str) and path.startswith((":", "file:")):  # not a file's name, but SQLite's own syntax
         return path
     name = places.names.name(path)
     if name is None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""User files that Python opens for writing past the functions that were replaced: they are listed, to be named."""
+"""Lists the user's files that Python opens for writing without the replaced functions, so that they can be named."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from _typeshed import StrOrBytesPath
 
 _LIST = ".opened"
-_open, _write, _close = os.open, os.write, os.close  # as they are before they are replaced
+_open, _write, _close = os.open, os.write, os.close  # the functions before they are replaced
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class Escapes:
-    """By io.FileIO and posix, which are not replaced, and by whoever took `open` for himself before it was."""
+    """Files opened by io.FileIO and posix, which are not replaced, or by code that kept the original `open`."""
 
     def __init__(self, folder: str, names: Names) -> None:
-        """From now on: an audit hook cannot be taken away again. The list is in `folder`, the trial's own."""
+        """Starts now: an audit hook cannot be removed. The list is in `folder`, the trial's own."""
         self._folder = os.path.realpath(folder)
         self._names = names
         self._told: set[str] = set()
@@ -40,5 +40,5 @@ class Escapes:
         _close(listed)
 
     def _is_ours(self, path: StrOrBytesPath) -> bool:
-        """Tells whether it lies in the scratch folder, where what is replaced leads."""
+        """True if it lies in the scratch folder, where the replaced functions write."""
         return os.path.realpath(os.fsdecode(path)).startswith(self._folder + os.sep)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names and places of files in a trial whose files lie in a layer of the system's (tools/fit/files): as they are."""
+"""Names and places of files in a trial with a layer of the system (tools/fit/files): both stay as they are."""
 
 import os
 
@@ -10,18 +10,18 @@ from memtrace._scratch._places import Places
 
 
 class LayerNames(Names):
-    """The layer has the names that the program uses."""
+    """In the layer, files have the names that the program uses."""
 
     def __init__(self) -> None:
-        """Caches have none: they are shared with other programs."""
+        """Leaves out caches, which are shared with other programs."""
         super().__init__(os.sep)
 
     def above(self, name: str) -> str:
-        """Gives the name itself."""
+        """Returns the name itself."""
         return name
 
     def shown(self, path: str) -> str:
-        """Gives the path itself."""
+        """Returns the path itself."""
         return path
 
     def without_links(self, name: str) -> str:
@@ -30,27 +30,27 @@ class LayerNames(Names):
 
 
 class LayerPlaces(Places):
-    """The system finds, writes and counts files by itself; only checkpoints are answered."""
+    """The system finds, writes and counts files itself; only checkpoints are replaced."""
 
     def found(self, path: F) -> F:
-        """Gives where to read it: there."""
+        """Returns the path itself for reading."""
         return path
 
     def written(self, path: F, keeps: bool, is_counted: bool = True) -> F:
-        """Gives where to write it: there."""
+        """Returns the path itself for writing."""
         return path
 
 
 class ListedSaves(KeptAway):
-    """Also writes the names of saved checkpoints into a file, one a line: they lie in the layer as files."""
+    """Also writes the names of saved checkpoints into a file, one a line, because they are files in the layer."""
 
     def __init__(self, path: str) -> None:
-        """`path` is of that file, which the processes of a trial share."""
+        """`path` is that file, which the processes of a trial share."""
         super().__init__(ignored=os.sep)
         self._path = path
 
     def save(self, name: str) -> None:
-        """As any, and in the list."""
+        """Counts it, and adds its name to the list."""
         super().save(name)
         if name and "\n" not in name:
             with open(self._path, "a") as listed:

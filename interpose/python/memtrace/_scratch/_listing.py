@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a folder: of the user's what the program did not delete, and what the scratch folder has above it."""
+"""Lists folders as the program sees them: the user's files that it did not delete, and those in the scratch folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def names_in(places: Places, name: str) -> list[str]:
-    """Lists what the program finds in that folder; nothing if it is none."""
+    """Lists the program's entries in that folder; nothing if it is not a folder."""
     names = set()
     for folder in _layers(places, name):
         names.update(os.listdir(folder))
@@ -24,7 +24,7 @@ def names_in(places: Places, name: str) -> list[str]:
 
 
 def listdir(places: Places, original: Callable[..., object], path: StrOrBytesPath | None) -> object:
-    """os.listdir."""
+    """Answers os.listdir."""
     name = None if path is None else places.names.name(path)
     if name is None or not _layers(places, name):
         return original(path if name is None else places.found(path))
@@ -33,7 +33,7 @@ def listdir(places: Places, original: Callable[..., object], path: StrOrBytesPat
 
 
 def scandir(places: Places, original: Callable[..., object], path: StrOrBytesPath | None) -> object:
-    """os.scandir."""
+    """Answers os.scandir."""
     name = None if path is None else places.names.name(path)
     if name is None or not _layers(places, name):
         return original(path if name is None else places.found(path))
@@ -41,7 +41,7 @@ def scandir(places: Places, original: Callable[..., object], path: StrOrBytesPat
 
 
 def _layers(places: Places, name: str) -> list[str]:
-    """The folders that are seen as one, the upper first."""
+    """Returns the folders that are seen as one, the upper first."""
     above = places.names.above(name)
     below = [name] if os.path.isdir(name) and not places.is_deleted(name) else []
     return [*([above] if os.path.isdir(above) else []), *below]
@@ -58,10 +58,10 @@ def _entries(places: Places, name: str, path: StrOrBytesPath) -> list[Entry]:
 
 
 class Entry:
-    """An os.DirEntry under the name by which the program asked for its folder."""
+    """An os.DirEntry under the program's name for its folder."""
 
     def __init__(self, folder: StrOrBytesPath, entry: os.DirEntry[str]) -> None:
-        """What is not its name is the entry's own."""
+        """Sets the name and path; everything else is the entry's own."""
         self._entry = entry
         text = os.fspath(folder)
         self.name: str | bytes = os.fsencode(entry.name) if isinstance(text, bytes) else entry.name
@@ -78,10 +78,10 @@ class Entry:
 
 
 class Listing:
-    """What os.scandir gives: an iterator that can be closed."""
+    """The result of os.scandir: an iterator that can be closed."""
 
     def __init__(self, entries: list[Entry]) -> None:
-        """All of them are known already."""
+        """All entries are known already."""
         self._entries: Iterator[Entry] = iter(entries)
 
     def __iter__(self) -> Listing:
@@ -99,5 +99,5 @@ class Listing:
         self.close()
 
     def close(self) -> None:
-        """There is nothing left then."""
+        """Leaves no entries."""
         self._entries = iter(())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def watch(places: Places) -> None:
-    """From now on."""
+    """Replaces them from now on."""
     moves = _Moves(places)
     for name, answer in (
         ("rename", moves.rename),
@@ -43,7 +43,7 @@ class _Moves:
         src_dir_fd: int | None = None,
         dst_dir_fd: int | None = None,
     ) -> None:
-        """What the user has stays; what the program sees has moved."""
+        """Renames the file that the program sees; the user's file stays."""
         src, dst = beside(src, src_dir_fd), beside(dst, dst_dir_fd)
         names = self._places.names
         old, new = names.name(src), names.name(dst)
@@ -71,7 +71,7 @@ class _Moves:
         dst_dir_fd: int | None = None,
         **kwargs: object,
     ) -> None:
-        """A second name for a user's file is a copy of it."""
+        """Copies a user's file instead of linking it."""
         src, dst = beside(src, src_dir_fd), beside(dst, dst_dir_fd)
         names = self._places.names
         old, new = names.name(src), names.name(dst)
@@ -92,7 +92,7 @@ class _Moves:
         *args: object,
         dir_fd: int | None = None,
     ) -> None:
-        """To what is in the scratch folder by a name there, to what is not by the user's name."""
+        """Links to the scratch folder if the target is there, otherwise to the user's file."""
         dst = beside(dst, dir_fd)
         names = self._places.names
         new = names.name(dst)
@@ -108,7 +108,7 @@ class _Moves:
         original(target, above, *args)
 
     def _lift(self, name: str) -> None:
-        """Has the scratch folder hold all of it."""
+        """Makes the scratch folder hold all of it."""
         above = self._places.names.above(name)
         if os.path.isdir(above if self._places.is_above(name) else name):
             os.makedirs(above, exist_ok=True)

@@ -1,35 +1,36 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two names for a file: the one that the program uses, and the one in the scratch folder that stands for it."""
+"""Two names for a file: the program's, and the one in the scratch folder that stands for it."""
 
 import os
 from pathlib import PurePath
 from typing import TypeVar
 
-F = TypeVar("F")  # a path, or whatever else a program gives for a file: the number of an open one, say
+F = TypeVar("F")  # a path, or another value that stands for a file, such as a descriptor
 
-# A kernel's, not a user's.
+# The kernel's folders, which hold no user's files.
 _SYSTEM = ("/dev", "/proc", "/sys")
-# Beside what the environment names.
+# Cache folders beside those in the environment.
 _CACHES = ("~/.cache", "~/.nv", "~/.triton")
 _CACHE_VARIABLES = ("HF_HOME", "TORCH_HOME", "TRITON_HOME")
 _CACHE_ENDINGS = ("_CACHE", "_CACHE_DIR", "_CACHE_HOME")
-# Links that lead to links, before a name is taken as it is.
+# The most links that are followed before a name is used as it is.
 _LINKS = 8
 
 
 class Names:
-    """Maps between them. Names are absolute, and no folder of theirs is a link."""
+    """Maps between them. Names are absolute, and none of their folders is a link."""
 
     def __init__(self, folder: str) -> None:
-        """`folder` is where the scratch begins: `folder/home/me` stands for `/home/me`."""
+        """`folder` is the root of the scratch: `folder/home/me` stands for `/home/me`."""
         self._folder = os.path.realpath(folder)
         self._left_alone = tuple(os.path.realpath(os.path.expanduser(path)) for path in (*_SYSTEM, *_caches()))
 
     def name(self, path: object) -> str | None:
-        """Gives the name of what the program calls `path`; None if it stays where it is.
+        """Returns the name for the program's `path`; None if it is not replaced.
 
-        That is: no path at all, the kernel's files, and caches, which libraries fill by themselves and which C reads.
+        Not replaced are values that are not paths, the kernel's files, and caches, which libraries fill themselves and
+        C reads.
         """
         if isinstance(path, int) or not isinstance(path, (str, bytes, os.PathLike)):
             return None
@@ -41,11 +42,11 @@ class Names:
         return None if any(_is_within(name, folder) for folder in self._left_alone) else name
 
     def above(self, name: str) -> str:
-        """Gives the name in the scratch folder."""
+        """Returns the name in the scratch folder."""
         return self._folder + name.rstrip("/")
 
     def shown(self, path: str) -> str:
-        """Gives the name for one in the scratch folder; every other as it is."""
+        """Returns the program's name for a path in the scratch folder; other paths as they are."""
         return path[len(self._folder) :] or "/" if _is_within(path, self._folder) else path
 
     def without_links(self, name: str) -> str:
@@ -53,7 +54,7 @@ class Names:
         return self.shown(os.path.realpath(self.above(name)))
 
     def _without_links(self, folder: str) -> str:
-        """Links of the user's folders, and those that the program made since."""
+        """Follows links of the user's folders, and those that the program has made since."""
         for _ in range(_LINKS):
             found = self.without_links(self.shown(os.path.realpath(folder)))
             if found == folder:
@@ -63,7 +64,7 @@ class Names:
 
 
 def beside(path: F, dir_fd: int | None) -> F | str | bytes:
-    """Gives a path that says where it is, of one that counts from an open folder."""
+    """Returns a full path for one that is relative to an open folder."""
     if dir_fd is None or isinstance(path, int):
         return path
     folder = os.readlink(f"/proc/self/fd/{dir_fd}")
@@ -81,7 +82,7 @@ def _caches() -> list[str]:
 
 
 def _holds_users(cache: str) -> bool:
-    """Tells whether it is no cache alone: the working folder, or the home folder, is in it."""
+    """True if it is not only a cache: the working folder or the home folder is in it."""
     folder = os.path.realpath(os.path.expanduser(cache))
     return any(_is_within(os.path.realpath(path), folder) for path in (_working_folder(), os.path.expanduser("~")))
 
@@ -89,7 +90,7 @@ def _holds_users(cache: str) -> bool:
 def _working_folder() -> str:
     try:
         return os.getcwd()
-    except FileNotFoundError:  # somebody removed it
+    except FileNotFoundError:  # it was removed
         return os.sep
 
 

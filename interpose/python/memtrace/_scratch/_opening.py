@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`open`, in its three forms: reading, writing, and both."""
+"""Replaces `open` in its three forms: reading, writing, and both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def watch(places: Places) -> None:
-    """From now on; who took `open` for himself before that keeps the old one."""
+    """Replaces it from now on; code that has imported `open` before keeps the old one."""
 
     def opened(
         original: Callable[..., object], file: FileDescriptorOrPath, mode: str = "r", *args: object, **kwargs: object
@@ -64,7 +64,7 @@ def _refuse_second(places: Places, path: object) -> None:
 
 
 def _replace_accessor() -> None:
-    """Python 3.10's pathlib has taken the functions of os for itself."""
+    """Replaces the functions of os that Python 3.10's pathlib has imported."""
     import pathlib
 
     accessor: object = getattr(pathlib, "_NormalAccessor", None)

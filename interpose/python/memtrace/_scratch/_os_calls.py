@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of `os` that ask about one file, make it, or take it away; os.path, pathlib and shutil use them."""
+"""Functions of `os` that query, make or delete one file; os.path, pathlib and shutil use them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Original = Callable[..., object]
 
 
 def watch(places: Places) -> None:
-    """From now on."""
+    """Replaces them from now on."""
     answers = _Answers(places)
     table: dict[str, Original] = {
         **dict.fromkeys(_ASKING, answers.ask),
@@ -67,7 +67,7 @@ class _Answers:
     def mark(
         self, original: Original, path: StrOrBytesPath, *args: object, dir_fd: int | None = None, **kwargs: object
     ) -> object:
-        """Rights and times of the user's own files stay."""
+        """Leaves modes and times of the user's own files unchanged."""
         path = beside(path, dir_fd)
         name = self._places.names.name(path)
         if name is None or self._places.is_above(name) or not self._places.is_below(name):
@@ -122,7 +122,7 @@ class _Answers:
         return os.fsencode(shown) if isinstance(target, bytes) else shown
 
     def chdir(self, original: Original, path: StrOrBytesPath) -> None:
-        """Into the user's folder if there is one: C goes on from there."""
+        """Changes to the user's folder if it exists, because C code starts from there."""
         name = self._places.names.name(path)
         if name is not None and self._places.is_below(name):
             original(name)

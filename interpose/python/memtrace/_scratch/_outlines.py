@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What torch.save writes, without the bytes of large storages: torch's own pickle, which torch's own unpickler reads.
+"""Writes torch.save's output without the bytes of large storages, as a pickle that torch's own unpickler reads.
 
 So a file can be renamed, copied and loaded by another process, tensors that share a storage share it again, and
-`weights_only` refuses what it refuses. A file is MARK, a pickle of the small storages' bytes by key, and the object's.
+`weights_only` refuses the same classes. A file is MARK, a pickle of the small storages' bytes by key, and the object's.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _Reference = tuple[str, str, str, str, int]  # "storage", its type of numbers, k
 
 MARK = b"memtrace outline\n"
 
-_PROTOCOL = 2  # the one that torch's own unpickler for weights knows
-_PLAIN_PROTOCOL = 4  # the first that has bytes without a function that makes them
+_PROTOCOL = 2  # the protocol that torch's unpickler for weights knows
+_PLAIN_PROTOCOL = 4  # the first with bytes that need no function
 _KEPT = 1 << 20  # bytes of a storage on the host whose values are kept: counts of steps, statistics, random states
 _KEPT_IN_ALL = 64 << 20  # bytes
 
 
 def outline(value: object) -> bytes:
-    """Gives what follows MARK. Raises what torch.save raises for objects that cannot be pickled."""
+    """Returns the bytes after MARK. Raises what torch.save raises for objects that cannot be pickled."""
     file = io.BytesIO()
     pickler = _Pickler(file)
     pickler.dump(value)
@@ -38,7 +38,7 @@ def outline(value: object) -> bytes:
 
 
 def rebuilt(data: bytes, map_location: object, is_weights_only: bool) -> object:
-    """Gives an object of that form, where torch.load would put it; most of its tensors' values are not what they were.
+    """Returns the object where torch.load would put it; most of its tensors have other values than before.
 
     Raises what torch.load raises.
     """
@@ -58,10 +58,10 @@ class _Pickler(pickle.Pickler):
         super().__init__(file, protocol=_PROTOCOL)
         self.values: dict[str, bytes] = {}
         self._room = _KEPT_IN_ALL
-        self._storages: dict[int, UntypedStorage] = {}  # held: else the next one might have the same address
+        self._storages: dict[int, UntypedStorage] = {}  # held, so that no later one gets the same address
 
     def persistent_id(self, obj: object) -> _Reference | None:
-        """As torch.save has it, but that numbers of bytes and names of types are plain."""
+        """Like torch.save's, but with plain numbers of bytes and names of types."""
         torch = sys.modules["torch"]
         if isinstance(obj, torch.storage.TypedStorage):
             storage, dtype = obj._untyped_storage, obj.dtype
@@ -84,7 +84,7 @@ class _Pickler(pickle.Pickler):
 
 
 class _Plain(pickle.Unpickler):
-    """Of text and bytes: a file that came from elsewhere might begin with MARK, too, and `weights_only` has to hold."""
+    """Reads only text and bytes, because a file from elsewhere may begin with MARK, and `weights_only` must hold."""
 
     def find_class(self, module_name: str, global_name: str) -> NoReturn:
         raise pickle.UnpicklingError(f"{module_name}.{global_name} in a file of memtrace fit's own")
@@ -100,7 +100,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class _Storages:
-    """Makes those of one load, each once."""
+    """Makes the storages of one load, each once."""
 
     def __init__(self, values: dict[str, bytes], map_location: object) -> None:
         self._values = values
@@ -115,7 +115,7 @@ class _Storages:
         return torch.storage.TypedStorage(wrap_storage=self._made[key], dtype=getattr(torch, dtype), _internal=True)
 
     def _new(self, torch: ModuleType, key: str, location: str, size: int) -> UntypedStorage:
-        """torch.load reads it on the host and moves it; without its bytes, where an empty one would be moved to."""
+        """Makes a storage where torch.load would move it, or an empty one if its bytes are missing."""
         if self._values.get(key):
             values = torch.frombuffer(bytearray(self._values[key]), dtype=torch.uint8)
             return self._restored(values.untyped_storage(), location)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a file of the program's is found, made or written: in the user's folders, or above them in the scratch."""
+"""Finds the place of a program's file for reading or writing: in the user's folders, or in the scratch above them."""
 
 import errno
 import os
@@ -9,32 +9,32 @@ import shutil
 from memtrace._scratch._kept_away import KeptAway
 from memtrace._scratch._names import F, Names
 
-# A larger file that is written to in part begins empty: a trial needs no contents.
+# A larger file that is partly rewritten begins empty, because a trial needs no contents.
 _COPIED = 64 << 20  # bytes
 
 
 class Places:
-    """What the program sees: the scratch folder over the user's own, without what it deleted.
+    """The program's view: the scratch folder over the user's own, without deleted files.
 
-    Thread rule: as files are, from any thread; only within a replaced function (_replacing.py).
+    Thread rule: like files, any thread; but only within a replaced function (_replacing.py).
     """
 
     def __init__(self, names: Names, kept: KeptAway) -> None:
-        """Nothing is deleted yet. What this process deletes is deleted for those that it forks, not for others."""
+        """Starts without deletions. Those of this process also apply to processes that it forks, but not to others."""
         self.names = names
         self.kept = kept
         self._deleted: set[str] = set()
 
     def is_above(self, name: str) -> bool:
-        """Tells whether the scratch folder has something of that name."""
+        """True if the scratch folder has an entry of that name."""
         return os.path.lexists(self.names.above(name))
 
     def is_below(self, name: str) -> bool:
-        """Tells whether the user's folders have something of that name that the program did not delete."""
+        """True if the user's folders have an entry of that name that the program did not delete."""
         return os.path.lexists(name) and not self.is_deleted(name)
 
     def is_deleted(self, name: str) -> bool:
-        """Tells whether it, or a folder that it was in, is gone for the program."""
+        """True if the program has deleted it, or a folder that it was in."""
         while name not in self._deleted:
             folder = os.path.dirname(name)
             if folder == name:
@@ -43,11 +43,11 @@ class Places:
         return True
 
     def exists(self, name: str) -> bool:
-        """Tells whether the program has something of that name."""
+        """True if the program sees an entry of that name."""
         return self.is_above(name) or self.is_below(name)
 
     def found(self, path: F) -> F | str | bytes:
-        """Gives where to read it."""
+        """Returns the path to read."""
         name = self.names.name(path)
         if name is None:
             return path
@@ -56,13 +56,13 @@ class Places:
         return self._below(path, name)
 
     def made(self, path: object, name: str) -> str | bytes:
-        """Gives where to make it, in a folder that there is then. Raises FileNotFoundError or FileExistsError."""
+        """Returns the path to make it, whose folder then exists. Raises FileNotFoundError or FileExistsError."""
         if self.exists(name):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         return self._like(path, self.in_its_folder(path, name))
 
     def written(self, path: F, keeps: bool, is_counted: bool = True) -> F | str | bytes:
-        """Gives where to write to it; `keeps`: what is in it already. Raises FileNotFoundError without its folder."""
+        """Returns the path to write, with old contents if `keeps`. Raises FileNotFoundError without its folder."""
         name = self.names.name(path)
         if name is None:
             return path
@@ -75,12 +75,12 @@ class Places:
             above = self.in_its_folder(path, name)
             if keeps and is_below:
                 self.copy(name, above)
-        if is_counted and not os.path.isdir(self.names.above(name)):  # nameless files ask for a folder
+        if is_counted and not os.path.isdir(self.names.above(name)):  # nameless files use a folder's name
             self.kept.file(name)
         return self._like(path, self.names.above(name))
 
     def copy(self, name: str, above: str) -> None:
-        """Puts a copy of the user's file there; of a large one, a hole of its size."""
+        """Copies the user's file there; of a large one, makes a hole of its size."""
         size = os.path.getsize(name)
         if size <= _COPIED:
             shutil.copy(name, above)
@@ -89,13 +89,13 @@ class Places:
                 hole.truncate(size)
 
     def delete(self, name: str) -> None:
-        """The user's file stays; the program sees it no more."""
+        """Hides the user's file from the program; the file stays."""
         if os.path.lexists(name):
             self._deleted = {gone for gone in self._deleted if not gone.startswith(name + "/")} | {name}
             self.kept.file(name)
 
     def in_its_folder(self, path: object, name: str) -> str:
-        """Gives its name in the scratch folder, in a folder that there is then. Raises as `made` does."""
+        """Returns its path in the scratch folder, and makes that folder. Raises as `made` does."""
         folder = os.path.dirname(name)
         if not os.path.isdir(self.found(folder)):
             missing = errno.ENOTDIR if self.exists(folder) else errno.ENOENT
@@ -104,7 +104,7 @@ class Places:
         return self.names.above(name)
 
     def _below(self, path: F, name: str) -> F | str | bytes:
-        """The program's own words for it, unless they lead into the scratch folder."""
+        """Returns the program's own path, unless it leads into the scratch folder."""
         text = os.path.abspath(os.fsdecode(path))  # type: ignore[arg-type]  # it has a name
         return path if self.names.shown(text) == text else self._like(path, name)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a program's data is plain: contents that the host has already, small, and of no class of its own."""
+"""Plain data of a program: its contents are on the host, small, and of no class of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
 class _Numbers(Protocol):
-    """What is asked of a tensor, of an array of numpy only its size."""
+    """The attributes of a tensor that are read; of a numpy array only the size."""
 
     device: torch.device
     nbytes: int
@@ -24,12 +24,12 @@ class _Numbers(Protocol):
 
 
 def is_plain(value: object) -> bool:
-    """Tells whether it is made of containers, numbers, text, and up to 64 MiB of tensors and arrays on the host."""
+    """True if it consists of containers, numbers, text, and up to 64 MiB of tensors and arrays on the host."""
     return _bytes(value) <= _LIMIT
 
 
 def _bytes(value: object) -> float:
-    """Gives what its tensors hold; infinity if anything in it is not plain."""
+    """Returns the bytes of its tensors; infinity if any part of it is not plain."""
     if isinstance(value, _ATOMS):
         return 0
     if isinstance(value, dict):
@@ -44,6 +44,6 @@ def _bytes(value: object) -> float:
 
 
 def _is_of(value: object, module: str, name: str) -> TypeGuard[_Numbers]:
-    """Without importing what the program did not."""
+    """True if it is an instance of that class. Imports nothing that the program did not."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(value, kind)

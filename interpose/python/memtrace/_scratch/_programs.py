@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are not Python, which a program starts: what they write is not kept away, and is said to be."""
+"""Programs other than Python that the program starts: their writes are not kept away, and the report says so."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from _typeshed import StrOrBytesPath
 
 _FIRST = 5
-# Those that torch, triton and Python's own libraries ask about the machine or build with, in folders of their own.
+# Programs by which torch, triton and Python's libraries query the machine or build, in folders of their own.
 _ASKED = frozenset(
     ("addr2line", "c++", "cc", "g++", "gcc", "ld", "ldconfig", "lscpu", "ninja", "nvcc", "nvidia-smi", "ptxas", "uname")
 )
 
 
 class StartedPrograms:
-    """Counts them, of this process."""
+    """Counts programs that this process starts."""
 
     def __init__(self) -> None:
-        """From now on: an audit hook cannot be taken away again."""
+        """Starts now: an audit hook cannot be removed."""
         self.count = 0
         self.first: list[str] = []
         sys.addaudithook(self._audit)
@@ -34,7 +34,7 @@ class StartedPrograms:
             return
         try:
             name = os.path.basename(os.fsdecode(told(args)))
-        except (TypeError, IndexError):  # another version's arguments
+        except (TypeError, IndexError):  # another version has other arguments
             name = "?"
         if name in _ASKED or name.startswith("python"):
             return
@@ -44,7 +44,7 @@ class StartedPrograms:
 
 
 def _is_told_already(event: str) -> bool:
-    """subprocess.Popen tells of itself, then calls os.posix_spawn."""
+    """True for os.posix_spawn within subprocess.Popen, which has an event of its own."""
     caller = sys._getframe(1).f_back
     return event == "os.posix_spawn" and caller is not None and caller.f_globals.get("__name__") == "subprocess"
 
@@ -53,7 +53,7 @@ def _of_shell(args: tuple[StrOrBytesPath, ...]) -> str:
     return os.fsdecode(args[0]).split()[0]
 
 
-# The events and their arguments are those of Python's audit event table.
+# The events and their arguments are from Python's table of audit events.
 _PROGRAM_OF: dict[str, Callable[[tuple[StrOrBytesPath, ...]], StrOrBytesPath]] = {
     "subprocess.Popen": lambda args: args[0],
     "os.system": _of_shell,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that are replaced, as they were, and how they are replaced."""
+"""Keeps the original functions, and replaces them."""
 
 import contextlib
 import functools
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 
 class _Thread(threading.local):
-    is_inside = False  # one of ours, which calls those of Python
+    is_inside = False  # true within an answer, which calls the originals
 
 
 _thread = _Thread()
@@ -18,7 +18,7 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def outside() -> Iterator[None]:
-    """Within an answer, for code of the program's: its calls are answered, too."""
+    """Lets calls by the program's code within an answer be answered as well."""
     was_inside, _thread.is_inside = _thread.is_inside, False
     try:
         yield
@@ -27,7 +27,7 @@ def outside() -> Iterator[None]:
 
 
 def replace(holder: object, name: str, answer: Callable[..., object], show: Callable[[str], str]) -> None:
-    """Has `answer(original, ...)` answer calls of `holder.name`, but not those of our own; `show` names its errors."""
+    """Makes `answer(original, ...)` answer calls of `holder.name`, except our own; `show` names the files in errors."""
     original = getattr(holder, name, None)
     if original is not None:
         setattr(holder, name, answering(original, answer, show))
@@ -36,7 +36,7 @@ def replace(holder: object, name: str, answer: Callable[..., object], show: Call
 def answering(
     original: Callable[..., object], answer: Callable[..., object], show: Callable[[str], str]
 ) -> Callable[..., object]:
-    """Gives what stands in the place of `original`."""
+    """Returns the replacement of `original`."""
 
     @functools.wraps(original)
     def call(*args: object, **kwargs: object) -> object:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints of torch: files in the scratch folder with the form of what was saved, without the bytes of its tensors.
+"""Checkpoints of torch: files in the scratch folder with the form of the saved object, without its tensors' bytes.
 
-The card holds no values, and its tensors would cost the host their size. Plain data of the host is written as it is:
-programs keep small caches by torch.save and read them again.
+The card holds no values, and its tensors would cost the host their size. Plain data of the host is written normally,
+because programs keep small caches by torch.save and read them again.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from memtrace._scratch._plain_data import is_plain
 from memtrace._scratch._replacing import outside, replace
 
 if TYPE_CHECKING:
-    File = str | os.PathLike[str] | IO[bytes]  # what torch.save and torch.load take
+    File = str | os.PathLike[str] | IO[bytes]  # accepted by torch.save and torch.load
 
 _NOT_PICKLED = "saved in this trial of memtrace fit without its tensors, by no means of pickle's; it cannot be loaded"
-_UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)  # what pickle raises; not what the program's code does
+_UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)  # raised by pickle, not by the program's code
 
 
 def watch(places: Places) -> None:
-    """Once torch is imported; whoever imports its functions by name gets ours."""
+    """Replaces them once torch is imported; code that imports the functions by name gets ours."""
     saves = _Saves(places)
     when_imported("torch.serialization", lambda module: saves.watch(module, "save", saves.save))
     when_imported("torch.serialization", lambda module: saves.watch(module, "load", saves.load))
@@ -45,11 +45,11 @@ class _Saves:
         replace(module, name, answer, self._places.names.shown)
 
     def save(self, original: Callable[..., None], obj: object, f: File, *args: object, **kwargs: object) -> None:
-        """torch.save."""
+        """Answers torch.save."""
         is_path = isinstance(f, (str, os.PathLike))
         if isinstance(f, io.BytesIO) or not (is_path or hasattr(f, "fileno")):
             with outside():
-                original(obj, f, *args, **kwargs)  # memory: the program reads it again
+                original(obj, f, *args, **kwargs)  # in memory: the program reads it again
         elif is_plain(obj):
             original(obj, self._places.written(f, keeps=False) if is_path else f, *args, **kwargs)
         else:
@@ -58,10 +58,10 @@ class _Saves:
     def load(
         self, original: Callable[..., object], f: File, map_location: object = None, *args: object, **kwargs: object
     ) -> object:
-        """torch.load."""
+        """Answers torch.load."""
         found = self._places.found(f)
         data = _outline_in(found)  # type: ignore[arg-type]  # text stays text
-        with outside():  # the program's classes are imported, and have code of their own
+        with outside():  # the program's classes are imported, and run their own code
             if data is None:
                 return original(found, map_location, *args, **kwargs)
             if not data:
@@ -69,7 +69,7 @@ class _Saves:
             return rebuilt(data, map_location, _is_weights_only(*args, **kwargs))  # type: ignore[arg-type]  # torch.load's
 
     def _answer(self, f: File, is_path: bool, obj: object) -> None:
-        """Nothing is left in a cache, where other programs would read it."""
+        """Writes the outline. Nothing stays in a cache, where other programs would read it."""
         called = f if is_path else getattr(f, "name", None)
         name = self._places.names.name(called)
         if is_path and name is not None:
@@ -81,14 +81,14 @@ class _Saves:
 
 
 def _outline_of(obj: object) -> bytes:
-    """Nothing, of what the program's own pickle module might know, but Python's does not."""
+    """Returns the outline; b"" for an object that only the program's own pickle module can pickle."""
     with outside(), contextlib.suppress(*_UNPICKLABLE):
         return outline(obj)
     return b""
 
 
 def _outline_in(f: File) -> bytes | None:
-    """What a file holds if it was answered without its bytes; another is at its beginning again."""
+    """Returns the contents of a file that was written without its bytes; leaves another file at its beginning."""
     with contextlib.suppress(OSError):
         if isinstance(f, (str, os.PathLike)):
             with open(f, "rb") as file:
@@ -102,7 +102,7 @@ def _outline_in(f: File) -> bytes | None:
 
 
 def _is_weights_only(pickle_module: object = None, *, weights_only: bool | None = None, **_kwargs: object) -> bool:
-    """As torch.load decides it."""
+    """Decides like torch.load."""
     if weights_only is not None:
         return weights_only
     return pickle_module is None and bool(sys.modules["torch"].__version__ >= (2, 6))

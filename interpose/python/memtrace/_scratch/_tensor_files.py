@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of safetensors that cost no bytes: the header that the library reads, then a hole as large as the tensors."""
+"""Files of safetensors that take no space: the header that the library reads, then a hole as large as the tensors."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from _typeshed import StrOrBytesPath
     from torch import Tensor
 
-_ALIGNMENT = 8  # bytes, of the tensors
-# Format of safetensors, "dtype"; torch's and numpy's names, which serialize_file is given.
+_ALIGNMENT = 8  # bytes; alignment of the tensors
+# The "dtype" in safetensors' format, by torch's and numpy's names, which serialize_file receives.
 _DTYPES = {
     "bool": "BOOL",
     "uint8": "U8",
@@ -45,7 +45,7 @@ class _Entry(NamedTuple):
 
 
 class _Serialized(TypedDict):
-    """What serialize_file took of each tensor before 0.8."""
+    """The form of each tensor for serialize_file before 0.8."""
 
     dtype: str
     shape: list[int]
@@ -53,7 +53,7 @@ class _Serialized(TypedDict):
 
 
 class _Spec(Protocol):
-    """What is read of a TensorSpec of safetensors."""
+    """The attributes of safetensors' TensorSpec that are read."""
 
     dtype: str
     shape: list[int]
@@ -64,7 +64,7 @@ Saved: TypeAlias = "Tensor | _Serialized | _Spec"
 
 
 def write(path: StrOrBytesPath, tensors: Mapping[str, Saved], metadata: dict[str, str] | None) -> None:
-    """Writes one; `tensors` as save_file or serialize_file has them. An empty file if a type is not known."""
+    """Writes one; `tensors` are as for save_file or serialize_file. The file is empty if a type is not known."""
     entries = [_entry(name, of) for name, of in tensors.items()]
     with open(path, "wb") as file:
         if any(entry.dtype not in _DTYPES.values() for entry in entries):
@@ -75,7 +75,7 @@ def write(path: StrOrBytesPath, tensors: Mapping[str, Saved], metadata: dict[str
 
 
 def is_hollow(path: StrOrBytesPath) -> bool:
-    """Tells whether it is a file, all that it holds is at its beginning, and a hole follows."""
+    """True if it is a file whose contents are all at its beginning, followed by a hole."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
@@ -100,7 +100,7 @@ def copy(path: StrOrBytesPath, to: StrOrBytesPath) -> None:
 
 
 def _entry(name: str, of: Saved) -> _Entry:
-    """Of a tensor, or of what serialize_file takes: a dict with "data" in it, since 0.8 a TensorSpec."""
+    """Makes an entry from a tensor, or from serialize_file's dict with "data" or, since 0.8, TensorSpec."""
     if isinstance(of, dict):
         dtype, shape, size = str(of["dtype"]), of["shape"], len(of["data"])
     elif hasattr(of, "data_len"):
@@ -111,7 +111,7 @@ def _entry(name: str, of: Saved) -> _Entry:
 
 
 def _header(entries: list[_Entry], metadata: dict[str, str] | None) -> tuple[bytes, int]:
-    """Gives it, and how many bytes of tensors follow: large elements first, so that each is aligned."""
+    """Returns it, and the bytes of tensors that follow: large elements first, so that each is aligned."""
     table: dict[str, object] = {} if metadata is None else {"__metadata__": metadata}
     begin = 0
     for entry in sorted(entries, key=lambda entry: (-_width(entry.dtype), entry.name)):
@@ -123,6 +123,6 @@ def _header(entries: list[_Entry], metadata: dict[str, str] | None) -> tuple[byt
 
 
 def _width(dtype: str) -> int:
-    """Of an element, in bits: "BF16", "F8_E4M3"; "BOOL" is a byte."""
+    """Returns the bits of an element: "BF16", "F8_E4M3"; "BOOL" is a byte."""
     digits = "".join(letter for letter in dtype.split("_")[0] if letter.isdigit())
     return int(digits or 8)

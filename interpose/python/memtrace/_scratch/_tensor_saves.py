@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def watch(places: Places) -> None:
-    """Once safetensors is imported; whoever imports its functions by name gets ours."""
+    """Replaces them once safetensors is imported; code that imports the functions by name gets ours."""
     saves, show = _TensorSaves(places), places.names.shown
     when_imported("safetensors", lambda module: replace(module, "serialize_file", saves.save_file, show))
     when_imported("safetensors", lambda module: replace(module, "safe_open", saves.safe_open, show))
@@ -44,7 +44,7 @@ class _TensorSaves:
         metadata: dict[str, str] | None = None,
         **_kwargs: object,
     ) -> None:
-        """Nothing is left in a cache, where other programs would read it."""
+        """Writes a hollow file. Nothing stays in a cache, where other programs would read it."""
         name = self._places.names.name(filename)
         if name is not None:
             path = self._places.written(filename, keeps=False, is_counted=False)
@@ -54,7 +54,7 @@ class _TensorSaves:
     def safe_open(
         self, original: Callable[..., object], filename: StrOrBytesPath, *args: object, **kwargs: object
     ) -> object:
-        """By which safetensors reads, in Rust."""
+        """Opens a file for safetensors, which reads in Rust."""
         return original(self._places.found(filename), *args, **kwargs)
 
     def load_file(
@@ -64,7 +64,7 @@ class _TensorSaves:
         device: torch.device | str | int = "cpu",
         **kwargs: object,
     ) -> dict[str, Tensor]:
-        """For a card, safetensors reads the file, hole and all, into memory of the host first."""
+        """Loads a hollow file, because for a card safetensors would first read it, with its hole, into host memory."""
         found = self._places.found(filename)
         if not _tensor_files.is_hollow(found):
             return original(found, device, **kwargs)
@@ -73,7 +73,7 @@ class _TensorSaves:
     def copyfile(
         self, original: Callable[..., object], src: StrOrBytesPath, dst: StrOrBytesPath, **kwargs: object
     ) -> object:
-        """shutil's, of which its others are made: it would write the hole of a checkpoint out."""
+        """Copies a hollow file as one; shutil's other functions use this, and it would write the hole out."""
         found, there = self._places.found(src), self._places.found(dst)
         is_onto_itself = os.path.exists(there) and os.path.exists(found) and os.path.samefile(found, there)
         if self._places.names.name(dst) is None or is_onto_itself or not _tensor_files.is_hollow(found):

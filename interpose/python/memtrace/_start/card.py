@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated card: loaded into the process before torch looks for a GPU."""
+"""The simulated card, which is loaded into the process before torch looks for a GPU."""
 
 import _ctypes
 import ctypes
@@ -14,9 +14,9 @@ from memtrace._signal_exceptions import let_through
 from memtrace._start.drivers import installed_driver, loaded_beside
 
 _DRIVER = "libcuda.so.1"
-# These serve programs of any CUDA.
+# These libraries serve programs of any CUDA.
 _OF_ANY_CUDA = (_DRIVER, "libnvidia-ml.so.1", "libcudnn.so.9", "libcusparse.so.12", "libnccl.so.2")
-# By the major version of CUDA. In this order: each finds those it needs already loaded, by its soname.
+# Libraries by the major version of CUDA. In this order, each finds those that it needs already loaded, by soname.
 _OF_CUDA = {
     "12": (
         "libcudart.so.12",
@@ -39,14 +39,14 @@ _loaded: list[ctypes.CDLL] = []
 
 
 def check_spec(spec: str) -> str:
-    """Gives "" if `spec` (several joined by ";") describes cards, else one sentence that says what is wrong."""
+    """Returns "" if `spec` (several joined by ";") describes cards, else one sentence that says what is wrong."""
     driver = _open(_DRIVER)
     try:
         error = ctypes.create_string_buffer(512)
         ok = driver.memtrace_card_check(spec.encode(), error, ctypes.c_size_t(len(error))) == 0
         return "" if ok else error.value.decode(errors="replace")
     finally:
-        # A caller that goes on without a card must find NVIDIA's under this name, if there is one.
+        # A caller that continues without a card must find NVIDIA's driver under this name, if there is one.
         _ctypes.dlclose(driver._handle)
 
 
@@ -62,21 +62,22 @@ def _open(library: str, mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL:
 
 
 def cuda_majors() -> list[str]:
-    """Lists the major versions of CUDA that the card of this installation stands in for, for example `["12", "13"]`."""
+    """Lists the major versions of CUDA that this installation's card supports, for example `["12", "13"]`."""
     return [major for major, libraries in _OF_CUDA.items() if (CARD / libraries[0]).exists()]
 
 
 def cuda_major_of_torch() -> str | None:
-    """Gives the major version of CUDA of the torch that would be imported; None without one. Imports nothing."""
+    """Returns the CUDA major version of the torch that would be imported; None without one. Imports nothing."""
     spec = PathFinder.find_spec("torch")
     version = None if spec is None else torch_version(spec)
     return None if version is None else version.cuda_major
 
 
 def load(cuda_major: str | None) -> None:
-    """Loads the stand-ins for CUDA's libraries; what is loaded later by name gets these. A second call does nothing.
+    """Loads the stand-ins for CUDA's libraries; later loads by name get these. A second call does nothing.
 
-    `cuda_major` is that of the program. If it is None or none of `cuda_majors()`, those for each of these are loaded.
+    `cuda_major` is that of the program. If it is None or not in `cuda_majors()`, the stand-ins for all of these are
+    loaded.
 
     Raises RuntimeError if NVIDIA's are loaded already, or if the host cannot load ours.
     """
@@ -104,7 +105,7 @@ def _share(spec: str) -> None:
 
 
 def _hand_on() -> None:
-    """Gives the Python programs that this one starts the card too. Only `memtrace run` has them recorded."""
+    """Also gives the card to the Python programs that this one starts. Only `memtrace run` records them."""
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(INJECT) not in paths:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(INJECT), *paths]))
@@ -114,14 +115,14 @@ def _hand_on() -> None:
 def simulated_card(spec: str, events: str = "eager") -> None:
     """Gives this process, and the Python ones it starts, simulated cards instead of the machine's GPUs.
 
-    `spec` is what `memtrace run --card` takes: `"24GiB"`, `"2x80GiB,other=3GiB"`, `"rtx-4090"`; several cards of
+    `spec` is a value for `memtrace run --card`: `"24GiB"`, `"2x80GiB,other=3GiB"`, `"rtx-4090"`; several cards of
     different kinds are joined by ";". No kernel runs on such a card; its memory behaves exactly.
 
-    `events` is what `memtrace run --events` takes: with `"eager"` all work on the card is done at once, with `"lazy"`
-    when the host waits for it. Memory that waits for an event (`record_stream`) makes the first the lower bound of what
-    a GPU would hold, the second the upper one.
+    `events` is a value for `memtrace run --events`: with `"eager"` all work on the card completes immediately, with
+    `"lazy"` only when the host waits for it. If memory waits for an event (`record_stream`), the first is the lower
+    bound of what a GPU would hold, and the second the upper bound.
 
-    Raises ValueError if the spec does not describe a card or there are no such events, RuntimeError if torch or
+    Raises ValueError if the spec does not describe a card or `events` is another value, RuntimeError if torch or
     another library of NVIDIA's is loaded already, or the card cannot be loaded.
     """
     if "torch" in sys.modules:

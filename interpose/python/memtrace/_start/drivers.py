@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this machine or this process has NVIDIA's own libraries beside the simulated card."""
+"""Finds NVIDIA's own libraries on this machine or in this process, beside the simulated card."""
 
 import os
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from pathlib import Path
 from memtrace._package import CARD
 from memtrace._signal_exceptions import let_through
 
-# Where the loader looks beside LD_LIBRARY_PATH: distributions, NVIDIA's container runtime, WSL.
+# Folders that the loader searches beside LD_LIBRARY_PATH: distributions, NVIDIA's container runtime, WSL.
 _LIBRARY_FOLDERS = (
     "/usr/lib/x86_64-linux-gnu",
     "/usr/lib/aarch64-linux-gnu",
@@ -21,18 +21,18 @@ _LIBRARY_FOLDERS = (
 
 
 def installed_driver() -> str:
-    """Gives the file of NVIDIA's driver library on this machine, "" if there is none. Nothing is loaded."""
+    """Returns the file of NVIDIA's driver library on this machine, "" if there is none. Nothing is loaded."""
     named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     for folder in [*filter(None, named), *_LIBRARY_FOLDERS]:
         file = Path(folder) / "libcuda.so.1"
-        # `memtrace run` puts the card's own folder there.
+        # `memtrace run` adds the card's own folder there.
         if file.is_file() and file.parent.name != CARD.name:
             return str(file)
     return ""
 
 
 def loaded_beside(card: Path, libraries: Iterable[str]) -> str:
-    """Gives the file of a library that is loaded already and that the card in folder `card` would replace, or ""."""
+    """Returns the file of a loaded library that the card in folder `card` would replace, or ""."""
     # The driver's file is libcuda.so.580.65.06; its soname is a link.
     beginnings = ("libcuda.so", *libraries)
     try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A length for transformers' `generate` on a simulated card, where no token has a meaning that could end it."""
+"""Sets a length for transformers' `generate` on a simulated card, where no token's value could end the text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MODULE = "transformers.generation.utils"
 
 
 def watch(length: str) -> None:
-    """Has every `generate` make `length` tokens, once transformers is imported; "" leaves it as it is."""
+    """Makes every `generate` return `length` tokens, once transformers is imported; "" changes nothing."""
     if not length:
         return
     if not length.isdecimal() or int(length) < 1:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""True values for small tensors on a simulated card: switched on here, done in `interpose/torch/host_values`."""
+"""True values for small tensors on a simulated card: enabled here, implemented in `interpose/torch/host_values`."""
 
 import ctypes
 import functools
@@ -18,7 +18,7 @@ POLICY = PACKAGE / "lib" / "host_values.policy"
 
 
 class HostValues:
-    """What this process does for values that no kernel computes."""
+    """Host values in this process, for values that no kernel computes."""
 
     def __init__(self, shim: ctypes.CDLL) -> None:
         """Starts nothing yet."""
@@ -26,10 +26,10 @@ class HostValues:
         self.on = False
 
     def start(self) -> None:
-        """Switches host values on, for this thread and those that Python starts from now on.
+        """Enables host values for this thread and those that Python starts from now on.
 
         Does nothing without a simulated card or with MEMTRACE_HOST_VALUES=0. Raises ValueError if a policy file is
-        wrong or torch leaves no place for them.
+        wrong or torch has no hook for them.
         """
         if not os.environ.get("MEMTRACE_CARD") or os.environ.get("MEMTRACE_HOST_VALUES") == "0":
             return
@@ -48,7 +48,7 @@ class HostValues:
         self._enter_new_threads()
 
     def _enter_new_threads(self) -> None:
-        """Torch's switch is per thread; autograd's inherit it from their caller, Python's do not."""
+        """Enables them in new threads: torch's switch is per thread, and only autograd's threads inherit it."""
         enter = self._shim.memtrace_host_values_enter_thread
         run: Callable[[threading.Thread], None] = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
 
@@ -65,7 +65,7 @@ class HostValues:
         )
 
     def begin_step(self) -> None:
-        """A training step begins: lines that read unknown values are counted anew."""
+        """Counts unknown reads of each line anew, because a training step begins."""
         if self.on:
             self._shim.memtrace_host_values_begin_step()
 
@@ -76,10 +76,10 @@ class HostValues:
 
 
 def start(shim: ctypes.CDLL) -> HostValues:
-    """Gives the host values of this process, on where there is a simulated card.
+    """Returns the host values of this process, enabled if there is a simulated card.
 
-    If they cannot be, says why; or ends the program if MEMTRACE_HOST_VALUES=1 asks for them: going on would answer
-    other than the user wants.
+    If they are not available, says why, or ends the program if MEMTRACE_HOST_VALUES=1 requires them: it would behave
+    differently from what the user wants.
     """
     values = HostValues(shim)
     try:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A torch that no shim of this installation fits: its memory is recorded by torch's own history.
+"""Records a torch without a matching shim by torch's own memory history.
 
-torch dumps that as a memory snapshot, which `memtrace report` reads: who asked for what, and what filled the card, by
-the program's lines. It knows no steps, modules or roles.
+torch dumps it as a memory snapshot for `memtrace report`: which lines of the program requested memory, and what filled
+the card. It has no steps, modules or roles.
 """
 
 import atexit
@@ -20,7 +20,7 @@ _MOST_EVENTS = 200_000
 
 
 def record(torch: ModuleType, reason: str) -> None:
-    """Says `reason` and what is recorded instead, and begins with it when CUDA is first used."""
+    """Says `reason` and what is recorded instead; recording begins when CUDA is first used."""
     memory = getattr(getattr(torch, "cuda", None), "memory", None)
     if os.environ.get("MEMTRACE_TRACE") == "0" or not hasattr(memory, "_record_memory_history"):
         say(f"{reason}; the program runs with torch's own allocator, unrecorded")
@@ -44,7 +44,7 @@ def _begin(torch: ModuleType) -> None:
 
 
 def _file() -> Path:
-    """Where it goes: beside the trace that was asked for, or named as a trace is that nobody named."""
+    """Returns the snapshot's path: beside the requested trace, or with a default name like a trace's."""
     named = os.environ.get("MEMTRACE_OUTPUT")
     if named:
         return Path(named).with_suffix(".pickle")
@@ -53,7 +53,7 @@ def _file() -> Path:
 
 
 class _Dump:
-    """Writes the snapshot: at an out-of-memory, when the blocks that fill the card are there, else at the end."""
+    """Writes the snapshot: at an out-of-memory, while the blocks that fill the card exist, else at the end."""
 
     def __init__(self, torch: ModuleType, file: Path) -> None:
         self._torch = torch
@@ -62,11 +62,11 @@ class _Dump:
         self._is_written = False
 
     def at_out_of_memory(self, device: int, requested: int, total: int, free: int) -> None:
-        """Dumps before torch throws its exception; sizes are bytes. It is torch's observer of failures."""
+        """Dumps before torch throws its exception; sizes are bytes. torch calls it for each failure."""
         self._write()
 
     def at_exit(self) -> None:
-        """An out-of-memory that the program met says more than its end."""
+        """Dumps unless an out-of-memory was dumped, which says more than the program's end."""
         if not self._is_written and os.getpid() == self._process:
             self._write()
 
@@ -75,6 +75,6 @@ class _Dump:
             self._torch.cuda.memory._dump_snapshot(str(self._file))
             self._is_written = True
             say(f"wrote {self._file}, torch's own history; memtrace report {self._file.name} explains it")
-        except Exception as error:  # the program's own exception, or its end, must not be changed
+        except Exception as error:  # must not change the program's own exception or its end
             let_through(error)
             say(f"torch's history could not be written to {self._file} ({type(error).__name__}: {error})")

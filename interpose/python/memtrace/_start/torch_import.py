@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What happens when torch is imported: the card before it, memtrace right after it."""
+"""Puts the card in place before torch is imported, and starts memtrace right after."""
 
 import os
 from importlib.machinery import ModuleSpec
@@ -12,11 +12,11 @@ from memtrace._say import refuse, say
 from memtrace._signal_exceptions import let_through
 from memtrace._start import card, torch_history, unfit_torch
 
-_is_recorded = False  # or only the card is put in place
+_is_recorded = False  # if false, only the card is put in place
 
 
 def watch(record: bool = True) -> None:
-    """Waits for the first import of torch, to put the card in place before it and to record after it if asked once."""
+    """Waits for the first import of torch: the card comes before it, recording after it if any call requested that."""
     global _is_recorded
     _is_recorded = _is_recorded or record
     _TORCH.begin()
@@ -42,7 +42,8 @@ def _put_card_before(torch: ModuleSpec) -> None:
 def put_card_in_place() -> None:
     """Loads the card that MEMTRACE_CARD describes, or ends the program with a sentence. A second call does nothing.
 
-    It stands in for the CUDA of the torch that the program may import; without torch for each that it can.
+    It stands in for the CUDA of the torch that the program may import; without torch, for all versions that it
+    supports.
     """
     _put_in_place(card.cuda_major_of_torch())
 
@@ -70,7 +71,7 @@ _TORCH = ImportWatch("torch", before=_put_card_before, after=_start_if_recorded)
 
 
 def start(torch: ModuleType) -> bool:
-    """Starts memtrace in a process that has imported torch; says why if it cannot. Never raises."""
+    """Starts memtrace in a process that has imported torch; says why if that fails. Never raises."""
     try:
         return _start(torch)
     except Exception as error:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why no part of this installation fits a torch, as a sentence for the person who runs the program."""
+"""Says why no part of this installation fits a torch, in a sentence for the person who runs the program."""
 
 import platform
 import re
@@ -8,18 +8,18 @@ from types import ModuleType
 
 # The wheel's tag says the same to pip.
 _ARCHITECTURE = "x86_64"
-# As 2.11.0, 2.11.0+cu126 and 2.11.0.post1. What is built on the way to it has more: 2.11.0.dev20260101 (a nightly),
-# 2.11.0a0+git1234567 (from its sources, as NVIDIA's containers have it).
+# Matches releases: 2.11.0, 2.11.0+cu126 and 2.11.0.post1. Other builds have more: 2.11.0.dev20260101 (a nightly),
+# 2.11.0a0+git1234567 (from its sources, such as NVIDIA's containers).
 _RELEASE = re.compile(r"\d+\.\d+\.\d+(\.post\d+)?(\+[A-Za-z0-9.]+)?")
 
 
 def minor_of(version: str) -> str:
-    """Gives major and minor, for example `2.11`."""
+    """Returns major and minor, for example `2.11`."""
     return ".".join(version.split(".")[:2])
 
 
 def without_cuda(torch: ModuleType) -> str:
-    """Says what torch was built for in place of CUDA; "" if it was built for CUDA."""
+    """Says what torch was built for instead of CUDA; "" if it was built for CUDA."""
     if torch.version.cuda is not None:
         return ""
     for name, maker in (("hip", "AMD's ROCm"), ("xpu", "Intel's XPU")):
@@ -35,7 +35,7 @@ def without_shim(version: str, supported: list[str]) -> str:
     """Says why torch `version` has no shim among those for the minors `supported`; "" if it has one."""
     if minor_of(version) not in supported:
         return f"torch {version} is not one that this memtrace has a part for ({', '.join(supported) or 'none'})"
-    # A struct of torch may have other fields a month before its release, which nothing in the library tells.
+    # A struct of torch may have other fields a month before its release, and nothing in the library shows that.
     if not _RELEASE.fullmatch(version):
         return (
             f"torch {version} is not a release, and memtrace's part for {minor_of(version)} fits the released one only"
@@ -44,7 +44,7 @@ def without_shim(version: str, supported: list[str]) -> str:
 
 
 def not_loaded(version: str, error: OSError) -> str:
-    """Says why the shim that there is for torch `version` could not be loaded."""
+    """Says why the existing shim for torch `version` could not be loaded."""
     if platform.machine() != _ARCHITECTURE:
         return f"this memtrace is built for {_ARCHITECTURE}, and this machine is {platform.machine()} ({error})"
     return f"this torch {version} is not built as PyPI's is ({error})"

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Put first on PYTHONPATH by `memtrace run`: switches memtrace on when torch is imported, then runs the user's own.
 
-Programs that use CUDA without torch get the simulated card when the first package that asks for a driver is imported.
-
-Without `memtrace run` it is the variable MEMTRACE that brings this file (memtrace.pth), and says what is wanted.
+Programs that use CUDA without torch get the simulated card when they import the first package that needs a driver.
+Without `memtrace run`, the variable MEMTRACE loads this file (memtrace.pth) and has the options.
 
 With MEMTRACE_RECORD=0 (from `memtrace.simulated_card`) the card comes with torch and nothing is recorded.
 """
@@ -12,7 +11,7 @@ With MEMTRACE_RECORD=0 (from `memtrace.simulated_card`) the card comes with torc
 import os
 import sys
 
-# What importlib.machinery and importlib.util re-export, without the 2 ms that these take to import: every Python that
+# These are the origins of importlib.machinery and importlib.util, whose import would take 2 ms: every Python that
 # starts under memtrace comes here, most of them without torch. (Annotations are quoted for the same reason, and for old
 # interpreters.)
 from _frozen_importlib import ModuleSpec, module_from_spec
@@ -21,7 +20,7 @@ from _frozen_importlib_external import PathFinder, SourceFileLoader
 _here = os.path.dirname(os.path.abspath(__file__))
 _home = os.path.dirname(_here)
 
-# Packages that look for a driver and go on without a card where there is none: they must find the simulated one.
+# Packages that look for a driver and go on without a card if there is none: they must find the simulated one.
 _ASK_FOR_A_DRIVER = frozenset(
     (
         "ctranslate2",
@@ -48,16 +47,16 @@ _ASK_FOR_A_DRIVER = frozenset(
 
 
 class _Beginning:
-    """Loads memtrace when torch is looked for: the modules that it needs are no business of other programs.
+    """Loads memtrace when torch is first looked for, because other programs do not need its modules.
 
-    It stays where it is: to leave sys.meta_path while Python goes through it would hide the next finder.
+    It stays in sys.meta_path: if it left while Python iterates over that, Python would skip the next finder.
     """
 
     _is_over = False
     _has_card = False
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
-        """Python's question to each entry of sys.meta_path."""
+        """Called by Python for each entry of sys.meta_path."""
         if name == "memtrace":
             return self._package(name)
         if name in _ASK_FOR_A_DRIVER and not self._has_card:
@@ -73,20 +72,20 @@ class _Beginning:
             self._let_through(error, sys._getframe())
             print(f"memtrace: could not start ({error}); the program runs without it", file=sys.stderr)
         watch = sys.meta_path[0]
-        # One that came before us just now has not been asked.
+        # A finder that was just inserted before this one has not been called.
         return None if watch is first else watch.find_spec(name, path, target)  # type: ignore[arg-type]
 
     @staticmethod
     def _let_through(error: Exception, caller: object) -> None:
         try:
             from memtrace import _signal_exceptions
-        except ImportError:  # what could not start is the package itself
+        except ImportError:  # the package itself could not start
             return
         _signal_exceptions.let_through(error, caller)  # type: ignore[arg-type]
 
     @staticmethod
     def _package(name: str) -> ModuleSpec:
-        # By its path: the interpreter that runs the script need not be the one memtrace is installed for.
+        # It is loaded by path: the interpreter that runs the script may not be the one that memtrace is installed for.
         init = os.path.join(_home, "__init__.py")
         loader = SourceFileLoader(name, init)
         spec = ModuleSpec(name, loader, origin=init, is_package=True)
@@ -113,7 +112,7 @@ class _Beginning:
 
 
 def _read_the_variable() -> None:
-    """Turns what MEMTRACE says into what `memtrace run` says to the processes that it starts."""
+    """Translates the variable MEMTRACE into the variables that `memtrace run` sets."""
     wanted = os.environ.get("MEMTRACE", "")
     if "MEMTRACE_HOME" in os.environ or wanted in ("", "0", "1"):
         return
@@ -124,14 +123,14 @@ def _read_the_variable() -> None:
 
 
 def _keep_the_users_files() -> None:
-    """In a trial of `memtrace fit`, from the first line on; a program that cannot be kept from them does not begin."""
+    """Protects the user's files in a trial of `memtrace fit`, from the first line on, or the program does not start."""
     from memtrace import _scratch
 
     _scratch.start_as_told()
 
 
 def _stand_in(stub: str) -> None:
-    """In a trial with --stub: the user's file replaces what the program would ask of a network or of files."""
+    """Runs the user's stub in a trial with --stub, which replaces what the program would get from elsewhere."""
     import runpy
 
     runpy.run_path(stub, run_name="__memtrace_stub__")
@@ -142,7 +141,7 @@ def _run_the_users_own() -> None:
     spec = PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is not None and spec.loader is not None:
         module = module_from_spec(spec)
-        sys.modules["sitecustomize"] = module  # whoever imports it gets the user's
+        sys.modules["sitecustomize"] = module  # imports of it get the user's
         spec.loader.exec_module(module)
 
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces that no allocator writes: whatever is in them, a replay ends and says something.
+// Traces that no allocator writes: a replay of any contents ends with a result.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -14,7 +14,7 @@ namespace {
 
 class BrokenTracesTest : public testing::TestWithParam<int> {
  protected:
-  // Few addresses, so that events meet; now and then one that is no address at all.
+  // Returns one of few addresses, so that events meet; sometimes one that is not an address at all.
   DeviceAddress Address() {
     if (random_() % 50 == 0) return DeviceAddress{~uint64_t{0}} - random_() % 1_MiB;
     return DeviceAddress{1_GiB} + random_() % 12 * 2_MiB +

@@ -10,7 +10,7 @@
 
 namespace memtrace::replay {
 
-// Events of card 0, written down one by one.
+// Events of card 0, listed one by one.
 class ListedEvents : public analysis::EventSource {
  public:
   ListedEvents& Allocate(DeviceAddress address, Bytes bytes, uint64_t stream = 0) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// torch's rules against what torch's own allocator did in other people's programs: snapshots that
-// are in MEMTRACE_CORPUS, and complete from the first allocation on.
+// Compares torch's rules with the decisions of torch's own allocator in other people's programs:
+// snapshots in MEMTRACE_CORPUS that are complete from the first allocation on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,13 +22,13 @@
 namespace memtrace::replay {
 namespace {
 
-// Follows a recording whose segments do not expand: every block is put where it was. Before that
-// each of torch's choices is compared with the rules.
+// Follows a recording whose segments do not expand: every block is put in its recorded place.
+// First, each of torch's choices is compared with the rules.
 class FollowedRecording {
  public:
   void See(const trace::Event& event) {
     if (const auto* map = std::get_if<trace::Map>(&event.payload)) {
-      if (map->size == 0) return;  // it says that nothing was there before
+      if (map->size == 0) return;  // it says that no memory existed before
       EXPECT_FALSE(mapped_) << "two segments for one request";
       mapped_ = AddressRange::Of(DeviceAddress{map->address}, map->size);
     } else if (const auto* block = std::get_if<trace::Allocate>(&event.payload)) {
@@ -100,7 +100,7 @@ class RealRecordingTest : public testing::TestWithParam<const char*> {
   std::optional<interchange::TorchSnapshot> snapshot_;
 };
 
-// Of programs whose segments do not expand.
+// The parameter is a program whose segments do not expand.
 class NativeRecordingTest : public RealRecordingTest {};
 
 TEST_P(NativeRecordingTest, EveryFreeBlockThatTorchTookIsTheBestFit) {

@@ -21,7 +21,7 @@ class RecordedTorchTest : public testing::Test {
   explicit RecordedTorchTest(const char* settings = "") : torch_(TorchSettings::Parse(settings)) {}
   ~RecordedTorchTest() override { torch_.policy().heap().CheckInvariants(); }
 
-  // The recording says that so much was mapped there.
+  // Notes that the recording has `size` mapped there.
   void Note(DeviceAddress address, Bytes size, StreamId stream = kStream) {
     torch_.segments().Note({.range = AddressRange::Of(address, size), .stream = stream});
   }
@@ -85,8 +85,8 @@ TEST_F(RecordedTorchTest, ABlockIsPutWhereItWasRecordedIfThatIsFree) {
   EXPECT_THAT(Segments(), ElementsAre("used 2M, free 2M, used 2M, free 4M, used 3M, free 7M"));
 }
 
-// pytorch issue 189504: after release_cached_blocks torch asks the driver again, and does not look
-// at what has become free meanwhile.
+// pytorch issue 189504: after release_cached_blocks torch calls the driver again, and does not look
+// at blocks that have become free meanwhile.
 TEST_F(RecordedTorchTest, AfterARefusalTheFreeBlocksAreNotLookedAt) {
   Note(kA, 20_MiB);
   torch_.policy().Free(torch_.policy().Allocate(Of(5_MiB))->block);

@@ -26,7 +26,7 @@ class ReplayTest : public testing::Test {
     const RecordedRun run = RecordedRun::Of(events_, "native", settings, writer_);
     return Replay(events_, run, {policy, card, {}}).fullest();
   }
-  // As "placed of compared of allocations".
+  // Returns "placed of compared of allocations".
   std::string Placed(const std::string& settings = "") {
     const auto policy = RecordedRun::Of(events_, "native", settings).policy;
     const ReplayOutcome outcome = Play(policy, std::nullopt, settings);
@@ -35,12 +35,12 @@ class ReplayTest : public testing::Test {
   }
 
   ListedEvents events_;
-  std::string writer_ = "0.1.0";  // says which pools blocks are of
+  std::string writer_ = "0.1.0";  // determines the pools of blocks
 };
 
 TEST_F(ReplayTest, SegmentsHaveTheirRecordedAddresses) {
   events_.Map(kB, 20_MiB).Allocate(kB, 15_MiB - 1).Map(kA, 20_MiB).Allocate(kA, 6_MiB);
-  events_.Free(kA).Free(kB).Allocate(kA, 2_MiB);  // the lower of two that are as large
+  events_.Free(kA).Free(kB).Allocate(kA, 2_MiB);  // the lower of two equally large ones
   EXPECT_EQ(Placed(), "3 of 3 of 3");
 }
 
@@ -73,7 +73,7 @@ TEST_F(ReplayTest, ARunWhoseLastRequestFailedSaysSo) {
   EXPECT_FALSE(Play(PolicyKind::kTorchNative, 100_MiB).ends_in_failure);
 }
 
-// The block whose address is given again is gone, and the new one counts.
+// The block whose address is given again is gone; the new one counts.
 TEST_F(ReplayTest, LowerBoundCountsTheBlockThatLivesAfterALostFree) {
   events_.Map(kA, 40_MiB).Allocate(kA, 2_MiB).Allocate(kA, 30_MiB).Free(kA).Allocate(kA, 4_MiB);
   EXPECT_EQ(RecordedRun::Of(events_, "native", "").devices.at(0).lower_bound, 30_MiB);
@@ -124,7 +124,7 @@ TEST_F(ReplayTest, AnExpandableSegmentIsRecognisedByHowItGrows) {
   EXPECT_EQ(Placed(), "4 of 4 of 4");
 }
 
-// torch does not look at its free blocks again when it has emptied the cache for a request.
+// torch does not look at its free blocks again after it has emptied the cache for a request.
 TEST_F(ReplayTest, AfterARefusalWhatBecameFreeIsNotLookedAt) {
   events_.Map(kA, 20_MiB).Allocate(kA, 20_MiB).Map(kB, 30_MiB).Allocate(kB, 30_MiB);
   events_.Request(kA).Free(kB).Complete(kA).Unmap(kB, 30_MiB).Map(kC, 20_MiB);
@@ -167,7 +167,7 @@ TEST_F(ReplayTest, TheRestOfTheCardIsNotTheAllocators) {
   events_.Sample(1_GiB, 300_MiB, 50_MiB).Map(kB, 40_MiB).Allocate(kB, 40_MiB);
   const ReplayOutcome outcome = Play(PolicyKind::kTorchNative);
   EXPECT_EQ(outcome.card, 1_GiB);
-  // Of the 50 outside, 40 were on their way into a segment.
+  // 40 of the 50 outside were on their way into a segment.
   EXPECT_EQ(outcome.smallest_card, 300_MiB + 10_MiB + 70_MiB);
 }
 

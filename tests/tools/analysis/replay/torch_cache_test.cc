@@ -90,7 +90,7 @@ class OversizeCacheTest : public TorchCacheTest {
   OversizeCacheTest() : TorchCacheTest("max_split_size_mb:32") {}
 };
 
-// release_available_cached_blocks: one block that is large enough, the smallest of these.
+// release_available_cached_blocks: one block that is large enough, and the smallest of these.
 TEST_F(OversizeCacheTest, OneOversizeBlockThatSufficesIsReleased) {
   FreeSegment(Large(), 100_MiB);
   FreeSegment(Large(), 60_MiB);
@@ -99,7 +99,7 @@ TEST_F(OversizeCacheTest, OneOversizeBlockThatSufficesIsReleased) {
   EXPECT_THAT(addresses_.released, ElementsAre("60M"));
 }
 
-// "we use the max_split_size as the minimum": a small request releases an oversize block, too.
+// "we use the max_split_size as the minimum": a small request also releases an oversize block.
 TEST_F(OversizeCacheTest, ASmallRequestReleasesAnOversizeBlock) {
   FreeSegment(Large(), 30_MiB);
   FreeSegment(Large(), 40_MiB);
@@ -107,7 +107,7 @@ TEST_F(OversizeCacheTest, ASmallRequestReleasesAnOversizeBlock) {
   EXPECT_THAT(addresses_.released, ElementsAre("40M"));
 }
 
-// Where no block suffices, the largest are released one after the other until they add up to it.
+// If no block suffices, the largest are released one after the other until they add up to it.
 TEST_F(OversizeCacheTest, SeveralAreReleasedTheLargestFirst) {
   FreeSegment(Large(), 34_MiB);
   FreeSegment(Large(), 60_MiB);
@@ -124,14 +124,14 @@ TEST_F(OversizeCacheTest, BlocksThatMayBeSplitAndThoseOfOthersStay) {
   EXPECT_THAT(addresses_.released, ElementsAre("40M"));
 }
 
-// release_available_cached_blocks returns at once where max_split_size is not set.
+// release_available_cached_blocks returns at once if max_split_size is not set.
 TEST_F(TorchCacheTest, WithoutALimitOfSplitsNothingIsOversize) {
   FreeSegment(Large(), 100_MiB);
   EXPECT_FALSE(cache_.ReleaseOversize(Large(), 50_MiB));
   EXPECT_THAT(addresses_.released, IsEmpty());
 }
 
-// Segments that became free 0, 1, 2 ... searches of their pool after each other.
+// Segments that became free one after the other, 0, 1, 2 ... searches of their pool apart.
 class GarbageTest : public TorchCacheTest {
  protected:
   void FreeOneAfterAnother(std::initializer_list<Bytes> sizes) {
@@ -155,16 +155,16 @@ TEST_F(GarbageTest, NothingIsReleasedUpToTheThreshold) {
   EXPECT_EQ(heap_.reserved(), 60_MiB);
 }
 
-// Again with the mean of those that are left, until the target is met.
+// The rest is compared with its own mean, until the target is met.
 TEST_F(GarbageTest, TheRestIsJudgedByItsOwnMeanUntilEnoughIsReleased) {
   FreeOneAfterAnother({10_MiB, 20_MiB, 30_MiB, 40_MiB});
-  cache_.CollectGarbage(75_MiB);  // 30 are older than the mean, and then enough
+  cache_.CollectGarbage(75_MiB);  // 30 are older than the mean, and then it is enough
   EXPECT_THAT(Segments(), ElementsAre("free 30M", "free 40M"));
   cache_.CollectGarbage(35_MiB);  // ages 2 and 1: 30, then the only one left
   EXPECT_THAT(Segments(), IsEmpty());
 }
 
-// Only large_blocks of the default pool, and of these only whole segments that do not expand.
+// Only large_blocks of the default pool count, and of these only whole segments that do not expand.
 TEST_F(GarbageTest, SplitSmallPrivateAndExpandableBlocksAreNoGarbage) {
   FreeSegment(Small(), 2_MiB);
   FreeSegment(Large(kStream, /*pool=*/1), 30_MiB);

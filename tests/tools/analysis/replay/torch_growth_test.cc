@@ -21,7 +21,8 @@ class TorchGrowthTest : public TorchHeapParts {
   TorchGrowth GrowthOn(Bytes card, Bytes capacity = ~Bytes{0}) {
     return {{.settings = settings_, .capacity = capacity, .card = card}, heap_, addresses_};
   }
-  // What a request that nothing free serves gets, in use from then on; "nothing" if that is so.
+  // Returns the memory for a request that no free block serves, in use from then on; "nothing" if
+  // there is none.
   std::string Grow(TorchGrowth& growth, Bytes rounded, StreamId stream = kStream) {
     TorchLane& lane = heap_.lanes().Of({rounded, stream, 0});
     TorchBlock* block = growth.Extend(lane, rounded);
@@ -69,7 +70,7 @@ TEST_F(ExpandableGrowthTest, AReservationIsNineEighthsOfTheCardInWholeChunks) {
   EXPECT_EQ(growth.calls().accesses, 2U);
 }
 
-// find_expandable_block: what lies free right before unmapped memory is used, too.
+// find_expandable_block: free memory right before unmapped memory is also used.
 TEST_F(ExpandableGrowthTest, GrowthBeginsInWhatIsFreeBeforeIt) {
   TorchGrowth growth = GrowthOn(/*card=*/800_MiB);
   Grow(growth, 15_MiB);
@@ -136,8 +137,8 @@ class LimitedGrowthTest : public ExpandableGrowthTest {
       : ExpandableGrowthTest("expandable_segments:True,per_process_memory_fraction:0.5") {}
 };
 
-// alloc_block compares allowed_memory_maximum with what is reserved and the size of the segment,
-// before it looks how much of that is mapped.
+// alloc_block compares allowed_memory_maximum with the reserved memory plus the size of the
+// segment, before it checks how much of that is mapped.
 TEST_F(LimitedGrowthTest, TheFractionCountsAllOfTheSegmentEvenIfLessWouldBeMapped) {
   TorchGrowth growth = GrowthOn(/*card=*/100_MiB);
   EXPECT_EQ(growth.limit(), 50_MiB);
@@ -151,7 +152,7 @@ TEST_F(LimitedGrowthTest, AFractionOfACardThatIsNotKnownLimitsNothing) {
   EXPECT_EQ(GrowthOn(/*card=*/0).limit(), TorchGrowth::kNoLimit);
 }
 
-// What a recording says to be mapped and nobody here asked for.
+// Memory that a recording has as mapped, but that nobody requested here.
 TEST_F(TorchGrowthTest, AddedMemoryIsFreeAndNoCall) {
   TorchGrowth growth = GrowthOn(/*card=*/0);
   growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));

@@ -18,12 +18,12 @@ namespace memtrace::replay {
 inline constexpr StreamId kStream{0};
 inline constexpr StreamId kOther{7};
 
-// "5M", or bytes where that is no number of MiB.
+// Returns "5M", or bytes if the size is not a whole number of MiB.
 inline std::string SizeText(Bytes size) {
   return size % 1_MiB == 0 ? std::to_string(size >> 20) + "M" : std::to_string(size);
 }
 
-// The blocks of a segment: "used 2M, free 18M".
+// Returns the blocks of a segment: "used 2M, free 18M".
 inline std::string Contents(const TorchSegment& segment) {
   std::string text;
   for (const TorchBlock* block = segment.first; block != nullptr; block = block->behind) {
@@ -44,7 +44,7 @@ inline std::string Contents(const TorchSegment& segment) {
   return text;
 }
 
-// A driver that answers ascending addresses and remembers what it gave and got back.
+// A driver that returns ascending addresses and remembers what it gave and got back.
 class AscendingAddresses : public SegmentAddresses {
  public:
   DeviceAddress ForSegment(Bytes size, StreamId /*stream*/) override { return Unused(size); }
@@ -60,7 +60,7 @@ class AscendingAddresses : public SegmentAddresses {
   std::vector<std::string> released;
 };
 
-// A heap, and a small language for what lies in it.
+// A heap, and a small language for its contents.
 class TorchHeapParts : public testing::Test {
  protected:
   explicit TorchHeapParts(const TorchSettings& settings = {})
@@ -74,25 +74,25 @@ class TorchHeapParts : public testing::Test {
   TorchLane& Small(StreamId stream = kStream) {
     return heap_.lanes().At(0, /*is_small=*/true, stream);
   }
-  // A segment of its own, all of which is in use.
+  // Makes a segment, all of which is in use.
   TorchBlock& UseSegment(TorchLane& lane, Bytes size) {
     TorchBlock* block = heap_.AddSegment(lane, AddressRange::Of(addresses_.Unused(size), size));
     block->state = TorchBlock::State::kInUse;
     return *block;
   }
-  // A segment of its own that lies free.
+  // Makes a segment, all of which is free.
   TorchBlock& FreeSegment(TorchLane& lane, Bytes size) {
     TorchBlock& block = UseSegment(lane, size);
     heap_.Free(block);
     return block;
   }
-  // Chunks of a new reservation, which all lie free.
+  // Makes chunks of a new reservation, all of which are free.
   TorchBlock& FreeChunks(TorchLane& lane, Bytes size, Bytes reservation, Bytes chunk = 20_MiB) {
     TorchBlock* unmapped = heap_.AddReservation(
         lane, AddressRange::Of(addresses_.Unused(reservation), reservation), chunk);
     return *heap_.Map(*unmapped, AddressRange::Of(unmapped->address, size));
   }
-  // Takes so much from `offset` on of a free block's segment.
+  // Takes `size` bytes at `offset` of a free block's segment.
   TorchBlock& Use(TorchBlock& of, Bytes offset, Bytes size) {
     TorchBlock* block = heap_.Carve(of.segment->base + offset, size);
     EXPECT_NE(block, nullptr);

@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 class TorchHeapTest : public TorchHeapParts {};
 
-// should_split: of a large block what is left must be more than kSmallSize, of a small one
+// should_split: the rest of a large block must be more than kSmallSize; of a small one
 // kMinBlockSize suffices.
 TEST_F(TorchHeapTest, WhatIsLeftOfABlockIsCutOffIfItIsWorthIt) {
   Use(FreeSegment(Large(), 20_MiB), 0, 19_MiB);
@@ -82,7 +82,7 @@ TEST_F(TorchHeapTest, OfAReservationOnlyWhatIsMappedCounts) {
   EXPECT_EQ(heap_.peak_reserved(), 40_MiB);
 }
 
-// release_expandable_segment: one without memory is destroyed.
+// release_expandable_segment: a segment without memory is destroyed.
 TEST_F(TorchHeapTest, AReservationWithoutMemoryIsGivenUp) {
   TorchBlock& chunks = FreeChunks(Large(), 40_MiB, /*reservation=*/100_MiB);
   heap_.Unmap(chunks, AddressRange::Of(chunks.address, 40_MiB));

@@ -18,13 +18,13 @@ using ::testing::ElementsAre;
 
 constexpr DeviceAddress kBase{1_GiB};
 
-// Lanes with blocks that stand for themselves, each in a segment of its own.
+// Lanes with blocks on their own, each in a separate segment.
 class TorchLanesTest : public testing::Test {
  protected:
   explicit TorchLanesTest(const char* settings = "") : settings_(TorchSettings::Parse(settings)) {}
 
   TorchBlock& Free(Bytes offset, Bytes size) { return FreeIn(lane_, offset, size, /*chunk=*/0); }
-  // A free part of a reservation which could grow by so much.
+  // Makes a free part of a reservation that could grow by `room`.
   TorchBlock& FreeExpandable(Bytes offset, Bytes size, Bytes room) {
     TorchBlock& block = FreeIn(lane_, offset, size, /*chunk=*/20_MiB);
     if (room > 0) {
@@ -37,7 +37,7 @@ class TorchLanesTest : public testing::Test {
     }
     return block;
   }
-  // The offset of what a request gets; all ones if that is nothing.
+  // Returns the offset of the block for a request; all ones if there is none.
   Bytes Find(Bytes rounded) const {
     const TorchBlock* found = lanes_.Find(lane_, rounded);
     return found == nullptr ? ~Bytes{0} : found->address - kBase;
@@ -64,7 +64,7 @@ class TorchLanesTest : public testing::Test {
   std::deque<TorchBlock> blocks_;
 };
 
-// get_pool: up to kSmallSize (1 MiB) of the rounded size is small; blocks of two streams or of two
+// get_pool: a rounded size up to kSmallSize (1 MiB) is small; blocks of two streams or of two
 // MemPools are in different sets, or never compare as equal.
 TEST_F(TorchLanesTest, SizeClassesStreamsAndPoolsHaveLanesOfTheirOwn) {
   EXPECT_EQ(&lanes_.Of({1_MiB, kStream, 0}), &lanes_.At(0, /*is_small=*/true, kStream));
@@ -115,7 +115,7 @@ TEST_F(TorchLanesTest, WhatAnotherLaneHasIsNotFound) {
   EXPECT_EQ(lanes_.Find(lanes_.At(0, /*is_small=*/true, kStream), 512), nullptr);
 }
 
-// PrivatePool and BlockPool keep `blocks` and `unmapped` apart: what is unmapped is not free.
+// PrivatePool and BlockPool keep `blocks` and `unmapped` apart: unmapped memory is not free.
 TEST_F(TorchLanesTest, AnUnmappedBlockIsListedApart) {
   TorchBlock& block = Free(0, 4_MiB);
   lanes_.TakeOut(block);
@@ -163,8 +163,8 @@ class ExpandableLanesTest : public TorchLanesTest {
   ExpandableLanesTest() : TorchLanesTest("expandable_segments:True") {}
 };
 
-// get_free_block takes a block of an expandable segment for as large as it could become, and goes
-// on to larger blocks while those could become less.
+// get_free_block treats a block of an expandable segment as large as it could become, and goes on
+// to larger blocks while those could become smaller.
 TEST_F(ExpandableLanesTest, ABlockThatCouldGrowGivesWayToOneThatCouldGrowLess) {
   FreeExpandable(0, 4_MiB, /*room=*/100_MiB);
   FreeExpandable(1_GiB, 6_MiB, /*room=*/40_MiB);
@@ -180,8 +180,8 @@ TEST_F(ExpandableLanesTest, TheSearchEndsAtTheFirstLargerBlockThatCouldGrowMore)
   EXPECT_EQ(Find(3_MiB), 0U);
 }
 
-// get_free_block: with expandable_segments switched off again, blocks of expandable segments are
-// passed over.
+// get_free_block: after expandable_segments is switched off again, blocks of expandable segments
+// are skipped.
 TEST_F(TorchLanesTest, BlocksOfReservationsArePassedOverWhereSegmentsDoNotExpand) {
   FreeExpandable(0, 4_MiB, /*room=*/20_MiB);
   FreeExpandable(1_GiB, 5_MiB, /*room=*/20_MiB);

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 
 class TorchLiveBlocksTest : public TorchHeapParts {
  protected:
-  // Takes so much from `offset` on of a segment.
+  // Takes `size` bytes at `offset` of a segment.
   Placed Take(const TorchBlock& of, Bytes offset, Bytes size) {
     return blocks_.Use(*heap_.Carve(of.segment->base + offset, size), size);
   }
@@ -71,7 +71,7 @@ TEST_F(TorchLiveBlocksTest, ANumberIsUsedAgainOnceItsBlockIsWhollyFreed) {
   EXPECT_EQ(Take(segment, 4_MiB, 2_MiB).block, first.block);
 }
 
-// synchronize_and_free_events frees all that waits before the cache is released.
+// synchronize_and_free_events frees all waiting blocks before the cache is released.
 TEST_F(TorchLiveBlocksTest, WaitingBlocksCanBeFreedBeforeTheirStreamsAreDone) {
   const TorchBlock& segment = FreeSegment(Large(), 20_MiB);
   const Placed waiting = Take(segment, 0, 8_MiB);

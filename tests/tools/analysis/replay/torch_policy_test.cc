@@ -18,7 +18,7 @@ TorchPolicy::Options On(const std::string& settings, Bytes capacity = ~Bytes{0},
   return {.settings = TorchSettings::Parse(settings), .capacity = capacity, .card = card};
 }
 
-// "0+2M" is 2 MiB into the first segment; "out of memory".
+// Returns "0+2M" for 2 MiB into the first segment, or "out of memory".
 std::string Place(const std::optional<Placed>& placed) {
   if (!placed) return "out of memory";
   const std::string offset = placed->offset % 1_MiB == 0
@@ -65,7 +65,7 @@ TEST_F(TorchPolicyTest, TheSmallestFreeBlockThatFitsIsTakenTheLowestAmongEquals)
   EXPECT_EQ(Allocate(policy, 3_MiB), "0+0M");
 }
 
-// The driver's areas go downwards, so that the second segment has the lower address.
+// The driver's areas grow downwards, so that the second segment has the lower address.
 TEST_F(TorchPolicyTest, OfEqualSegmentsTheLowestOrTheOldestIsTaken) {
   for (const bool oldest_first : {false, true}) {
     TorchPolicy::Options options = On("");
@@ -108,7 +108,7 @@ TEST_F(TorchPolicyTest, AFullCardHasTheCacheEmptiedAndStreamsWaitedFor) {
   EXPECT_EQ(Allocate(policy, 40_MiB, kOther), "1+0M");
   EXPECT_EQ(Allocate(policy, 26_MiB), "out of memory");
   EXPECT_EQ(Allocate(policy, 24_MiB), "2+0M");
-  policy.CompleteFree(waiting);  // it was already; nothing happens
+  policy.CompleteFree(waiting);  // it was complete already; nothing happens
   policy.heap().CheckInvariants();
   EXPECT_EQ(policy.calls(), (DriverCalls{{"cudaMalloc", 6}, {"cudaFree", 1}}));
 }
@@ -143,7 +143,7 @@ TEST_F(TorchPolicyTest, EmptyingTheCacheUnmapsWholeChunksAndHolesAreFilledFirst)
   policy.heap().CheckInvariants();
 }
 
-// Between two blocks that fit, the one that could grow less; a tail could grow without end.
+// torch takes the block that could grow less of two that fit; a tail could grow without end.
 TEST_F(TorchPolicyTest, TheTailOfAReservationIsTheWorstFit) {
   TorchPolicy policy(On("expandable_segments:True"));
   const BlockNumber hole = Block(policy, 8_MiB);
@@ -191,7 +191,7 @@ TEST_F(TorchPolicyTest, GarbageIsWhatWasNotUsedForLongerThanTheAverage) {
   EXPECT_EQ(Allocate(policy, 140_MiB), "out of memory");
 }
 
-// Random programs keep the structures in order, whatever happens.
+// Random programs keep the structures consistent.
 class RandomTorchPolicyTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(RandomTorchPolicyTest, StaysConsistent) {

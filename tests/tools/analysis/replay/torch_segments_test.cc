@@ -35,8 +35,8 @@ TEST_F(TorchSegmentsTest, AnAddressIsInASegmentUpToItsEnd) {
   EXPECT_FALSE(segments_.HasOneAt(kHigh + 512));
 }
 
-// Among equal free blocks torch 2.13 takes that of the segment which was asked for first, also when
-// an older one is gone (pytorch#183591).
+// Among equal free blocks torch 2.13 takes that of the segment that was requested first, even if an
+// older one is gone (pytorch#183591).
 TEST_F(TorchSegmentsTest, SegmentsAreCountedAsTheyAppearAndNumbersAreNotUsedAgain) {
   segments_.Add(lane_, AddressRange::Of(kHigh, 2_MiB), /*chunk=*/0);
   TorchSegment& second = segments_.Add(lane_, AddressRange::Of(kLow, 2_MiB), /*chunk=*/0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// alloc_found_block of c10/cuda/CUDACachingAllocator.cpp splits a block in two that are linked to
+// alloc_found_block in c10/cuda/CUDACachingAllocator.cpp splits a block in two that are linked to
 // each other; try_merge_blocks joins neighbours that are both mapped and not in use, or both
 // unmapped.
 #include "tools/analysis/replay/torch_tiling.h"
@@ -20,7 +20,7 @@ class TorchTilingTest : public testing::Test {
   TorchTilingTest() { tiling_.Cover(segment_); }
 
   static void Become(TorchBlock& block, State state) { block.state = state; }
-  // Every block is linked to its neighbours, and they fill the segment.
+  // Checks that every block is linked to its neighbours, and that they fill the segment.
   void CheckTiles() const {
     DeviceAddress next = segment_.base;
     const TorchBlock* before = nullptr;
@@ -103,7 +103,8 @@ TEST_F(TorchTilingTest, AJoinInTheMiddleKeepsWhatLiesBehind) {
   CheckTiles();
 }
 
-// A long replay cuts and merges a million times; its memory follows the blocks alive at one time.
+// A long replay cuts and merges a million times; its memory depends on the blocks alive at one
+// time.
 TEST_F(TorchTilingTest, TheRecordOfAJoinedBlockIsUsedAgain) {
   const TorchBlock* rest = tiling_.CutAt(*segment_.first, 4_MiB);
   lanes_.Put(*segment_.first->behind);

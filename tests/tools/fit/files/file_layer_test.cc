@@ -22,7 +22,7 @@ constexpr uint64_t kMiB = 1 << 20;
 
 class FileLayerTest : public UserFolders {
  protected:
-  // Runs a shell's words in the user's folder, under a layer of so many bytes.
+  // Runs a shell command in the user's folder, under a layer of `bytes`.
   LayerContents Run(const std::string& words, uint64_t bytes = 64 * kMiB) {
     const std::filesystem::path before = std::filesystem::current_path();
     std::filesystem::current_path(Path("user"));

@@ -25,7 +25,7 @@ class FolderWatchTest : public UserFolders {
 
 TEST_F(FolderWatchTest, UntouchedFilesHaveNotChangedAndAllWereSeen) {
   const FolderWatch watch = Watch();
-  EXPECT_EQ(Read("user/a"), "precious");  // reading is no change
+  EXPECT_EQ(Read("user/a"), "precious");  // reading is not a change
   EXPECT_THAT(watch.Changes().names, IsEmpty());
   EXPECT_TRUE(watch.Changes().saw_all);
 }
@@ -39,12 +39,12 @@ TEST_F(FolderWatchTest, ChangedNewAndMissingFilesAreNamed) {
               ElementsAre(Name("user/a"), Name("user/inner/c"), Name("user/new")));
 }
 
-// Its time of change, which no program sets, tells of contents under the old size and time.
+// The time of change, which programs cannot set, reveals new contents with the old size and time.
 TEST_F(FolderWatchTest, ContentsOfTheSameSizeUnderTheOldTimeAreAChange) {
   struct stat before = {};
   ASSERT_EQ(stat(Path("user/a").c_str(), &before), 0);
   const FolderWatch watch = Watch();
-  usleep(20'000);  // further than the clock of files steps
+  usleep(20'000);  // longer than a tick of the clock for files
   Write("user/a", "PRECIOUS");
   const timespec times[2] = {before.st_atim, before.st_mtim};
   ASSERT_EQ(utimensat(AT_FDCWD, Path("user/a").c_str(), times, 0), 0);

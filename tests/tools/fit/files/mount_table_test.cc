@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// As Linux writes them: fields, optional fields up to the dash, type, source, options.
+// Linux writes these lines: fields, optional fields up to the dash, type, source, options.
 TEST(MountTableTest, FoldersComeBeforeWhatIsMountedInThemAndTheLastMountCounts) {
   EXPECT_THAT(ParseMountTable(
                   "30 27 0:5 / /home/my\\040data rw,noatime shared:1 master:2 - xfs /dev/sdb ro\n"

@@ -12,7 +12,7 @@
 
 namespace memtrace::fit {
 
-// A folder of a user's with files in it, and one for what a run makes.
+// A user's folder with files in it, and a folder for a run's files.
 class UserFolders : public testing::Test {
  protected:
   UserFolders() {

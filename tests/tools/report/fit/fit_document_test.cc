@@ -19,7 +19,7 @@ using testing::StartsWith;
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// A run that needed so many MiB of a card of 1,000, and was stopped after five steps.
+// A run that needed `mib` MiB on a card of 1,000 MiB, and was stopped after five steps.
 Outcome RunOf(uint64_t mib) {
   Outcome outcome;
   outcome.completed = true;
@@ -51,7 +51,7 @@ void RunOut(Outcome& outcome) {
   process.failures = 1;
 }
 
-// The first paragraph, on one line.
+// Returns the first paragraph, on one line.
 std::string VerdictOf(const Answer& answer) {
   const Document document = FitDocument(answer);
   return std::get<Paragraph>(document.at(0).parts.at(0)).text;

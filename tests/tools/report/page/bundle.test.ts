@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// bundle.mjs: what it makes can stand in a page, and the build knows what it was made of.
+// bundle.mjs: its output can be embedded in a page, and the build knows its sources.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const PAGE = join(import.meta.dirname, "../../../../tools/report/page");
 const here = mkdtempSync(join(tmpdir(), "memtrace-bundle-"));
 after(() => rmSync(here, { recursive: true }));
 
-// Bundles files that lie beside each other; the first is the main one.
+// Bundles files in one folder; the first is the main one.
 function bundled(files: Record<string, string>): { script: string; sources: string } {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(here, name)), { recursive: true });

@@ -7,7 +7,7 @@ import { keysOf, PALETTE } from "#page/keys.ts";
 import type { Run } from "#page/model.ts";
 import { card, origin, run } from "./support/runs.ts";
 
-/** A run with one column, and owners with so many bytes in it. */
+/** Returns a run with one column, and owners with the given bytes in it. */
 function runOf(owners: Record<string, number>): Run {
   const keys = Object.entries(owners).map(([name, bytes]) => ({
     name,

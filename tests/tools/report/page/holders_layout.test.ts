@@ -46,7 +46,7 @@ test("a point is in the box on top of it", () => {
 const aspect = ({ width, height }: Area): number => Math.max(width / height, height / width);
 
 test("areas are in proportion, within the whole, and nearly square", () => {
-  const weights = [6, 6, 4, 3, 2, 2, 1]; // of the paper: its result there
+  const weights = [6, 6, 4, 3, 2, 2, 1]; // the paper's example, with its result
   const places = squarified(weights, { x: 0, y: 0, width: 6, height: 4 });
   places.forEach(({ x, y, width, height }, i) => {
     assert.ok(Math.abs(width * height - weights[i]!) < 1e-9);

@@ -24,7 +24,7 @@ const LAYOUT: Layout = {
   length: Float64Array.of(20, 5, 5),
 };
 
-/** Pieces that keys lead to, one after the other. */
+/** Returns the pieces that keys lead to, one after the other. */
 function walk(first: number, ...keys: readonly string[]): number[] {
   const spans = at(CARD, 1);
   let span = spans.what.indexOf(first);

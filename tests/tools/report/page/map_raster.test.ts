@@ -11,7 +11,7 @@ import type { Card } from "#page/model.ts";
 import { at, oneSegment } from "./support/maps.ts";
 import { card, ranges } from "./support/runs.ts";
 
-// Inks are letters: of hole, unmapped and pieces in turn; their edges are capitals.
+// Inks are letters: of hole, unmapped and the pieces in turn; their edges are capitals.
 const LETTERS = ".-rgb";
 const codes = (text: string): Uint32Array => Uint32Array.from(text, (c) => c.charCodeAt(0));
 const INKS: Inks = { plain: codes(LETTERS), edge: codes(LETTERS.toUpperCase()) };

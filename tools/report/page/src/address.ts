@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the page's address and the state the same.
+// Keeps the address of the page and the state in step.
 
 import type { Store } from "./state.ts";
 
 const PAUSE_MS = 300; // browsers refuse many changes of the address a second
 
 export interface Link {
-  /** The states as text; "": as in the beginning. */
+  /** The states as text; "" for the initial states. */
   write(): string;
-  /** Sets them, if that is what the text is. */
+  /** Sets the states if the text describes any. */
   read(text: string): void;
 }
 

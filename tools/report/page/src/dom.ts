@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements made by calls: the page's policy forbids markup in strings, and names come from traces.
+// Makes elements by calls: the page's policy forbids markup in strings, and names come from traces.
 
-/** Attributes; `class` and `text` (its only text) among them. False leaves an attribute out. */
+/** Attributes, including `class` and `text` (its only text). False leaves an attribute out. */
 export type Traits = Readonly<Record<string, string | number | boolean>>;
 type Children = readonly (Node | string)[];
 
@@ -35,21 +35,21 @@ export function drawn<K extends keyof SVGElementTagNameMap>(
 
 const taken = new Map<string, number>();
 
-/** `stem`, with a number if it is taken: a page of two runs has every view twice. */
+/** Returns `stem`, with a number if it is taken: a page of two runs has every view twice. */
 export function uniqueId(stem: string): string {
   const count = (taken.get(stem) ?? 0) + 1;
   taken.set(stem, count);
   return count === 1 ? stem : `${stem}-${count}`;
 }
 
-/** A button that says `text`. */
+/** Returns a button with the label `text`. */
 export function button(text: string, act: () => void, traits: Traits = {}): HTMLButtonElement {
   const made = element("button", { type: "button", text, ...traits });
   made.addEventListener("click", act);
   return made;
 }
 
-/** Sets the text only if it is another: what is set is laid out, and may be read aloud, again. */
+/** Sets the text only if it differs: setting costs layout, and screen readers may read it again. */
 export function say(where: Element, text: string): void {
   if (where.textContent !== text) where.textContent = text;
 }

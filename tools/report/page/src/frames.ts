@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drawing once a frame, however much changes in it.
+// Draws once a frame, however many changes there are in it.
 
-/** A function that has `task` called before the next frame, once for all calls until then. */
+/** Returns a function that schedules `task` before the next frame, once for all calls until then. */
 export function oncePerFrame(task: () => void): () => void {
   let isAsked = false;
   return () => {

@@ -1,23 +1,23 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which colour each piece has. Colours are classes k-<name> of the style: roles have their own; all
-// else takes those of a palette in the order of the timeline's keys, so that both views agree.
+// The colour of each piece. Colours are classes k-<name> of the style: roles have their own; other
+// keys take those of a palette in the order of the timeline's keys, so that both views agree.
 
 import type { Card, GroupingName, Origin, Run } from "./model.ts";
 import type { Role } from "./vocabulary.ts";
 
-/** How many classes k-key_0, k-key_1, ... page.css has. */
+/** The number of classes k-key_0, k-key_1, ... in page.css. */
 export const PALETTE = 12;
 
-/** Keys that have colours, and last "all else". */
+/** Keys that have colours; the last one is "all else". */
 export interface Keys {
   readonly names: readonly string[];
   readonly colours: readonly string[]; // of the class k-<colour>
   readonly ofOrigin: Uint16Array; // index of `names`, by index of Run.origins
 }
 
-/** What a grouping tells origins apart by, as the timeline's keys are named. */
+/** Returns the key of an origin in a grouping, named as in the timeline. */
 export function keyOf(origin: Origin, by: GroupingName): string {
   if (by === "owner") return origin.owner || "(none)";
   return by === "module" ? origin.group : origin[by];
@@ -38,12 +38,12 @@ export function keysOf(run: Run, card: Card, by: GroupingName): Keys {
   };
 }
 
-/** What is no role has the colour of the unknown. */
+/** A name that is not a role has the colour of the unknown. */
 function roleColour(role: string): string {
   return /^[a-z_]+$/.test(role) ? role : "unknown";
 }
 
-/** From the ground up: what stays lies below what comes and goes. Each role has its place. */
+/** From the ground up: lasting roles lie below those that come and go. Each role has its place. */
 const PLACES: Readonly<Record<Role, number>> = {
   parameter: 0,
   buffer: 1,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state as the address of the page, so that a link shows what was looked at:
+// The state as the address of the page, so that a link shows the same view:
 // page.html#card=1&t=12345&from=12000&to=13000&by=owner, page.html#oom=2.
 
 import type { Run } from "./model.ts";
@@ -11,7 +11,7 @@ const BY = ["role", "owner", "module", "site"] as const;
 const TREES = ["stack", "module"] as const;
 const SHAPES = ["flame", "treemap"] as const;
 
-/** What is looked at when nothing is asked for: what the words are about, over the whole run. */
+/** Returns the state without a link: the moment that the words are about, and the whole run. */
 export function beginning(run: Run): State {
   return {
     card: run.told.card,
@@ -26,7 +26,7 @@ export function beginning(run: Run): State {
   };
 }
 
-/** Without what is as in `first`. */
+/** Leaves out values that equal those in `first`. */
 export function textOf(state: State, run: Run, first = beginning(run)): string {
   const parts = new URLSearchParams();
   const add = <K extends keyof State>(name: string, key: K, value = String(state[key])): void => {
@@ -44,7 +44,7 @@ export function textOf(state: State, run: Run, first = beginning(run)): string {
   return parts.toString();
 }
 
-/** Null if the text is no state but the name of a section. What it asks for wrongly is left out. */
+/** Returns null if the text is the name of a section. Wrong values are left out. */
 export function stateOf(text: string, run: Run, first = beginning(run)): State | null {
   if (!text.includes("=")) return null;
   const asked = new URLSearchParams(text);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the page does beyond its words, which are all there without a script.
+// Adds the views to the page; its words are all there without a script.
 import { openRun } from "./data/open.ts";
 import { aligned } from "./diff/aligned.ts";
 import { addDiffViews } from "./diff/views.ts";
@@ -13,7 +13,7 @@ import { addViews } from "./views.ts";
 const ticket = document.getElementById("ticket");
 if (ticket) addCopyButton(ticket);
 
-/** The data of a template; null if there is none. */
+/** Returns the data of a template; null if there is none. */
 function packed(id: string): string | null {
   return document.querySelector<HTMLTemplateElement>(`template#${id}`)?.content.textContent ?? null;
 }
@@ -27,7 +27,7 @@ function orSay(adding: Promise<void>, place: Element): void {
   });
 }
 
-/** Two moments of one run have their data once. */
+/** Opens both sides; two moments of one run share their data. */
 async function openBoth(before: string, after: string | null): Promise<[Run, Run]> {
   const run = await openRun(before);
   const other = after === null ? { ...run, told: run.after ?? run.told } : await openRun(after);

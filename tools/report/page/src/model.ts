@@ -1,21 +1,22 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the views draw: the page's data (docs/page.md), opened. Bytes, nanoseconds since the trace
-// began, and events by their ordinal in the trace, from 1. Nothing changes after it was opened.
+// The data that the views draw: the page's data (docs/page.md), decoded. Bytes, nanoseconds since
+// the trace began, and events by their ordinal in the trace, from 1. Nothing changes after
+// decoding.
 
 import type { Clock } from "./data/clock.ts";
 
-/** Where bytes come from: what all pieces with the same history share. */
+/** The source of bytes, shared by all pieces with the same history. */
 export interface Origin {
   readonly role: string; // "optimizer_state"
   readonly evidence: string; // for the role: "stated", "inferred", "guessed" or "unknown"
   readonly owner: string; // tags joined by '/'; "" is untagged
-  readonly path: string; // of a parameter and what belongs to it; else ""
-  readonly module: string; // whose forward was running; else ""
+  readonly path: string; // of a parameter and tensors that belong to it; else ""
+  readonly module: string; // the module whose forward was running; else ""
   readonly group: string; // path or module with '*' for layers; "(no module)"
   readonly site: string; // the user's line, "train.py:18"; "(in backward)" without a stack
-  readonly phase: string; // that it was allocated in
+  readonly phase: string; // the phase in which it was allocated
   readonly stack: number; // an index of Stacks; 0: none was taken
   readonly stream: string; // the handle, "0x0" is the default stream
   readonly pool: number; // 0 is the default pool
@@ -33,7 +34,7 @@ export interface Pieces {
   readonly gone: Float64Array; // event of its completion; Infinity: never
   readonly address: Float64Array;
   readonly bytes: Float64Array; // requested
-  readonly slack: Float64Array; // allocated beyond the request; of a block's last piece
+  readonly slack: Float64Array; // allocated beyond the request; in a block's last piece
   readonly origin: Uint32Array; // index of Run.origins
 }
 
@@ -43,18 +44,18 @@ export interface Columns {
   readonly first: Float64Array; // event
   readonly least: Float64Array; // bytes in use
   readonly most: Float64Array;
-  readonly mostEvent: Float64Array; // where it was most
-  readonly reserved: Float64Array; // the most mapped; 0 where the trace does not tell
+  readonly mostEvent: Float64Array; // the event with the most bytes
+  readonly reserved: Float64Array; // the most mapped; 0 if the trace does not say
 }
 
-/** The least and the most bytes in use of equally many events each; empty if all blocks are pieces. */
+/** The least and most bytes in use within equal numbers of events; empty if all blocks are pieces. */
 export interface Levels {
   readonly events: number; // of each, from event 1
   readonly least: Float64Array;
   readonly most: Float64Array;
 }
 
-/** One way to tell bytes apart. The keys' bytes at a column's most sum to it. */
+/** One way to split bytes. The keys' bytes at a column's most sum to it. */
 export interface Grouping {
   readonly name: GroupingName;
   readonly keys: readonly { readonly name: string; readonly bytes: Float64Array }[]; // by column
@@ -62,7 +63,7 @@ export interface Grouping {
 }
 export type GroupingName = "role" | "owner" | "module" | "site";
 
-/** A range of addresses that had memory, or was reserved, from one event until another. */
+/** Ranges of addresses that had memory, or were reserved, from one event until another. */
 export interface Ranges {
   readonly count: number;
   readonly address: Float64Array;
@@ -73,7 +74,7 @@ export interface Ranges {
 
 export interface Failure {
   readonly event: number;
-  readonly requested: number; // bytes asked for
+  readonly requested: number; // bytes requested
   readonly allocated: number; // ... after rounding
   readonly obtainable: number; // the largest request that could have been served
   readonly site: string;
@@ -82,12 +83,12 @@ export interface Failure {
 
 export interface Card {
   readonly index: number;
-  readonly bytes: number | null; // of the whole card, where known
+  readonly bytes: number | null; // of the whole card, if known
   readonly columns: Columns;
   readonly levels: Levels;
   readonly groupings: readonly Grouping[];
   readonly pieces: Pieces;
-  /** Blocks of fewer bytes are pieces only if they touch one of `exact`; 0: every block is there. */
+  /** Smaller blocks are pieces only if they touch one of `exact`; 0: every block is a piece. */
   readonly leastBytes: number;
   readonly exact: readonly (readonly [number, number])[]; // events, both ends included
   readonly mapped: Ranges;
@@ -98,10 +99,10 @@ export interface Card {
 
 /** Frames as a tree from the outermost: node i is `frame[i]` called from node `parent[i]`. */
 export interface Stacks {
-  readonly parent: Uint32Array; // 0 is the root, which is no frame
+  readonly parent: Uint32Array; // 0 is the root, which is not a frame
   readonly frame: Uint32Array; // index of `names`
   readonly names: readonly string[]; // "train.py:18 step"
-  readonly isUser: readonly boolean[]; // of each name: the user's own code
+  readonly isUser: readonly boolean[]; // by name: the user's own code
 }
 
 export interface Told {
@@ -119,8 +120,8 @@ export interface Run {
   readonly origins: readonly Origin[];
   readonly stacks: Stacks;
   readonly cards: readonly Card[];
-  /** What the words of the page are about. */
+  /** The moment that the words of the page are about. */
   readonly told: Told;
-  /** ... and what they compare it with, where that is of the same run. */
+  /** ... and the moment that they compare it with, if it is in the same run. */
   readonly after: Told | null;
 }

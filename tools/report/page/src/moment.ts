@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a card holds just after an event.
+// The pieces on a card just after an event.
 
 import type { Card, Pieces } from "./model.ts";
 
-/** Whether piece `i` is in use. */
+/** True if piece `i` is in use. */
 export function isInUse(pieces: Pieces, i: number, event: number): boolean {
   return pieces.born[i]! <= event && event < pieces.letGo[i]!;
 }
 
-/** Whether its free was requested, and its memory waits for a stream. */
+/** True if its free was requested, and its memory waits for a stream. */
 export function isWaiting(pieces: Pieces, i: number, event: number): boolean {
   return pieces.letGo[i]! <= event && event < pieces.gone[i]!;
 }
 
-/** The number of pieces born until `event`: pieces are in the order of their births. */
+/** Returns the number of pieces born until `event`: pieces are in the order of their births. */
 export function bornUntil(pieces: Pieces, event: number): number {
   let low = 0;
   let high = pieces.count;
@@ -27,7 +27,7 @@ export function bornUntil(pieces: Pieces, event: number): number {
   return low;
 }
 
-/** Whether every block that lives just after `event` is a piece. */
+/** True if every block that lives just after `event` is a piece. */
 export function isExact(card: Card, event: number): boolean {
   return card.leastBytes === 0 || card.exact.some(([from, to]) => from <= event && event <= to);
 }

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One of several values of a part of the state, chosen by radio buttons.
+// Radio buttons that choose one of several values of a part of the state.
 
 import { element, uniqueId } from "./dom.ts";
 import type { State, Store } from "./state.ts";
 
 export interface Choice<K extends keyof State> {
   readonly key: K;
-  readonly title: string; // of the group, for screen readers
-  readonly name: string; // of the inputs
+  readonly title: string; // title of the group, for screen readers
+  readonly name: string; // name of the inputs
   readonly options: readonly (readonly [value: State[K], words: string])[];
 }
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where views stand.
+// Sections for the views.
 
 import { element } from "./dom.ts";
 
-/** A section, and what the view is put into. */
+/** Returns a section, and the element in it that receives the view. */
 export function section(id: string, title: string): { section: HTMLElement; host: HTMLElement } {
   const host = element("div");
   const heading = element("h2", { id: `h-${id}`, text: title });
@@ -16,6 +16,6 @@ export function section(id: string, title: string): { section: HTMLElement; host
   return { section: made, host };
 }
 
-/** Lets the browser show what there is. */
+/** Resolves after the browser has had time to paint. */
 export const painted = (): Promise<unknown> =>
   new Promise((done) => requestAnimationFrame(() => setTimeout(done)));

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding a place in what is sorted.
+// Finds places in sorted values.
 
-/** How many of `count` values, which `at` tells in rising order, are at most `value`. */
+/** Returns how many of `count` values are at most `value`; `at` returns them in rising order. */
 export function countUntil(at: (i: number) => number, count: number, value: number): number {
   let low = 0;
   let high = count;
@@ -16,8 +16,8 @@ export function countUntil(at: (i: number) => number, count: number, value: numb
 }
 
 /**
- * The indices of values in rising order, equal ones in their own. A comparing sort of a million
- * takes most of a second, the browser's own of plain numbers a tenth of that.
+ * Returns the indices of values in rising order; equal values keep theirs. A comparing sort of a
+ * million takes most of a second, the browser's own sort of plain numbers a tenth of that.
  */
 export function orderOf(values: Float64Array): Uint32Array {
   const distinct = values.slice().sort();
@@ -26,7 +26,7 @@ export function orderOf(values: Float64Array): Uint32Array {
     if (i === 0 || distinct[i] !== distinct[i - 1]) distinct[kinds++] = distinct[i]!;
   const at = (i: number): number => distinct[i]!;
   const ranks = new Uint32Array(values.length);
-  const next = new Uint32Array(kinds + 1); // places before those of each rank
+  const next = new Uint32Array(kinds + 1); // the first free place of each rank
   for (let i = 0; i < values.length; ++i)
     ++next[(ranks[i] = countUntil(at, kinds, values[i]!) - 1) + 1]!;
   for (let kind = 0; kind < kinds; ++kind) next[kind + 1]! += next[kind]!;

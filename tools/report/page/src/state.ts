@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is being looked at: one state for all views, of which the address of the page is the text.
+// The state that all views share. The address of the page is its text.
 
 import type { GroupingName } from "./model.ts";
 
@@ -11,7 +11,7 @@ export interface State {
   readonly from: number; // the timeline's range of events
   readonly to: number;
   readonly by: GroupingName; // colours of timeline and map
-  readonly tree: "stack" | "module"; // of the flame graph
+  readonly tree: "stack" | "module"; // the tree of the flame graph
   readonly shape: "flame" | "treemap";
   readonly search: string;
   readonly block: number; // the event at which the chosen block was born; 0: none
@@ -32,7 +32,7 @@ export class Store {
     return this.current;
   }
 
-  /** Views are told in the order in which they came, once for each change. */
+  /** Notifies views in the order in which they were added, once for each change. */
   set(change: Partial<State>): void {
     const before = this.current;
     const after = { ...before, ...change };

@@ -7,7 +7,7 @@ const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
-/** "23.48 GiB", "1.5 MiB", "17 bytes" */
+/** Returns "23.48 GiB", "1.5 MiB" or "17 bytes". */
 export function formatBytes(bytes: number): string {
   if (bytes < 0) return `-${formatBytes(-bytes)}`;
   if (bytes >= GIB) return `${(bytes / GIB).toFixed(2)} GiB`;
@@ -16,19 +16,19 @@ export function formatBytes(bytes: number): string {
   return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
 }
 
-/** "1,234,567" */
+/** Returns "1,234,567". */
 export function formatCount(count: number): string {
   return Math.round(count).toLocaleString("en-US");
 }
 
-/** "1,610,612,736 bytes (1.50 GiB)" */
+/** Returns "1,610,612,736 bytes (1.50 GiB)". */
 export function formatExact(bytes: number): string {
   return bytes < KIB ? formatBytes(bytes) : `${formatCount(bytes)} bytes (${formatBytes(bytes)})`;
 }
 
 const tenths = (value: number): string => (Math.floor(value * 10) / 10).toFixed(1);
 
-/** "82.0 us", "1.5 ms", "12.34 s" */
+/** Returns "82.0 us", "1.5 ms" or "12.34 s". */
 export function formatDuration(ns: number): string {
   if (ns >= 1e8) return `${(Math.floor(ns / 1e7) / 100).toFixed(2)} s`;
   return ns < 1e5 ? `${tenths(ns / 1e3)} us` : `${tenths(ns / 1e6)} ms`;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report as text, into the clipboard.
+// Copies the report as text to the clipboard.
 
-/** Puts a button above the text of `ticket` and a place beside it that says, aloud too, what came of it. */
+/** Puts a button above the text of `ticket`, and beside it a place that also announces the outcome. */
 export function addCopyButton(ticket: HTMLElement): void {
   const text = ticket.querySelector("pre");
   if (!text) return;
@@ -19,7 +19,7 @@ export function addCopyButton(ticket: HTMLElement): void {
   text.before(row);
 }
 
-// A browser may refuse the clipboard, and has none in a page that came by plain HTTP.
+// A browser may refuse the clipboard, and has none for a page that came by plain HTTP.
 async function copy(text: HTMLElement): Promise<string> {
   try {
     await navigator.clipboard.writeText(text.textContent);
@@ -30,7 +30,7 @@ async function copy(text: HTMLElement): Promise<string> {
   }
 }
 
-// The same words a second time are a change only if nothing stood there between.
+// The same words again are announced only if the place was empty in between.
 function say(outcome: HTMLElement, words: string): void {
   outcome.textContent = "";
   requestAnimationFrame(() => (outcome.textContent = words));

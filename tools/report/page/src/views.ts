@@ -14,7 +14,7 @@ import { Store } from "./state.ts";
 import { missingAt } from "./timeline/missing.ts";
 import { TimelineView } from "./timeline/timeline.ts";
 
-/** `picture`: what the timeline takes the place of; `end`: what the other views stand before. */
+/** The timeline replaces `picture`; the other views are placed before `end`. */
 export async function addViews(run: Run, picture: Element, end: Element): Promise<void> {
   const store = new Store(stateOf(location.hash.slice(1), run) ?? beginning(run));
   const timeline = section("timeline", "OVER THE RUN");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// axe finds nothing: names, roles, contrasts, what a keyboard reaches.
+// axe finds no violation in names, roles, contrasts, and keyboard access.
 import assert from "node:assert/strict";
 import { violations } from "./axe.ts";
 import { onPage, type Setting } from "./browser.ts";

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What axe finds wrong in a page.
+// Returns the violations that axe finds in a page.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** What is wrong, and where. By the debugger's protocol, since the page's policy lets nobody else bring a script. */
+/**
+ * Returns violations and their places. Uses the debugger's protocol, because the page's policy
+ * forbids other scripts.
+ */
 export async function violations(of: Page): Promise<string[]> {
   await of.locator("details").evaluateAll((all) => all.map((one) => one.setAttribute("open", "")));
   await of.evaluate(axe.source);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the other tests rely on: that a page does what it must not is seen.
+// Tests that forbidden actions of a page are detected, on which the other tests rely.
 import { onPage } from "./browser.ts";
 import { pageOfHtml } from "./programs.ts";
 

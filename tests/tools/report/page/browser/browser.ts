@@ -12,19 +12,20 @@ const CHROMIUM = process.env["MEMTRACE_CHROMIUM"] ?? "/usr/bin/chromium";
 const MISSING =
   !existsSync(CHROMIUM) && `no Chromium at ${CHROMIUM}; MEMTRACE_CHROMIUM names another`;
 
-/** How a test wants its page: what Playwright's contexts know, and: */
+/** A test's settings for its page: those of Playwright's contexts, and more. */
 export interface Setting extends BrowserContextOptions {
-  /** what happens before it is opened */
+  /** Called before the page is opened. */
   prepare?: (page: Page) => Promise<void>;
-  /** the part of the address behind '#' */
+  /** The part of the address after '#'. */
   hash?: string;
-  /** what it does that a page must not, since the test makes it */
+  /** Forbidden actions of the page that the test causes itself. */
   faults?: string[];
 }
 
 /**
- * A test of the page that `made` returns the path of. Whatever `body` finds, it fails, too, if the page asks for anything
- * but itself, or says anything on the console, where a browser reports errors and what the policy forbade.
+ * Tests the page whose path `made` returns. Besides the checks in `body`, it fails if the page
+ * requests anything but itself, or prints on the console, where a browser reports errors and
+ * violations of the policy.
  */
 export function onPage(
   name: string,
@@ -50,8 +51,9 @@ export function onPage(
 }
 
 /**
- * Until everything is drawn that what happened so far asks for: a view draws in the frame after a change.
- * Never without scripts: a page then has no frames to wait for. */
+ * Waits until all pending changes are drawn: a view draws in the frame after a change. Pages
+ * without scripts must not call it, because they have no frames to wait for.
+ */
 export async function settled(page: Page): Promise<void> {
   await page.evaluate(
     () =>
@@ -59,7 +61,7 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
-// A list that grows while the page does what it must not.
+// Returns a list that gets an entry whenever the page does something forbidden.
 async function faultsOf(page: Page, url: string): Promise<string[]> {
   const faults: string[] = [];
   page.on("console", (message) => faults.push(`console: ${message.text()}`));
@@ -81,7 +83,7 @@ async function faultsOf(page: Page, url: string): Promise<string[]> {
 
 let running: Promise<Browser> | undefined;
 
-// One a file of tests. Chromium's sandbox does not start for root.
+// Starts one browser for a file of tests. Chromium's sandbox does not start for root.
 function browser(): Promise<Browser> {
   running ??= chromium.launch({
     executablePath: CHROMIUM,

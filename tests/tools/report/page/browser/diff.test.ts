@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of a comparison, as the program makes it.
+// The page of a comparison, made by the program.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { violations } from "./axe.ts";
@@ -9,13 +9,13 @@ import { onPage, settled } from "./browser.ts";
 import { diffPageOf, fileText, momentsPageOf } from "./programs.ts";
 import { trainingTrace } from "./training.ts";
 
-/** Of a run with larger activations, whose script has grown above what the other has, too. */
+/** Returns a run with larger activations, whose script also has more lines above those of the other. */
 const later = (): string =>
   trainingTrace().replaceAll("train.py:40", "train.py:44").replaceAll("=60MiB", "=90MiB");
 const page = (): string => diffPageOf(trainingTrace(), later());
 const moments = (): string => momentsPageOf(trainingTrace(), "step:1", "oom");
 
-/** Until all views are there. */
+/** Waits until all views exist. */
 async function drawn(of: Page): Promise<void> {
   await of.locator("#flame-after canvas").waitFor();
   await settled(of);

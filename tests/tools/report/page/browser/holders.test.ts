@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flame graph and the treemap under a keyboard, a mouse and axe.
+// The flame graph and the treemap with a keyboard, a mouse and axe.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { Store } from "#page/state.ts";
@@ -15,7 +15,7 @@ async function press(of: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await of.keyboard.press(key);
 }
 
-/** What is said below the graph, once it has drawn. */
+/** Returns the text below the graph once it has drawn. */
 async function line(of: Page): Promise<string> {
   await settled(of);
   return (await of.locator(".line").textContent()) ?? "";

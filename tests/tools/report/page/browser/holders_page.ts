@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who holds what of the small run, after event 10; `store` is the page's for tests to set.
+// The holders of the small run after event 10; tests set the page's `store`.
 import { Held } from "#page/holders/held.ts";
 import { HoldersView } from "#page/holders/holders.ts";
 import { Store } from "#page/state.ts";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace says becomes text on a canvas and in elements, however long and whatever it is.
+// Any text of a trace, of any length, becomes text on a canvas and in elements.
 import assert from "node:assert/strict";
 import { onPage } from "./browser.ts";
 import { fileText, pageOf } from "./programs.ts";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory map under a keyboard, a mouse and axe.
+// The memory map with a keyboard, a mouse and axe.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { State, Store } from "#page/state.ts";
@@ -15,7 +15,7 @@ async function press(of: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await of.keyboard.press(key);
 }
 
-/** What an element says, once the map has drawn. */
+/** Returns an element's text once the map has drawn. */
 async function words(of: Page, selector: string): Promise<string> {
   await settled(of);
   return (await of.locator(selector).textContent()) ?? "";
@@ -29,7 +29,7 @@ async function setState(of: Page, change: Partial<State>): Promise<void> {
   await settled(of);
 }
 
-/** The colour of the canvas at a point, as red, green and blue. */
+/** Returns the colour of the canvas at a point, as red, green and blue. */
 const pixel = (of: Page, x: number, y: number): Promise<number[]> =>
   of.locator("canvas").evaluate(
     (canvas, [left, top]) => {
@@ -61,12 +61,12 @@ onPage("a click chooses a block and tells all of it, names as text", page, async
   assert.match(told, /Owner<b>model<\/b>/);
   assert.match(told, /never freed in this trace/);
   assert.equal(await of.locator(".stack strong").textContent(), "train.py:7 step");
-  assert.equal(await of.locator(".chosen").count(), 2); // rows that it takes
+  assert.equal(await of.locator(".chosen").count(), 2); // rows that the block takes
 });
 
 onPage("another moment is another picture", page, async (of) => {
   assert.match(await words(of, ".summary"), /^after event 10 .*1\.5 MiB in use, 1\.0 MiB waiting/);
-  assert.deepEqual(await pixel(of, 5, 5), [47, 111, 222]); // a parameter's
+  assert.deepEqual(await pixel(of, 5, 5), [47, 111, 222]); // a parameter's colour
   await of.getByLabel("Moment").fill("20");
   assert.match(
     await words(of, ".summary"),
@@ -112,7 +112,7 @@ onPage("colours follow the scheme", page, async (of) => {
   await of.emulateMedia({ colorScheme: "dark" });
   await settled(of);
   assert.notEqual(await failedColour(), light);
-  await setState(of, { event: 0 }); // before anything: nothing is mapped
+  await setState(of, { event: 0 }); // before the first event: nothing is mapped
   await words(of, ".summary");
   assert.deepEqual(await pixel(of, 5, 5), [58, 66, 77]); // --line of the dark scheme
 });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a small run whose request at event 10 fails; `store` is the page's for tests to set.
+// The memory of a small run whose request at event 10 fails; tests set the page's `store`.
 import { MapView } from "#page/map/map.ts";
 import { Store } from "#page/state.ts";
 import { card, failure, MIB, origin, pieces, ranges, run, stacks } from "../support/runs.ts";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole page, as the program makes it.
+// The whole page, made by the program.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { violations } from "./axe.ts";
@@ -11,7 +11,7 @@ import { trainingTrace } from "./training.ts";
 
 const page = (): string => pageOf(trainingTrace());
 
-/** Until all views are there. */
+/** Waits until all views exist. */
 async function drawn(of: Page): Promise<void> {
   await of.locator("#map canvas").waitFor();
   await settled(of);
@@ -124,7 +124,7 @@ onPage(
   },
 );
 
-/** Takes away half of the data. */
+/** Removes half of the data. */
 const cut = (html: string): string =>
   html.replace(/(<template id="data">)([^<]*)/, (_, tag: string, data: string) => {
     return tag + data.slice(0, data.length >> 1);

@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures of pages against those that are kept.
+// Compares pictures of pages with the stored ones.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import pixelmatch from "pixelmatch";
 import { PNG } from "pngjs";
 
-/** Of all pixels: fonts and browsers smooth edges each in their own way. */
+/** Share of all pixels: fonts and browsers smooth edges in their own ways. */
 const TOLERATED = 0.01;
-/** Of a colour's range, per pixel. */
+/** Share of a colour's range, per pixel. */
 const THRESHOLD = 0.2;
 
 /**
- * Fails if more than a hundredth of the pixels differ, and leaves the picture and the difference beside the
- * build. MEMTRACE_REFRESH_GOLDENS=1 keeps the picture instead.
+ * Fails if more than 1 % of the pixels differ, and leaves the picture and the difference in the
+ * build folder. MEMTRACE_REFRESH_GOLDENS=1 keeps the picture instead.
  */
 export function compare(seen: Buffer, golden: string): void {
   if (process.env["MEMTRACE_REFRESH_GOLDENS"]) {
@@ -32,7 +32,7 @@ export function compare(seen: Buffer, golden: string): void {
   const differing = pixelmatch(a.data, b.data, difference.data, width, height, {
     threshold: THRESHOLD,
   });
-  // A page may be some lines longer or shorter where a font is another; not much more than that.
+  // A page may be some lines longer or shorter with another font, but not much more.
   const longer = Math.abs(is.height - was.height) / was.height;
   const share = differing / (width * height);
   const isSame = is.width === was.width && longer <= TOLERATED && share <= TOLERATED;

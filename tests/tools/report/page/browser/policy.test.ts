@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a page must never do. `onPage` looks at requests and at the console of each of these.
+// Actions that a page must never do. `onPage` checks requests and the console for each of them.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { onPage } from "./browser.ts";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages that the built program makes, in a temporary folder that goes when the tests end.
+// Pages made by the built program, in a temporary folder that is removed after the tests.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,16 +11,16 @@ import { after } from "node:test";
 const ROOT = join(import.meta.dirname, "../../../../..");
 const BUILD = process.env["MEMTRACE_BUILD"] ?? join(ROOT, "build/dev");
 
-/** A file of the repository. */
+/** Returns the path of a file in the repository. */
 export const filePath = (path: string): string => join(ROOT, path);
 export const fileText = (path: string): string => readFileSync(filePath(path), "utf8");
 
-/** A trace of tests/golden in its text form. */
+/** Returns a trace of tests/golden in its text form. */
 export const golden = (name: string): string => fileText(`tests/golden/${name}.trace.txt`);
 
 /**
- * The page of a trace that is given as text (profiler/trace/text/text_trace.h); returns its path.
- * `edit` changes the page then.
+ * Makes the page of a trace that is given as text (profiler/trace/text/text_trace.h). Returns its
+ * path. `edit` changes the page afterwards.
  */
 export function pageOf(traceText: string, edit?: (html: string) => string): string {
   const page = pageOfFile(traceOf(traceText));
@@ -28,7 +28,7 @@ export function pageOf(traceText: string, edit?: (html: string) => string): stri
   return page;
 }
 
-/** A trace file; returns its path. */
+/** Writes a trace file. Returns its path. */
 function traceOf(text: string): string {
   const here = folder();
   writeFileSync(join(here, "run.trace.txt"), text);
@@ -36,11 +36,11 @@ function traceOf(text: string): string {
   return join(here, "run.trace");
 }
 
-/** The page that compares two traces, given as text; returns its path. */
+/** Makes the page that compares two traces, given as text. Returns its path. */
 export const diffPageOf = (before: string, after: string): string =>
   diffPage(traceOf(before), traceOf(after));
 
-/** The page that compares two moments of a trace. */
+/** Makes the page that compares two moments of a trace. */
 export const momentsPageOf = (trace: string, before: string, after: string): string =>
   diffPage("--at", before, "--at", after, traceOf(trace));
 
@@ -50,14 +50,14 @@ function diffPage(...words: string[]): string {
   return page;
 }
 
-/** The page of a trace file; returns its path. */
+/** Makes the page of a trace file. Returns its path. */
 export function pageOfFile(trace: string): string {
   const page = join(folder(), "page.html");
   run("memtrace", "report", "-o", page, trace);
   return page;
 }
 
-/** A page that somebody else made; returns its path. */
+/** Writes a page from given HTML. Returns its path. */
 export function pageOfHtml(html: string): string {
   const page = join(folder(), "page.html");
   writeFileSync(page, html);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages of other people's snapshots of torch: they open, draw all views, and say nothing on the console.
+// Pages of other people's torch snapshots: they open, draw all views, and log nothing on the
+// console.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -7,7 +7,7 @@ const MIB = 2 ** 20;
 const BASE = 0x7f0000000000;
 const LAYERS = 6;
 
-/** Writes events; blocks are given addresses one behind the other. */
+/** Writes events; blocks get consecutive addresses. */
 class Script {
   readonly lines: string[] = [];
   private end = BASE;
@@ -57,7 +57,7 @@ function backward(script: Script, activations: readonly string[]): void {
   }
 }
 
-/** 600 MiB of parameters, as much of gradients and twice of states; activations of 360 MiB fail. */
+/** 600 MiB of parameters, as many of gradients and twice that of states; activations of 360 MiB fail. */
 export function trainingTrace(): string {
   const script = new Script();
   script.say('info command ["python","train.py"]', "info torch 2.11.0", "info allocator memtrace");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A view alone on a page with the style and the policy of the real one, of a run written by hand.
+// A single view on a page with the real one's style and policy, with data of a run written by hand.
 import { createHash } from "node:crypto";
 import { buildSync } from "esbuild";
 import { filePath, pageOfHtml } from "./programs.ts";
@@ -9,7 +9,7 @@ import { filePath, pageOfHtml } from "./programs.ts";
 const hashOf = (text: string): string =>
   `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** Bundles a script or a style, as the page's are. */
+/** Bundles a script or a style like the page's. */
 function bundled(path: string): string {
   const { outputFiles } = buildSync({
     entryPoints: [path],

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two small runs, and what changed between them.
+// Two small runs, and the changes between them.
 
 import { differenceOf, type Difference } from "#page/diff/difference.ts";
 import { joined, sidesOf } from "#page/diff/joined.ts";
@@ -11,7 +11,7 @@ import type { Run } from "#page/model.ts";
 import { card, origin, pieces, run, stacks } from "./runs.ts";
 import { SMALL } from "./trees.ts";
 
-/** As SMALL, but main calls from another line, update is gone, and forward holds 90 bytes and a cache 5. */
+/** Like SMALL, but main calls from another line, update is gone, and forward holds 90 bytes and a cache 5. */
 export const LATER: Run = run({
   origins: [
     origin({ role: "kv_cache", stack: 4, module: "cache", site: "keep" }),
@@ -51,7 +51,7 @@ export function differenceAt(
 
 export const SMALL_TO_LATER = differenceAt(SMALL, LATER);
 
-/** A line for each node: "  name before -> after of its width". */
+/** Returns a line for each node: "  name before -> after of its width". */
 export function changeLines(of: Difference, node = ROOT, indent = ""): string[] {
   const [before, after] = [of.before.bytes[node], of.after.bytes[node]];
   const line = `${indent}${nameOf(of.outline, node)} ${before} -> ${after} of ${of.bytes[node]}`;

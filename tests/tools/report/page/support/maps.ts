@@ -7,14 +7,14 @@ import { HOLE, Spans, UNMAPPED } from "#page/map/spans.ts";
 import type { Card } from "#page/model.ts";
 import { card, pieces, type PieceText, ranges } from "./runs.ts";
 
-/** Segments as "address..end kind", each. */
+/** Returns segments as "address..end kind". */
 export function segmentsText({ segments }: Spans): string[] {
   return segments.map(({ start, end, kind }) => `${start}..${end} ${kind}`);
 }
 
 /**
- * Segments at a moment, a letter for each `unit` of bytes: of a piece its index in letters from
- * "a", "." of a hole and "_" of what is not mapped; "|" stands between spans that say the same.
+ * Returns the segments at a moment, a letter for each `unit` of bytes: a piece has its index in
+ * letters from "a", a hole ".", and unmapped memory "_"; "|" separates spans with equal letters.
  */
 export function spansText(card: Card, event: number, unit = 10): string[] {
   const spans = new Spans(card);
@@ -34,7 +34,7 @@ function letter(what: number): string {
   return what === UNMAPPED ? "_" : String.fromCharCode("a".charCodeAt(0) + what);
 }
 
-/** One mapped segment, from address 0. */
+/** Makes one mapped segment, from address 0. */
 export function oneSegment(bytes: number, ...texts: readonly PieceText[]): Card {
   return card({ mapped: ranges([0, bytes]), pieces: pieces(...texts) });
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small runs written down by hand.
+// Small runs written by hand.
 
 import { Clock } from "#page/data/clock.ts";
 import type { Card, Columns, Failure, Origin, Pieces, Ranges, Run, Stacks } from "#page/model.ts";
@@ -15,7 +15,7 @@ export interface PieceText {
   readonly address: number;
   readonly bytes: number;
   readonly letGo?: number;
-  readonly gone?: number; // as letGo
+  readonly gone?: number; // like letGo
   readonly slack?: number;
   readonly origin?: number;
 }
@@ -88,7 +88,7 @@ const NO_COLUMNS = {
   reserved: new Float64Array(),
 };
 
-/** Columns of a timeline; what is not given is 0. */
+/** Returns columns of a timeline; missing ones are 0. */
 export function columns(
   of: Partial<Record<Exclude<keyof Columns, "count">, readonly number[]>> & {
     readonly first: readonly number[];
@@ -124,7 +124,7 @@ export function card(traits: Partial<Card> = {}): Card {
   };
 }
 
-/** Frames as [index of the caller's line, from 1; 0: none, text, whether it is the user's]. */
+/** Makes stacks of frames: [index of the caller's line, from 1; 0: none, text, true if it is the user's]. */
 export function stacks(
   ...frames: readonly (readonly [parent: number, name: string, isUser?: boolean])[]
 ): Stacks {

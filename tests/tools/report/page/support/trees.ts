@@ -8,14 +8,14 @@ import { childrenAt, type Holdings, type Tree, treeAt } from "#page/holders/tree
 import type { Run } from "#page/model.ts";
 import { card, origin, pieces, run, stacks } from "./runs.ts";
 
-/** A line for each node that holds something: "  name bytes", indented by depth. */
+/** Returns a line for each node that holds something: "  name bytes", indented by depth. */
 export function linesOf(tree: Tree, node = ROOT, indent = ""): string[] {
   const line = `${indent}${nameOf(tree.outline, node)} ${tree.bytes[node]}`;
   const below = childrenAt(tree, node).flatMap((child) => linesOf(tree, child, `${indent}  `));
   return [line, ...below];
 }
 
-/** The node at the end of these names from the root. */
+/** Returns the node at the end of these names from the root. */
 export function nodeAt(outline: Outline, ...names: readonly string[]): number {
   return names.reduce((node, name) => {
     for (let i = outline.childStart[node]!; i < outline.childStart[node + 1]!; ++i)

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// When events were.
+// The times of events.
 
 import { countUntil } from "../sorted.ts";
 
-/** Knows the time of some events, the last one among them, and what lies between by its neighbours. */
+/** Knows the time of some events, including the last one, and interpolates between them. */
 export class Clock {
   private readonly events: Float64Array;
   private readonly ns: Float64Array;
@@ -15,7 +15,7 @@ export class Clock {
     this.ns = ns;
   }
 
-  /** Nanoseconds since the trace began. */
+  /** Returns nanoseconds since the trace began. */
   at(event: number): number {
     const until = countUntil((i) => this.events[i]!, this.events.length, event);
     const [from, fromNs] = until === 0 ? [0, 0] : [this.events[until - 1]!, this.ns[until - 1]!];
@@ -24,7 +24,7 @@ export class Clock {
     return fromNs + share * (this.ns[until]! - fromNs);
   }
 
-  /** Whether the time of an event is known, not guessed from its neighbours. */
+  /** True if the time of an event is known, not interpolated. */
   knows(event: number): boolean {
     const until = countUntil((i) => this.events[i]!, this.events.length, event);
     return until > 0 && this.events[until - 1] === event;

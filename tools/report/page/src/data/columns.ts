@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns of numbers as the page has them (tools/report/page/json_columns.h).
+// Columns of numbers in the page's format (tools/report/page/json_columns.h).
 
 export type Numbers = readonly number[];
 
-/** From differences, each from the one before it, the first from 0. */
+/** Returns values from differences, each from the one before it, the first from 0. */
 export function summed(deltas: Numbers, scale = 1): Float64Array {
   const values = new Float64Array(deltas.length);
   let sum = 0;
@@ -13,7 +13,7 @@ export function summed(deltas: Numbers, scale = 1): Float64Array {
   return values;
 }
 
-/** Ends, of which the distances from their begins are told; 0 is "never". */
+/** Returns ends from their distances to the begins; a distance of 0 means "never". */
 export function ends(begins: Float64Array, distances: Numbers): Float64Array {
   return begins.map((begin, i) => (distances[i] ? begin + distances[i]! : Infinity));
 }

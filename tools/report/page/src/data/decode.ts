@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page's data as the views want it.
+// Converts the page's data to the form that the views need.
 
 import type { Card, Failure, Grouping, Origin, Pieces, Ranges, Run, Stacks } from "../model.ts";
 import { Clock } from "./clock.ts";
@@ -17,7 +17,7 @@ import type {
 
 export const SCHEMA = "memtrace.page/1";
 
-/** Throws an Error with a sentence if the data are of another version. */
+/** Throws an Error with a sentence if the data have another version. */
 export function decode(text: PageText): Run {
   if (text.schema !== SCHEMA) throw new Error(`the data are ${text.schema}, not ${SCHEMA}`);
   const name = (i: number): string => text.texts[i] ?? "";
@@ -139,7 +139,7 @@ function failuresOf(text: FailuresText, stacks: Stacks): Failure[] {
   }));
 }
 
-/** The innermost frame of the user's own code, else the innermost; "" without a stack. */
+/** Returns the innermost frame of the user's own code, else the innermost; "" without a stack. */
 function siteOf(stack: number, stacks: Stacks): string {
   for (let node = stack; node !== 0; node = stacks.parent[node]!) {
     const frame = stacks.frame[node]!;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in the page's template: JSON, deflated, in base64.
+// Opens the contents of the page's template: JSON, deflated, in base64.
 
 import type { Run } from "../model.ts";
 import { decode } from "./decode.ts";
@@ -14,7 +14,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Throws where the browser knows no DecompressionStream, or the data are damaged. */
+/** Throws if the browser has no DecompressionStream, or if the data are damaged. */
 export async function openRun(base64: string): Promise<Run> {
   const inflated = new Blob([bytesOf(base64)])
     .stream()

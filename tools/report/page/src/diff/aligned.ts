@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that have colours, the same on both sides.
+// Gives the same names colours on both sides.
 
 import { PALETTE } from "../keys.ts";
 import type { Card, Grouping, GroupingName, Run } from "../model.ts";
 
-/** Runs with the same keys in the same order, whatever the card: what has a name has one colour. */
+/** Returns runs with the same keys in the same order on every card, so that a name has one colour. */
 export function aligned(before: Run, after: Run): [Run, Run] {
   const cards = [...before.cards, ...after.cards];
   const names = {
@@ -26,7 +26,7 @@ export function aligned(before: Run, after: Run): [Run, Run] {
   return [align(before), align(after)];
 }
 
-/** Over all cards, by the most that each has anywhere. */
+/** Returns the names of all cards, by the most bytes that each has anywhere. */
 function largestOf(cards: readonly Card[], by: GroupingName): string[] {
   const most = new Map<string, number>();
   for (const { groupings } of cards)
@@ -40,7 +40,7 @@ function largestOf(cards: readonly Card[], by: GroupingName): string[] {
 
 const highest = (bytes: Float64Array): number => bytes.reduce((a, b) => Math.max(a, b), 0);
 
-/** What has none of these names is the rest. */
+/** Moves all keys that have none of these names to the rest. */
 function withKeys(grouping: Grouping, names: readonly string[]): Grouping {
   const bytesOf = new Map(grouping.keys.map(({ name, bytes }) => [name, bytes]));
   const none = new Float64Array(grouping.rest.length);

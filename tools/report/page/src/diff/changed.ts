@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What changed from one moment to another, of one run or two.
+// The changes from one moment to another, of one run or two.
 
 import { type Colour, mixed, type Palette } from "../colours.ts";
 import type { Account, Subject } from "../holders/account.ts";
@@ -74,7 +74,7 @@ class ChangeAccount implements Account {
     this.picture = `${kindWords(state)} of what changed: ${formatExact(before)} in use before, ${formatExact(after)} after`;
   }
 
-  /** A tenth that changed shows as a third of the colour: small changes are seen, too. */
+  /** A tenth that changed shows as a third of the colour, so that small changes are also visible. */
   colourOf(node: number, palette: Palette): Colour {
     const share = shareOf(this.tree, node);
     const colour = palette.role(share > 0 ? "grew" : "shrank");

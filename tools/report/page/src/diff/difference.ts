@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of each node from one moment to another.
+// The change of each node from one moment to another.
 
 import { ROOT } from "../holders/outline.ts";
 import type { Found } from "../holders/search.ts";
 import type { Holdings, Tree } from "../holders/tree.ts";
 
 /**
- * A node is as wide as what it held itself before or after, whichever is more, and all below it: so
- * what is gone and what is new stand beside each other, each in its own size.
+ * A node is as wide as the larger of its own bytes before and after, and all below it. So gone and
+ * new memory lie beside each other, each in its own size.
  */
 export interface Difference extends Tree {
   readonly before: Holdings; // of the outline
@@ -17,16 +17,16 @@ export interface Difference extends Tree {
   readonly sums: Sums;
 }
 
-/** Bytes, of what each node holds itself. */
+/** Sums of each node's own bytes. */
 export interface Sums {
   readonly grew: number;
-  readonly isNew: number; // of what grew: nothing was there before
+  readonly isNew: number; // bytes of nodes that had none before
   readonly shrank: number;
-  readonly isGone: number; // of what shrank: nothing is left
+  readonly isGone: number; // bytes of nodes that have none left
   readonly stayed: number;
 }
 
-/** What a node holds less what its children do. */
+/** Returns the bytes of each node without those of its children. */
 function ownBytes({ outline, bytes }: Holdings): Float64Array {
   const own = bytes.slice();
   for (let node = 1; node < outline.count; ++node) own[outline.parent[node]!]! -= bytes[node]!;
@@ -52,13 +52,13 @@ function count(sums: { -readonly [K in keyof Sums]: number }, was: number, is: n
   if (is === 0) sums.isGone += was;
 }
 
-/** Of the node's width: 1 if all of it is new, -1 if all is gone, 0 if what came and went is even. */
+/** Returns the change as a share of the node's width: 1 if all is new, -1 if all is gone, 0 if even. */
 export function shareOf({ bytes, before, after }: Difference, node: number): number {
   const width = bytes[node]!;
   return width > 0 ? (after.bytes[node]! - before.bytes[node]!) / width : 0;
 }
 
-/** Of all matches; those within another count once. */
+/** Returns the bytes of all matches; a match within another counts once. */
 export function bytesOfMatches({ before, after, outline }: Difference, found: Found): Change {
   const sum = { before: 0, after: 0 };
   found.isMatch.forEach((isMatch, node) => {

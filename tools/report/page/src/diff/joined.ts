@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two runs as one, so that what has the same name in both is one node.
+// Joins two runs, so that things of the same name are one node.
 
 import type { Outline, Sources } from "../holders/outline.ts";
 import type { Run, Stacks } from "../model.ts";
 import { withoutMovedLines } from "./lines.ts";
 
-/** Two moments of one run are nothing to join. */
+/** Two moments of one run need no joining. */
 const isOne = (before: Run, after: Run): boolean => before.origins === after.origins;
 
-/** The origins of `after` follow those of `before`. */
+/** Returns the origins of `before`, followed by those of `after`. */
 export function joined(before: Run, after: Run): Sources {
   if (isOne(before, after)) return before;
   const base = before.stacks.parent.length - 1; // the root is the same
@@ -40,7 +40,7 @@ function concatenated(first: Uint32Array, second: Uint32Array): Uint32Array {
   return all;
 }
 
-/** An outline of what was joined, by the origins of either run. */
+/** Returns the joined outline by the origins of each run. */
 export function sidesOf(outline: Outline, before: Run, after: Run): [Outline, Outline] {
   if (isOne(before, after)) return [outline, outline];
   const count = before.origins.length;

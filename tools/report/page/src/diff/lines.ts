@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of frames that are the same in both runs though lines have moved.
+// Matches names of frames in both runs even if lines have moved.
 
 type Names = readonly string[];
 
@@ -10,7 +10,7 @@ interface Line {
   readonly line: string;
 }
 
-/** Undefined of a frame without a line. */
+/** Returns undefined for a frame without a line. */
 function lineOf(name: string): Line | undefined {
   const found = /^([^ ]+):(\d+)( .*)?$/.exec(name);
   return found ? { place: `${found[1]!}${found[3] ?? ""}`, line: found[2]! } : undefined;
@@ -26,13 +26,13 @@ function linesByPlace(names: Names): Map<string, Set<string>> {
   return places;
 }
 
-/** Lines that both runs go through, or one of them more of: nothing tells that they moved. */
+/** True if the lines of one run include those of the other: then nothing shows that lines moved. */
 function isAsBefore(before: Set<string>, after: Set<string>): boolean {
   const [fewer, more] = before.size < after.size ? [before, after] : [after, before];
   return [...fewer].every((line) => more.has(line));
 }
 
-/** Names without the lines of functions in which lines have moved. */
+/** Returns names without lines for functions in which lines have moved. */
 export function withoutMovedLines(before: Names, after: Names): [string[], string[]] {
   const [was, is] = [linesByPlace(before), linesByPlace(after)];
   const named = (name: string): string => {

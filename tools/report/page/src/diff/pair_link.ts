@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both states as the address of the page: page.html#a.t=1200&b.t=3400&by=owner, where a is before, b is
-// after, and what has no such letter is of both.
+// Both states as the address of the page: page.html#a.t=1200&b.t=3400&by=owner. The letter a is
+// before, b is after; a parameter without a letter applies to both.
 
 import { beginning, stateOf, textOf } from "../link.ts";
 import type { Run } from "../model.ts";
@@ -16,7 +16,7 @@ const COMMON = ["by", "tree", "shape", "q"];
 const knowsModules = ({ origins }: Run): boolean =>
   origins.some(({ path, module }) => path !== "" || module !== "");
 
-/** Between two runs lines move, and modules stay. */
+/** Lines move between two runs, while modules stay. */
 export function beginningOf(runs: Pair<Run>): Pair<State> {
   const isOne = runs[0].origins === runs[1].origins;
   const tree = !isOne && runs.every(knowsModules) ? "module" : "stack";
@@ -26,7 +26,7 @@ export function beginningOf(runs: Pair<Run>): Pair<State> {
   ];
 }
 
-/** Without what is as in the beginning. */
+/** Leaves out values that equal the initial ones. */
 export function textOfPair(states: Pair<State>, runs: Pair<Run>): string {
   const parts = new URLSearchParams();
   const first = beginningOf(runs);
@@ -37,13 +37,13 @@ export function textOfPair(states: Pair<State>, runs: Pair<Run>): string {
   return parts.toString();
 }
 
-/** Null if the text is the name of a section. */
+/** Returns null if the text is the name of a section. */
 export function statesOf(text: string, runs: Pair<Run>): Pair<State> | null {
   if (!text.includes("=")) return null;
   const asked = new URLSearchParams(text);
   const first = beginningOf(runs);
   const stateOfSide = (side: 0 | 1): State | null => {
-    const parts = new URLSearchParams("card="); // a state, though nothing is asked of the side
+    const parts = new URLSearchParams("card="); // a state, even without parameters for the side
     for (const [name, value] of asked)
       if (COMMON.includes(name)) parts.set(name, value);
       else if (name.startsWith(PREFIXES[side])) parts.set(name.slice(2), value);

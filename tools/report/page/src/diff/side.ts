@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One of two runs, or of two moments, that are compared.
+// One of two runs or moments that are compared.
 
 import type { Missing } from "../holders/held.ts";
 import type { Run } from "../model.ts";

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What both sides show in the same way.
+// Keeps the choices of both sides the same.
 
 import type { State, Store } from "../state.ts";
 
 const COMMON = ["by", "tree", "shape", "search"] as const satisfies readonly (keyof State)[];
 
-/** What is chosen on one side is chosen on the other. */
+/** A choice on one side also applies to the other. */
 export function tie(one: Store, other: Store): void {
   follow(one, other);
   follow(other, one);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The views of a comparison: what changed, and both sides below each other.
+// The views of a comparison: the changes, and both sides below each other.
 
 import { followAddress } from "../address.ts";
 import { element } from "../dom.ts";
@@ -19,14 +19,14 @@ import { beginningOf, type Pair, statesOf, textOfPair } from "./pair_link.ts";
 import type { Side } from "./side.ts";
 import { tie } from "./tie.ts";
 
-/** A part of a section, for one side. */
+/** Returns a part of a section, for one side. */
 function partOf(id: string, { name, run }: Side): { part: HTMLElement; host: HTMLElement } {
   const host = element("div");
   const heading = element("h3", { id: `h-${id}-${name}` }, [
     `${name}: `,
     element("bdi", { class: "place", text: run.file }),
   ]);
-  const labels = `h-${id} ${heading.id}`; // what side of what
+  const labels = `h-${id} ${heading.id}`; // the side and the section's heading
   const part = element("section", { id: `${id}-${name}`, "aria-labelledby": labels }, [
     heading,
     host,
@@ -34,7 +34,7 @@ function partOf(id: string, { name, run }: Side): { part: HTMLElement; host: HTM
   return { part, host };
 }
 
-/** A view of which both sides have one. */
+/** A view that both sides have. */
 interface Kind {
   readonly id: string;
   readonly title: string;
@@ -67,7 +67,7 @@ function kindsOf(sides: Pair<Side>): Kind[] {
   ];
 }
 
-/** Its views are there when they are added. */
+/** Views exist as soon as they are added. */
 function sectionOf({ id, title, add }: Kind, sides: Pair<Side>): Section {
   const both = section(id, title);
   const parts = sides.map((side) => ({ side, ...partOf(id, side) }));
@@ -110,7 +110,7 @@ function followBoth(sides: Pair<Side>, runs: Pair<Run>): void {
   });
 }
 
-/** `rows`: what says in words what changed; `pictures`: what the views take the place of. */
+/** `rows` are the changes in words; the views replace `pictures`. */
 export async function addDiffViews(
   runs: Pair<Run>,
   rows: Element,

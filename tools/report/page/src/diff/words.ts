@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said of a difference.
+// The words about a difference.
 
 import { MISSING_ROLE } from "../holders/outline.ts";
 import type { Found } from "../holders/search.ts";
@@ -10,19 +10,19 @@ import { counted, formatShare } from "../holders/words.ts";
 import { formatBytes, formatCount, formatExact } from "../text.ts";
 import { bytesOfMatches, type Change, changeOf, type Difference } from "./difference.ts";
 
-/** "+1.5 MiB", "-17 bytes" */
+/** Returns "+1.5 MiB" or "-17 bytes". */
 export function formatChange(bytes: number): string {
   return `${bytes > 0 ? "+" : ""}${formatBytes(bytes)}`;
 }
 
-/** "new 1.5 MiB", "gone 1.5 MiB", "+1.5 MiB"; what did not change is as large as it is. */
+/** Returns "new 1.5 MiB", "gone 1.5 MiB" or "+1.5 MiB"; the size itself if it did not change. */
 export function figureOf({ before, after }: Change): string {
   if (after === before) return formatBytes(after);
   if (before === 0) return `new ${formatBytes(after)}`;
   return after === 0 ? `gone ${formatBytes(before)}` : formatChange(after - before);
 }
 
-/** "+1.0 MiB (50 % more)", "-1.0 MiB (50 % less)", "+9.0 MiB (10.0 times as much)" */
+/** Returns "+1.0 MiB (50 % more)", "-1.0 MiB (50 % less)" or "+9.0 MiB (10.0 times as much)". */
 function changeWords({ before, after }: Change): string {
   const change = after - before;
   const share = `${formatShare(Math.abs(change), before)} ${change > 0 ? "more" : "less"}`;
@@ -30,7 +30,7 @@ function changeWords({ before, after }: Change): string {
   return `${formatChange(change)} (${after < 2 * before ? share : times})`;
 }
 
-/** What follows a node's name. */
+/** Returns the text after a node's name. */
 export function changedWords(difference: Difference, node: number): string {
   const change = changeOf(difference, node);
   const { before, after } = change;
@@ -45,7 +45,7 @@ export function changedWords(difference: Difference, node: number): string {
   return `${changeWords(change)}: ${from}, ${formatBytes(after)}${blocksAfter} after${role}`;
 }
 
-/** Below the node, what came may be as much as what went. */
+/** Describes an even change: below the node, as much may have come as gone. */
 function sameWords({ bytes, after }: Difference, node: number): string {
   const held = after.bytes[node]!;
   if (held === 0 && bytes[node] === 0) return "nothing";
@@ -54,7 +54,7 @@ function sameWords({ bytes, after }: Difference, node: number): string {
     : `as much as before, though not of the same, ${formatExact(held)}`;
 }
 
-/** Of what is there after, or was there before. */
+/** Names the main role of the bytes after, or before if there are none after. */
 function roleWords({ before, after }: Difference, node: number): string {
   const side = after.bytes[node]! > 0 ? after : before;
   const { role, bytes } = mainRole(side, node);
@@ -63,7 +63,7 @@ function roleWords({ before, after }: Difference, node: number): string {
   return bytes === whole ? `, ${role}` : `, ${role} ${formatShare(bytes, whole)} of it`;
 }
 
-/** "2 matches, 1.0 MiB before, 1.5 MiB after (+512.0 KiB)" */
+/** Returns "2 matches, 1.0 MiB before, 1.5 MiB after (+512.0 KiB)". */
 export function matchWords(difference: Difference, found: Found): string {
   if (found.matches === 0) return "no match";
   const { before, after } = bytesOfMatches(difference, found);
@@ -72,12 +72,12 @@ export function matchWords(difference: Difference, found: Found): string {
   return `${matches}, ${formatBytes(before)} before, ${formatBytes(after)} after (${change})`;
 }
 
-/** Of one side: "run.trace, card 0 after event 12,345 · 3.20 s · step 2, backward" */
+/** Describes a side: "run.trace, card 0 after event 12,345 · 3.20 s · step 2, backward". */
 export function sideWords(file: string, card: number, position: string): string {
   return `${file}, card ${formatCount(card)} after ${position}`;
 }
 
-/** Of a legend: "grew by 1.5 MiB, 1.0 MiB of it new" */
+/** Returns text for a legend: "grew by 1.5 MiB, 1.0 MiB of it new". */
 export function sumWords(verb: string, bytes: number, whole: string, ofIt: number): string {
   if (bytes === 0) return `nothing ${verb}`;
   const [sum, part] = [formatBytes(bytes), formatBytes(ofIt)];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is chosen above the graph.
+// The controls above the graph.
 
 import { button, drawn, element, say } from "../dom.ts";
 import { radios } from "../radios.ts";
@@ -51,25 +51,25 @@ export class Controls {
     ]);
   }
 
-  /** What came of the search. */
+  /** Shows the result of the search. */
   tell(words: string): void {
     say(this.outcome, words);
   }
 }
 
-/** The way to what is zoomed into, as buttons that zoom out. */
+/** The path to the zoomed node, as buttons that zoom out. */
 export class Crumbs {
   readonly nav: HTMLElement;
   private readonly zoom: (node: number) => void;
   private shown = "";
 
-  /** `title`: of the graph. */
+  /** `title` is the graph's. */
   constructor(title: string, zoom: (node: number) => void) {
     this.nav = element("nav", { class: "crumbs", "aria-label": `Zoomed into, of ${title}` });
     this.zoom = zoom;
   }
 
-  /** Left alone unless it is another way, so that the focus stays where it is. */
+  /** Changes nothing if the path is the same, so that the focus stays where it is. */
   show(tree: Tree, node: number): void {
     const path = pathTo(tree.outline, node);
     const names = path.map((at) => nameOf(tree.outline, at));
@@ -89,7 +89,7 @@ export class Crumbs {
   }
 }
 
-/** The roles of the root's bytes, those that hold most first. */
+/** Returns the roles of the root's bytes, the largest first. */
 export function legendOf({ outline: { roles }, bytesOfRole }: Holdings): HTMLLIElement[] {
   return roles
     .map((role, i) => ({ role, bytes: bytesOfRole[i]! }))
@@ -101,7 +101,7 @@ export function legendOf({ outline: { roles }, bytesOfRole }: Holdings): HTMLLIE
     });
 }
 
-/** A patch of the class k-<colour>, and what it is. */
+/** Returns a patch of the class k-<colour> with its meaning. */
 export function legendEntry(colour: string, words: string): HTMLLIElement {
   const patch = drawn("rect", { class: `k-${colour}`, width: 12, height: 12 });
   const swatch = drawn("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" }, [patch]);

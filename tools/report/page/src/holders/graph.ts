@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The picture of a tree: a canvas as large as what is seen of it, in an element that scrolls.
+// The picture of a tree: a canvas the size of its visible part, in an element that scrolls.
 
 import { Palette } from "../colours.ts";
 import { element } from "../dom.ts";
@@ -14,25 +14,25 @@ import { treemapOf } from "./treemap.ts";
 
 export interface View {
   readonly account: Account;
-  readonly root: number; // what is zoomed into
+  readonly root: number; // the zoomed node
   readonly shape: "flame" | "treemap";
   readonly found: Found | undefined;
 }
 
-/** Nodes; -1 is none. */
+/** Marked nodes; -1 is none. */
 export interface Marks {
   readonly focused: number;
   readonly hovered: number;
 }
 
 const ROW = 20; // pixels
-const LEAST_WIDTH = 0.5; // of what is drawn
+const LEAST_WIDTH = 0.5; // pixels of a box that is drawn
 const LEAST_ROWS = 6;
 
 export class Graph {
   readonly canvas = element("canvas", { role: "img" });
   private readonly host: HTMLElement;
-  private readonly below = element("div"); // as high as what the canvas leaves
+  private readonly below = element("div"); // as high as the part without canvas
   private readonly painter: Painter;
   private readonly context: CanvasRenderingContext2D;
   private readonly repaint = oncePerFrame(() => this.paint());
@@ -41,9 +41,9 @@ export class Graph {
   private sameAs: ReadonlyMap<number, number> = new Map();
   private boxOf = new Map<number, Box>();
   private marks: Marks = { focused: -1, hovered: -1 };
-  private highest = 0; // rows; it does not shrink while time moves, or all below would jump
+  private highest = 0; // rows; kept while time moves, or everything below would jump
 
-  /** `host` scrolls, and its style says how high it is at the most. */
+  /** `host` scrolls; its style limits its height. */
   constructor(host: HTMLElement) {
     this.host = host;
     this.context = this.canvas.getContext("2d")!;
@@ -64,7 +64,7 @@ export class Graph {
     this.layOut();
   }
 
-  /** What is focused is scrolled to. */
+  /** Scrolls to the focused node. */
   mark(marks: Marks): void {
     const { focused, hovered } = this.marks;
     if (marks.focused === focused && marks.hovered === hovered) return;
@@ -73,7 +73,7 @@ export class Graph {
     this.repaint();
   }
 
-  /** The node at a point of the window; -1: none. */
+  /** Returns the node at a point of the window; -1: none. */
   nodeAt(clientX: number, clientY: number): number {
     const { left, top } = this.canvas.getBoundingClientRect();
     const y = clientY - top + this.host.scrollTop;
@@ -110,7 +110,7 @@ export class Graph {
     return height;
   }
 
-  /** The box of a node, or of the nearest above it that has one. */
+  /** Returns the box of a node, or of its nearest ancestor that has one. */
   private boxOfNode(node: number): Box | undefined {
     const { parent } = this.view!.account.tree.outline;
     for (let at = node; at >= 0; at = parent[at]!) {
@@ -143,7 +143,7 @@ export class Graph {
     if (focused) this.painter.outline(focused, 2, top);
   }
 
-  /** Only if it is another size: that empties a canvas, and takes time. */
+  /** Resizes only if the size differs, because resizing clears a canvas and takes time. */
   private resize(width: number, height: number, scale: number): void {
     const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
     if (this.canvas.width !== wide) this.canvas.width = wide;

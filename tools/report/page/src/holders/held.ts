@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who holds what is in use at the moment.
+// The holders of the memory in use at the moment.
 
 import type { Colour, Palette } from "../colours.ts";
 import type { Run } from "../model.ts";
@@ -14,7 +14,7 @@ import type { Found } from "./search.ts";
 import { type Holdings, mainRole, type Moment, treeAt } from "./tree.ts";
 import { figuresOf, missingWords, pictureWords, searchWords } from "./words.ts";
 
-/** Bytes in use on a card after an event that are no piece. */
+/** Returns the bytes in use on a card after an event that are not pieces. */
 export type Missing = (card: number, event: number) => number;
 
 export class Held implements Subject {

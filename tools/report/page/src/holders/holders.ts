@@ -98,7 +98,7 @@ export class HoldersView {
     if (node >= 0) this.zoomTo(node);
   }
 
-  /** What changes while something else is used is not read aloud. */
+  /** Changes are not read aloud while something else has the focus. */
   private onFocus(isHere: boolean): void {
     this.line.setAttribute("aria-live", isHere ? "polite" : "off");
     this.mark();
@@ -115,7 +115,7 @@ export class HoldersView {
 
   private zoomTo(node: number): void {
     this.place.zoomTo(node);
-    this.box.focus({ preventScroll: true }); // from a breadcrumb, which goes
+    this.box.focus({ preventScroll: true }); // the breadcrumb that had the focus goes
     this.redraw();
   }
 
@@ -139,7 +139,7 @@ export class HoldersView {
     return outline;
   }
 
-  /** Undefined if nothing is searched for. */
+  /** Returns undefined without a search text. */
   private found(tree: Tree, text: string): Found | undefined {
     const { outline } = tree;
     if (text.trim() === "") return undefined;

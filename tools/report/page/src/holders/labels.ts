@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names, shortened to the room that they have.
+// Shortens names to the available room.
 
 const MOST = 200; // characters; a trace's names may have a megabyte
 const MOST_KNOWN = 20_000;
 
-/** "linear.py:3 forward" of "torch/nn/linear.py:3 forward", "7" of "layers.7" */
+/** Returns "linear.py:3 forward" for "torch/nn/linear.py:3 forward", and "7" for "layers.7". */
 const shortOf = (name: string): string =>
   name.replace(/^[^ ]*\//, "").replace(/^\w+\.(?=\d+$)/, "");
 
@@ -24,7 +24,7 @@ export class Labels {
     return texts.find(fits) ?? this.fitted(texts.at(-1)!, room);
   }
 
-  /** `name`, or as much as fits of its short form; "" if that is too little. */
+  /** Returns `name`, or as much of its short form as fits; "" if that is too little. */
   fitted(name: string, room: number): string {
     const text = name.length > MOST ? `${name.slice(0, MOST)}…` : name;
     if (this.widthOf(text) <= room) return text;

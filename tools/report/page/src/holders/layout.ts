@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the nodes of a tree lie: the flame graph. For the treemap see treemap.ts.
+// Places the nodes of a tree as a flame graph. For the treemap see treemap.ts.
 
 import { childrenAt, type Tree } from "./tree.ts";
 
-/** In pixels. What lies upon another comes after it in a list of boxes. */
+/** A box in pixels. It comes before the boxes that lie upon it in a list. */
 export interface Box {
   readonly node: number;
   readonly x: number;
@@ -13,8 +13,8 @@ export interface Box {
   readonly width: number;
   readonly height: number;
   readonly kind: "leaf" | "parent" | "rest"; // children lie upon a parent; a rest has no name
-  readonly depth: number; // of boxes that it lies upon
-  readonly from: number; // the node, or the one above it that is shown as one with it
+  readonly depth: number; // number of boxes below it
+  readonly from: number; // the node, or an ancestor that is shown as one with it
 }
 
 export interface Row {
@@ -24,7 +24,7 @@ export interface Row {
   readonly x1: number;
 }
 
-/** Parents before their children, in an order that time does not change; whatever is narrower than `least` of the root is left out. */
+/** Returns parents before children, in an order that time does not change, without rows below `least` of the root. */
 export function flameRows(tree: Tree, root: number, least: number): Row[] {
   const whole = tree.bytes[root]!;
   if (!(whole > 0)) return [];
@@ -41,7 +41,7 @@ export function flameRows(tree: Tree, root: number, least: number): Row[] {
   return rows;
 }
 
-/** The root on top, and what it calls below it. */
+/** Puts the root on top, and its callees below it. */
 export function flameBoxes(rows: readonly Row[], width: number, rowHeight: number): Box[] {
   return rows.map(({ node, depth, x0, x1 }) => ({
     node,
@@ -55,7 +55,7 @@ export function flameBoxes(rows: readonly Row[], width: number, rowHeight: numbe
   }));
 }
 
-/** The box on top at a point. */
+/** Returns the top box at a point. */
 export function boxAt(boxes: readonly Box[], x: number, y: number): Box | undefined {
   return boxes.findLast(
     (box) => box.x <= x && x < box.x + box.width && box.y <= y && y < box.y + box.height,

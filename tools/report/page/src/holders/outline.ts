@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All nodes that the tree of holders can have in this run. They keep their numbers from moment to
-// moment, so what is zoomed into and focused stays so while time moves.
+// All nodes that the tree of holders can have in this run. Their numbers are the same at every
+// moment, so that zoom and focus stay while time moves.
 
 import type { Origin, Run, Stacks } from "../model.ts";
 
@@ -11,7 +11,7 @@ export const ROOT = 0;
 export interface Outline {
   readonly by: "stack" | "module";
   readonly count: number;
-  readonly missing: number; // the root's last child: what is in use but is no piece
+  readonly missing: number; // the root's last child: bytes in use that are not pieces
   readonly parent: Int32Array; // less than the node's own number; -1 of the root
   readonly names: readonly string[];
   readonly name: Uint32Array; // by node: index of `names`
@@ -26,7 +26,7 @@ export interface Outline {
 export const nameOf = (outline: Outline, node: number): string =>
   outline.names[outline.name[node]!]!;
 
-/** From `from`, which is `node` or above it, to `node`, both included. */
+/** Returns the path from `from`, which is `node` or an ancestor, to `node`, both included. */
 export function pathTo(outline: Outline, node: number, from = ROOT): number[] {
   const path = [node];
   for (let at = node; at !== from; path.push(at)) at = outline.parent[at]!;
@@ -45,7 +45,7 @@ class Builder {
     this.child(-1, "All in use");
   }
 
-  /** The one child of `parent` that has this name. */
+  /** Returns the only child of `parent` with this name. */
   child(parent: number, name: string, isUser = false): number {
     const index = this.intern(name);
     if (isUser) this.isUser[index] = true;
@@ -70,7 +70,7 @@ class Builder {
   }
 }
 
-/** Places stacks, each node of them once. */
+/** Places stacks, each node once. */
 class StackPlaces {
   private readonly builder: Builder;
   private readonly stacks: Stacks;
@@ -93,7 +93,7 @@ class StackPlaces {
     return this.nodeOf[stack]!;
   }
 
-  /** Callers come before what they call; else a damaged trace could have a circle. */
+  /** Callers come before their callees, so that a damaged trace cannot form a circle. */
   private caller(node: number): number {
     const parent = this.stacks.parent[node]!;
     return parent < node ? parent : 0;
@@ -109,7 +109,7 @@ function leavesByStack(builder: Builder, run: Sources): number[] {
   return run.origins.map(({ stack, site }) => (stack === 0 ? without(site) : places.place(stack)));
 }
 
-/** "layers.0.norm" is layers, layers.0, norm: a number alone would tell nothing. */
+/** Splits "layers.0.norm" into layers, layers.0, norm: a number alone would mean nothing. */
 function partsOf(path: string): string[] {
   const parts = path.split(".");
   return parts.map((part, i) => (i > 0 && /^\d+$/.test(part) ? `${parts[i - 1]!}.${part}` : part));
@@ -123,7 +123,7 @@ function leavesByModule(builder: Builder, run: Sources): number[] {
   );
 }
 
-/** The children of each node in a row, those of node 0 first. */
+/** Returns the children of each node in a row, those of node 0 first. */
 function childrenOf(parent: Int32Array): Pick<Outline, "childStart" | "child"> {
   const childStart = new Uint32Array(parent.length + 1);
   for (let i = 1; i < parent.length; ++i) ++childStart[parent[i]! + 1]!;
@@ -134,13 +134,13 @@ function childrenOf(parent: Int32Array): Pick<Outline, "childStart" | "child"> {
   return { childStart, child };
 }
 
-/** The role of what is missing, which is in use, and no more is known of it. */
+/** The role of missing bytes: they are in use, and nothing more is known of them. */
 export const MISSING_ROLE = "live";
 
-/** What an outline is made of. */
+/** The inputs of an outline. */
 export type Sources = Pick<Run, "origins" | "stacks">;
 
-/** By module, what a module holds is told apart by role as well. */
+/** Returns the outline; by module, a module's bytes are also split by role. */
 export function outlineOf(run: Sources, by: "stack" | "module"): Outline {
   const builder = new Builder();
   const leaf = (by === "stack" ? leavesByStack : leavesByModule)(builder, run);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boxes on a canvas.
+// Paints boxes on a canvas.
 
 import { type Colour, cssOf, inkOn, mixed, type Palette } from "../colours.ts";
 import type { Account } from "./account.ts";
@@ -10,7 +10,7 @@ import type { Box } from "./layout.ts";
 import { nameOf, pathTo } from "./outline.ts";
 import type { Found } from "./search.ts";
 
-/** What a picture shows, but for where it is scrolled to. */
+/** The contents of a picture, without its scroll position. */
 export interface Scene {
   readonly account: Account;
   readonly boxes: readonly Box[];
@@ -28,10 +28,10 @@ const BOLD = "600 12px system-ui, sans-serif"; // the user's own code
 const MIDDLE_OF_LINE = 10; // pixels below the top of a box
 const PADDING = 4;
 const LEAST_LABEL = { width: 22, height: 14 };
-const FADED = 0.22; // of the colour is left, beside what a search found
-const OF_PARENT = [0.34, 0.18]; // ... of what others lie upon, in turns by depth
+const FADED = 0.22; // share of the colour that is left beside matches of a search
+const OF_PARENT = [0.34, 0.18]; // the same for parents of other boxes, alternating by depth
 
-/** Whether a search found one of the nodes of which a box is made. */
+/** True if a search found one of the nodes of a box. */
 const isMatch = ({ account: { tree }, found }: Scene, { node, from }: Box): boolean =>
   found !== undefined && pathTo(tree.outline, node, from).some((at) => found.isMatch[at] === 1);
 
@@ -95,7 +95,7 @@ export class Painter {
     const isUser = outline.isUser[outline.name[node]!]!;
     const path = pathTo(outline, node, from);
     const way = path.map((at) => nameOf(outline, at)).join(" › ");
-    // What a way leads to tells more of a stack, what it begins with more of a module.
+    // For a stack the end of a path says more, for a module its beginning.
     const least = outline.by === "stack" ? nameOf(outline, node) : way;
     const texts = [`${way}  ${account.figureOf(node)}`, way, least];
     const labels = isUser ? this.bold : this.plain;

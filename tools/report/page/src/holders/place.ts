@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where in the tree one is: what is zoomed into, focused and pointed at. All stay while time moves,
-// though at some moments a node holds nothing.
+// The zoomed, focused and pointed node of the tree. All stay while time moves, even if a node holds
+// nothing at some moments.
 
 import { ROOT } from "./outline.ts";
 import { childrenAt, largestChild, nearestHeld, type Tree } from "./tree.ts";
 
 /**
- * Where `key` leads from `node`, within what is below `root`; undefined if it is no such key. What
- * is called stands below its caller.
+ * Returns where `key` leads from `node`, within `root`; undefined for any other key. Callees lie
+ * below their caller.
  */
 export function moved(tree: Tree, root: number, node: number, key: string): number | undefined {
   if (key === "ArrowDown") return largestChild(tree, node) ?? node;
@@ -32,10 +32,10 @@ const NONE = -1;
 
 export class Place {
   private zooms: number[] = [ROOT];
-  private wanted = ROOT; // to be focused
+  private wanted = ROOT; // the node to be focused
   private pointed = NONE;
 
-  /** What is zoomed into, or what is nearest above it and holds something. */
+  /** Returns the zoomed node, or its nearest ancestor that holds something. */
   root(tree: Tree): number {
     return nearestHeld(tree, this.zooms.at(-1)!);
   }
@@ -46,12 +46,12 @@ export class Place {
     return isWithin(tree, root, node) ? node : root;
   }
 
-  /** -1: none. */
+  /** Returns the node; -1: none. */
   get hovered(): number {
     return this.pointed;
   }
 
-  /** Of an outline that is another. */
+  /** Starts again for another outline. */
   reset(): void {
     [this.zooms, this.wanted, this.pointed] = [[ROOT], ROOT, NONE];
   }
@@ -60,7 +60,7 @@ export class Place {
     [this.wanted, this.pointed] = [node, NONE];
   }
 
-  /** Whether that is a change. */
+  /** True if that is a change. */
   hover(node: number): boolean {
     const isOther = node !== this.pointed;
     this.pointed = node;
@@ -72,7 +72,7 @@ export class Place {
     this.focus(node);
   }
 
-  /** Back to what was zoomed into before; false if nothing was. */
+  /** Zooms back to the earlier node; false if there was none. */
   zoomOut(): boolean {
     if (this.zooms.length === 1) return false;
     this.focus(this.zooms.pop()!);

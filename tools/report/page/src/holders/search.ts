@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding nodes by a part of their names.
+// Finds nodes by a part of their names.
 
 import type { Outline } from "./outline.ts";
 import type { Tree } from "./tree.ts";
 
-/** By name of the outline: whether it contains `text`, in whatever case; nothing contains "". */
+/** For each name of the outline, true if it contains `text`, ignoring case; nothing contains "". */
 export function matchingNames(outline: Outline, text: string): Uint8Array {
   const part = text.trim().toLowerCase();
   if (part === "") return new Uint8Array(outline.names.length);
@@ -15,7 +15,7 @@ export function matchingNames(outline: Outline, text: string): Uint8Array {
 
 export interface Found {
   readonly matches: number;
-  readonly bytes: number; // of all matches; those within another count once
+  readonly bytes: number; // of all matches; a match within another counts once
   readonly isMatch: Uint8Array; // by node
   readonly isWithin: Uint8Array; // by node: a match or below one
 }

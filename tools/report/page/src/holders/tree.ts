@@ -1,33 +1,33 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is in use on a card just after an event, as a tree: an outline's nodes with their bytes.
+// The memory in use on a card just after an event, as a tree: an outline's nodes with their bytes.
 
 import type { Card, Pieces } from "../model.ts";
 import { bornUntil, isInUse } from "../moment.ts";
 import { type Outline, ROOT } from "./outline.ts";
 
-/** What a graph draws: how much each node is of its parent. */
+/** The tree that a graph draws, with the share of each node in its parent. */
 export interface Tree {
   readonly outline: Outline;
-  readonly bytes: Float64Array; // by node: requested, with all below it
+  readonly bytes: Float64Array; // by node: requested, including its descendants
 }
 
 export interface Holdings extends Tree {
-  readonly blocks: Int32Array; // by node: that have a piece in it or below
+  readonly blocks: Int32Array; // by node: blocks with a piece in it or below
   readonly bytesOfRole: Float64Array; // by node times roles, plus role
 }
 
 export interface Moment {
   readonly card: Card;
   readonly event: number;
-  readonly missing: number; // bytes in use that are no piece
+  readonly missing: number; // bytes in use that are not pieces
 }
 
-/** Counts a block once in each node, in whichever nodes its pieces lie. */
+/** Counts a block once in each node, even if several of its pieces are there. */
 class BlockCount {
   private readonly parent: Int32Array;
-  readonly blocks: Int32Array; // of the node less those that its children count together
+  readonly blocks: Int32Array; // blocks of the node minus the sum of its children's
   private readonly seenBy: Float64Array; // the last block that reached the node, by its birth
 
   constructor(parent: Int32Array) {
@@ -52,7 +52,7 @@ class BlockCount {
 const isWhole = ({ born }: Pieces, i: number): boolean =>
   born[i] !== born[i - 1] && born[i] !== born[i + 1];
 
-/** Each node's figures become those of all that is below it, too. */
+/** Adds the figures of each node's descendants to its own. */
 function sumUp({ outline, bytes, blocks, bytesOfRole }: Holdings): void {
   const roles = outline.roles.length;
   for (let node = outline.count - 1; node > ROOT; --node) {
@@ -102,7 +102,7 @@ function treeOf(
   return tree;
 }
 
-/** Children that hold something and no less than `least` bytes, always in the same order. */
+/** Returns children that hold at least `least` bytes and more than none, always in the same order. */
 export function childrenAt({ outline, bytes }: Tree, node: number, least = 0): number[] {
   const children: number[] = [];
   for (let i = outline.childStart[node]!; i < outline.childStart[node + 1]!; ++i) {
@@ -112,7 +112,7 @@ export function childrenAt({ outline, bytes }: Tree, node: number, least = 0): n
   return children;
 }
 
-/** The child that holds most. */
+/** Returns the child that holds most. */
 export function largestChild(tree: Tree, node: number): number | undefined {
   const { bytes } = tree;
   const children = childrenAt(tree, node);
@@ -120,7 +120,7 @@ export function largestChild(tree: Tree, node: number): number | undefined {
   return children.reduce((most, child) => (bytes[child]! > bytes[most]! ? child : most));
 }
 
-/** The role that has most bytes in a node, and how many. */
+/** Returns the role that has most bytes in a node, and how many. */
 export function mainRole(tree: Holdings, node: number): { role: string; bytes: number } {
   const { roles } = tree.outline;
   const start = node * roles.length;
@@ -130,7 +130,7 @@ export function mainRole(tree: Holdings, node: number): { role: string; bytes: n
   return { role: roles[main]!, bytes: tree.bytesOfRole[start + main]! };
 }
 
-/** `node`, or the nearest above it that holds something; at least the root. */
+/** Returns `node`, or its nearest ancestor that holds something; at least the root. */
 export function nearestHeld({ outline, bytes }: Tree, node: number): number {
   let at = node;
   while (at !== ROOT && !(bytes[at]! > 0)) at = outline.parent[at]!;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the nodes of a tree lie: areas in proportion to bytes, children upon their parents below a
-// strip with the parent's name. d3-hierarchy divides one box among its children; its layout of a
-// whole tree would visit every node, while only the few hundred that can be seen are laid out here.
+// Places the nodes of a tree: areas are proportional to bytes, and children lie upon their parents
+// below a strip with the parent's name. d3-hierarchy divides one box among its children. Its layout
+// of a whole tree would visit every node, while here only the few hundred visible ones are laid
+// out.
 
 import { type HierarchyRectangularNode, treemapSquarify } from "d3-hierarchy";
 import type { Box } from "./layout.ts";
@@ -16,14 +17,14 @@ export interface Area {
   readonly height: number;
 }
 
-/** Squares are aimed at, not the golden ratio that is the default of d3-hierarchy. */
+/** Aims at squares; the default of d3-hierarchy is the golden ratio. */
 const squarify = treemapSquarify.ratio(1);
 
-/** Divides `whole` in proportion to `weights`, which are positive; the places are squarest if they fall. */
+/** Divides `whole` in proportion to `weights`, which are positive. Falling weights give the squarest places. */
 export function squarified(weights: readonly number[], whole: Area): Area[] {
   const places = weights.map((value) => ({ value, x0: 0, y0: 0, x1: 0, y1: 0 }));
   const value = weights.reduce((sum, weight) => sum + weight, 0);
-  // It reads nothing else of a node, and writes the corners of the children.
+  // squarify reads nothing else of a node, and writes the corners of the children.
   const parent = { value, children: places } as HierarchyRectangularNode<unknown>;
   squarify(parent, whole.x, whole.y, whole.x + whole.width, whole.y + whole.height);
   return places.map(({ x0, y0, x1, y1 }) => ({ x: x0, y: y0, width: x1 - x0, height: y1 - y0 }));
@@ -31,14 +32,14 @@ export function squarified(weights: readonly number[], whole: Area): Area[] {
 
 export interface Treemap {
   readonly boxes: Box[];
-  /** Where one child is all that a node holds, both are one box: from such nodes to the box's. */
+  /** Maps nodes to the descendant that has their box, because it holds all of their bytes. */
   readonly sameAs: ReadonlyMap<number, number>;
 }
 
 const STRIP = 17; // pixels: one line of text
 const EDGE = 2;
 const LEAST_DIVIDED = { width: 44, height: 2 * STRIP };
-const LEAST_AREA = 6; // of what can be seen
+const LEAST_AREA = 6; // area of a box that is drawn
 
 class TreemapLayout {
   readonly boxes: Box[] = [];
@@ -49,7 +50,7 @@ class TreemapLayout {
     this.tree = tree;
   }
 
-  /** Where a row of single children ends, each of which holds all that the one above it does. */
+  /** Returns the end of a chain of only children, each of which holds all that its parent does. */
   private endOfChain(node: number): number {
     const chain: number[] = [];
     let end = node;
@@ -78,7 +79,7 @@ class TreemapLayout {
     return childrenAt(this.tree, node, least).sort((a, b) => bytes[b]! - bytes[a]! || a - b);
   }
 
-  /** What the node holds itself, and children too small to be shown, are a rest. */
+  /** The node's own bytes and children too small to show form a rest. */
   private divide(node: number, children: readonly number[], whole: Area, depth: number): void {
     const { bytes } = this.tree;
     const held = children.map((child) => bytes[child]!);

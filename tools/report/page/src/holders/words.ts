@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the holders' graph says in words.
+// The words of the holders' graph.
 
 import { isExact } from "../moment.ts";
 import type { State } from "../state.ts";
@@ -10,7 +10,7 @@ import { MISSING_ROLE, nameOf, pathTo, ROOT } from "./outline.ts";
 import type { Found } from "./search.ts";
 import { type Holdings, mainRole, type Moment, type Tree } from "./tree.ts";
 
-/** "41 %", "4.1 %"; only the whole is 100 %, and only nothing is 0 %. */
+/** Returns "41 %" or "4.1 %"; only the whole is 100 %, and only nothing is 0 %. */
 export function formatShare(part: number, whole: number): string {
   const percent = whole > 0 ? (100 * part) / whole : 0;
   if (percent === 0) return "0 %";
@@ -29,14 +29,14 @@ function roleWords(tree: Holdings, node: number): string {
   return bytes === whole ? `, ${role}` : `, ${role} ${formatShare(bytes, whole)} of it`;
 }
 
-/** A frame's own name, and the whole way to a module: there are many of the same name. */
+/** Returns a frame's own name, or the full path of a module, because modules share names. */
 export function wholeName({ outline }: Tree, node: number): string {
   if (outline.by === "stack" || node === ROOT) return nameOf(outline, node);
   const way = pathTo(outline, node).slice(1);
   return way.map((at) => nameOf(outline, at)).join(" › ");
 }
 
-/** What follows a node's name. */
+/** Returns the text after a node's name. */
 export function figuresOf(tree: Holdings, node: number): string {
   const bytes = tree.bytes[node]!;
   const total = tree.bytes[ROOT]!;
@@ -47,7 +47,7 @@ export function figuresOf(tree: Holdings, node: number): string {
   return `${share}, ${blocks}${roleWords(tree, node)}`;
 }
 
-/** "12 matches, 3.25 GiB (41 % of 7.90 GiB)" */
+/** Returns "12 matches, 3.25 GiB (41 % of 7.90 GiB)". */
 export function searchWords(found: Found, total: number): string {
   if (found.matches === 0) return "no match";
   const share = `${formatShare(found.bytes, total)} of ${formatBytes(total)}`;
@@ -55,25 +55,25 @@ export function searchWords(found: Found, total: number): string {
   return `${matches}, ${formatBytes(found.bytes)} (${share})`;
 }
 
-/** "Flame graph by stack" */
+/** Returns "Flame graph by stack". */
 export function kindWords({ shape, tree }: State): string {
   return `${shape === "flame" ? "Flame graph" : "Treemap"} by ${tree}`;
 }
 
-/** The name of the picture. */
+/** Returns the name of the picture. */
 export function pictureWords(tree: Tree, { card, event }: Moment, state: State): string {
   const total = formatExact(tree.bytes[ROOT]!);
   return `${kindWords(state)} of ${total} in use on card ${card.index} after event ${formatCount(event)}`;
 }
 
-/** "" if every block is in the tree. */
+/** Returns "" if every block is in the tree. */
 export function missingWords({ card, event }: Moment): string {
   if (isExact(card, event)) return "";
   const least = formatBytes(card.leastBytes);
   return `Of this moment, blocks of less than ${least} are known by their sum alone.`;
 }
 
-/** The nodes of a breadcrumb: the first, and the last of a long way; null is what is left out. */
+/** Returns the nodes of a breadcrumb: the first, and the last of a long path; null stands for the rest. */
 export function crumbsOf(path: readonly number[], most = 6): (number | null)[] {
   if (path.length <= most) return [...path];
   return [path[0]!, null, ...path.slice(2 - most)];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a block, in words.
+// The facts about a block, in words.
 
 import type { Card, Origin, Pieces, Run, Stacks } from "../model.ts";
 import { positionWords, stageOf, stepsUntil } from "../position.ts";
@@ -17,13 +17,13 @@ export interface Frame {
 
 const MOST_FRAMES = 100;
 
-/** The pieces of the block of piece `i`: from the first until before the last number. */
+/** Returns the pieces of the block of piece `i`: the first one, and the one after the last. */
 export function piecesOfBlock({ born, count }: Pieces, i: number): [number, number] {
   const until = countUntil((k) => born[k]!, count, born[i]!);
   return [countUntil((k) => born[k]!, count, born[i]! - 0.5), until];
 }
 
-/** The first piece of the block that was born at an event; -1: none was. */
+/** Returns the first piece of the block that was born at an event; -1: none was. */
 export function pieceBornAt({ born, count }: Pieces, event: number): number {
   const first = countUntil((k) => born[k]!, count, event - 0.5);
   return born[first] === event ? first : -1;
@@ -31,7 +31,7 @@ export function pieceBornAt({ born, count }: Pieces, event: number): number {
 
 export const hex = (address: number): string => `0x${address.toString(16)}`;
 
-/** `event`: the moment. */
+/** `event` is the moment. */
 export function factsOf(run: Run, card: Card, piece: number, event: number): Fact[] {
   const { pieces } = card;
   const origin = run.origins[pieces.origin[piece]!]!;
@@ -73,7 +73,7 @@ function birthWords(run: Run, card: Card, piece: number, event: number): string 
   return `${positionWords(run, born)}: ${age}`;
 }
 
-/** "3 steps and 4.20 s old" */
+/** Returns "3 steps and 4.20 s old". */
 function ageWords(run: Run, born: number, event: number): string {
   const steps = stepsUntil(run, event) - stepsUntil(run, born);
   const time = `${formatDuration(run.clock.at(event) - run.clock.at(born))} old`;
@@ -81,7 +81,7 @@ function ageWords(run: Run, born: number, event: number): string {
   return `${formatCount(steps)} ${steps === 1 ? "step" : "steps"} and ${time}`;
 }
 
-/** "free requested at event 12, step 3, backward, 1.20 s later" */
+/** Returns "free requested at event 12, step 3, backward, 1.20 s later". */
 function freeWords(run: Run, card: Card, piece: number, event: number): string {
   const { letGo, gone } = card.pieces;
   const at = letGo[piece]!;
@@ -98,7 +98,7 @@ function waitWords(letGo: number, gone: number): string {
   return gone > letGo ? `; it waits for its stream until event ${formatCount(gone)}` : "";
 }
 
-/** The innermost first. */
+/** Returns the frames, the innermost first. */
 export function framesOf({ parent, frame, names, isUser }: Stacks, stack: number): Frame[] {
   const frames: Frame[] = [];
   for (let at = stack; at > 0 && frames.length < MOST_FRAMES; at = parent[at] ?? 0) {
@@ -108,7 +108,7 @@ export function framesOf({ parent, frame, names, isUser }: Stacks, stack: number
   return frames;
 }
 
-/** "activation, 512.0 MiB at 0x7f0000000000, of train.py:18 step" */
+/** Returns "activation, 512.0 MiB at 0x7f0000000000, of train.py:18 step". */
 export function shortWords(run: Run, card: Card, piece: number): string {
   const { origin, bytes, address } = card.pieces;
   const { role, path, owner, site } = run.origins[origin[piece]!]!;

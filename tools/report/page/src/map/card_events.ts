@@ -6,7 +6,7 @@
 import type { Card } from "../model.ts";
 import { countUntil } from "../sorted.ts";
 
-/** In rising order, each once. */
+/** Returns the events in rising order, each once. */
 export function eventsOf({ pieces, mapped, failures }: Card): Float64Array {
   const columns = [pieces.born, pieces.letGo, pieces.gone, mapped.from, mapped.until];
   const all = new Float64Array(
@@ -22,7 +22,7 @@ export function eventsOf({ pieces, mapped, failures }: Card): Float64Array {
   return all.filter((event, i) => event !== all[i - 1] && Number.isFinite(event));
 }
 
-/** The nearest of `events` after (1) or before (-1) `event`; undefined: there is none. */
+/** Returns the nearest of `events` after (1) or before (-1) `event`; undefined: there is none. */
 export function neighbourOf(events: Float64Array, event: number, step: 1 | -1): number | undefined {
   const at = (i: number): number => events[i]!;
   const until = countUntil(at, events.length, event);

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The colour of each span of a moment, and what the bytes of each colour come to.
+// The colour of each span of a moment, and the bytes of each colour.
 
 import type { Keys } from "../keys.ts";
 import type { Pieces } from "../model.ts";
 import { HOLE, type Spans } from "./spans.ts";
 
-/** The colours after those of the keys: of what is not in use. */
+/** The colours after those of the keys, for memory that is not in use. */
 export const NOT_IN_USE = [
   { name: "waiting for a stream", colour: "stream_wait" },
   { name: "holes", colour: "holes" },
@@ -17,21 +17,22 @@ const [WAITING, HOLES, NOT_MAPPED] = [0, 1, 2];
 
 export interface Tally {
   readonly inUse: number; // bytes requested
-  readonly rounding: number; // ... and what their blocks have beyond
+  readonly rounding: number; // ... and the bytes of their blocks beyond that
   readonly waiting: number;
-  readonly ofColour: Float64Array; // of keys without rounding
+  readonly ofColour: Float64Array; // by colour; those of keys without rounding
 }
 
 export class Colouring {
   readonly ofSpan: Uint16Array;
   private readonly spans: Spans;
   private readonly keys: number;
-  // Columns of pieces by address, as the spans stand: another order costs thrice the time.
+  // Columns of pieces by address, in the order of the spans: another order takes three times as
+  // long.
   private readonly colour: Uint16Array;
   private readonly letGo: Float64Array;
   private readonly slack: Float64Array;
 
-  /** `pieces`: that the spans are of. */
+  /** `pieces` are those of the spans. */
   constructor(spans: Spans, pieces: Pieces, keys: Keys) {
     this.spans = spans;
     this.keys = keys.names.length;
@@ -48,7 +49,7 @@ export class Colouring {
     }
   }
 
-  /** For the moment at which the spans are. */
+  /** Colours the spans at their moment. */
   update(): Tally {
     const { spans, keys, ofSpan } = this;
     const ofColour = new Float64Array(keys + NOT_IN_USE.length);

@@ -11,7 +11,7 @@ import { formatCount } from "../text.ts";
 import { eventsOf, neighbourOf } from "./card_events.ts";
 
 const MOST_BUTTONS = 8;
-const MOST_OPTIONS = 1000; // a menu of more is of no use
+const MOST_OPTIONS = 1000; // a longer menu is of no use
 
 export class Controls {
   readonly row: HTMLElement;
@@ -20,7 +20,7 @@ export class Controls {
   private readonly slider: HTMLInputElement;
   private readonly moments = element("span", { class: "moments" });
   private card: Card | undefined;
-  private events: Float64Array | undefined; // of the card, when first asked for
+  private events: Float64Array | undefined; // of the card, made when first needed
 
   constructor(run: Run, store: Store) {
     this.run = run;
@@ -42,7 +42,7 @@ export class Controls {
     this.row = element("div", { class: "controls" }, [label, ...steps, this.moments]);
   }
 
-  /** `place`: the moment in words. */
+  /** `place` is the moment in words. */
   show(card: Card, event: number, place: string): void {
     if (card !== this.card) this.setCard(card);
     this.slider.value = String(event);

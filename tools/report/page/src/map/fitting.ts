@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which segments the map has room for.
+// Chooses the segments that the map has room for.
 
 import type { Card } from "../model.ts";
 import { type Layout, layOut } from "./rows.ts";
 import type { Spans } from "./spans.ts";
 
 /**
- * All that ever were stay where they are at every moment, unless that would make the map so many
- * times larger than the most memory that the card had at one.
+ * All segments of the run stay in place at every moment, unless this makes the map so many times
+ * larger than the most memory that the card had at one time.
  */
 const TOLERABLE = 2;
 
@@ -27,7 +27,7 @@ export class Fitting {
     this.isStill = most === 0 || ever <= TOLERABLE * most;
   }
 
-  /** For the moment at which the spans are; the same object as long as it is the same layout. */
+  /** Returns the layout for the moment of the spans; the same object while the layout is the same. */
   layoutFor(columns: number, density: number): Layout {
     const isOther = this.isStill ? false : this.updateShown();
     const isSame = this.layout?.columns === columns && this.density === density && !isOther;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The holes at a moment, and whether a failed request would have had room in one.
+// The holes at a moment, and if a failed request would have fitted into one.
 
 import type { Failure } from "../model.ts";
 import { HOLE, type Spans } from "./spans.ts";
@@ -9,7 +9,7 @@ import { HOLE, type Spans } from "./spans.ts";
 export interface Holes {
   readonly count: number;
   readonly bytes: number;
-  readonly largest: number; // bytes; 0: there is none
+  readonly largest: number; // bytes; 0 without holes
   readonly largestAt: number; // address
 }
 
@@ -25,7 +25,7 @@ export function holesOf(spans: Spans): Holes {
   return { count, bytes, largest, largestAt };
 }
 
-/** By size alone: a hole of another stream's or pool's memory does not serve a request either. */
+/** Compares sizes only: a hole of another stream or pool does not serve a request either. */
 export function fits(failure: Failure, holes: Holes): boolean {
   return failure.allocated <= holes.largest;
 }

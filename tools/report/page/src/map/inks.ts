@@ -5,16 +5,16 @@
 
 import { type Colour, mixed } from "../colours.ts";
 
-/** Pixels as ImageData has them; by index of a colour. */
+/** Pixels in ImageData's format, by index of a colour. */
 export interface Inks {
   readonly plain: Uint32Array;
-  readonly edge: Uint32Array; // of a block's first column: darker
+  readonly edge: Uint32Array; // for a block's first column: darker
 }
 
 const BLACK: Colour = [0, 0, 0];
-const EDGE = 0.68; // of a colour's light
+const EDGE = 0.68; // share of a colour's light
 
-/** Bytes of a pixel are red, green, blue, alpha; every machine with a browser is little-endian. */
+/** The bytes of a pixel are red, green, blue, alpha; every machine with a browser is little-endian. */
 function pixelOf([red, green, blue]: Colour): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }

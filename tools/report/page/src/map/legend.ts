@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the colours that are seen mean, and how many bytes each has.
+// The meaning of the visible colours, and the bytes of each.
 
 import { drawn, element, say } from "../dom.ts";
 import { formatBytes } from "../text.ts";
 
 export interface Entry {
   readonly name: string;
-  readonly colour: string; // of the class k-<colour>
+  readonly colour: string; // the class k-<colour>
 }
 
-/** Entries keep their places while one goes through time. */
+/** Entries keep their places while time moves. */
 export class Legend {
   readonly list = element("ul", { class: "legend" });
   private readonly items: { item: HTMLLIElement; figure: HTMLElement }[] = [];

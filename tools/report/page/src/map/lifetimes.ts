@@ -7,7 +7,7 @@
 import type { Pieces, Ranges } from "../model.ts";
 import { orderOf } from "../sorted.ts";
 
-/** Columns of equal length, by address; `id` is each range's index in what they were made of. */
+/** Columns of equal length, by address; `id` is each range's index in its source. */
 export interface Lifetimes {
   readonly count: number;
   readonly id: Uint32Array;
@@ -39,7 +39,7 @@ function byAddress(
   };
 }
 
-/** With what their blocks have beyond the request; until others can have the memory. */
+/** Includes the bytes of blocks beyond the request, until others can have the memory. */
 export function lifetimesOfPieces(pieces: Pieces): Lifetimes {
   const { address, bytes, slack, born, gone } = pieces;
   return byAddress(address, (i) => bytes[i]! + slack[i]!, born, gone);
@@ -49,7 +49,7 @@ export function lifetimesOfRanges(ranges: Ranges): Lifetimes {
   return byAddress(ranges.address, (i) => ranges.bytes[i]!, ranges.from, ranges.until);
 }
 
-/** Puts the places in `all` of what lives just after `event` into `into`; returns their number. */
+/** Puts the places in `all` of the ranges that live just after `event` into `into`. Returns their number. */
 export function livingAt(all: Lifetimes, event: number, into: Uint32Array): number {
   const { count, from, until } = all;
   let living = 0;

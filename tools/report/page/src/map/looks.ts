@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the map needs of a card and its colours, made when first looked at.
+// The map's data about a card and its colours, made when first needed.
 
 import { keysOf } from "../keys.ts";
 import type { Card, GroupingName, Run } from "../model.ts";
@@ -28,7 +28,7 @@ export class Looks {
     this.run = run;
   }
 
-  /** The same object as before for the same card and colours. */
+  /** Returns the same object as before for the same card and colours. */
   of(card: Card, by: GroupingName): Look {
     if (this.last?.card === card && this.last.by === by) return this.last;
     const { spans, fitting } = this.placesOf(card);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies where in a card's memory at the moment.
+// The map of a card's memory at the moment.
 
 import { Palette } from "../colours.ts";
 import { element, say, uniqueId } from "../dom.ts";
@@ -26,7 +26,7 @@ const KEYS =
   "Arrow keys go from block to block, Page Up and Page Down from segment to segment; " +
   "Enter chooses a block, Escape leaves it.";
 
-/** Bytes in use on a card, by its index in the run, after an event that are no piece. */
+/** Returns the bytes in use after an event that are not pieces, for a card by its index in the run. */
 export type Missing = (card: number, event: number) => number;
 
 export class MapView {
@@ -47,7 +47,7 @@ export class MapView {
   private readonly remark = oncePerFrame(() => this.mark());
   private readonly looks: Looks;
   private look: Look | undefined;
-  private inks: Inks | undefined; // of the look; undefined when the scheme has changed
+  private inks: Inks | undefined; // of the look; undefined after the colour scheme has changed
   private layout: Layout | undefined;
   private scene: Scene | undefined;
   private stack: { readonly id: number; readonly frames: readonly Frame[] } | undefined;
@@ -166,7 +166,7 @@ export class MapView {
     else this.bars.hide();
   }
 
-  /** What is chosen, focused and pointed at. */
+  /** Outlines the blocks that are chosen, focused and pointed at. */
   private mark(): void {
     const { scene, layout, selection } = this;
     if (!scene || !layout) return;

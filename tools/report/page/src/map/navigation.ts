@@ -1,23 +1,23 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the keys of the map lead: from block to block.
+// Moves from block to block by the keys of the map.
 
 import { columnsOf, segmentOf, spanAt } from "./pick.ts";
 import type { Layout } from "./rows.ts";
 import type { Spans } from "./spans.ts";
 
-/** The next span from `at` on that is a piece, going by `step`; -1: none. */
+/** Returns the next span from `at` on that is a piece, in steps of `step`; -1: none. */
 function pieceFrom(spans: Spans, at: number, step: 1 | -1): number {
   for (let k = at; k >= 0 && k < spans.count; k += step) if (spans.what[k]! >= 0) return k;
   return -1;
 }
 
-/** The piece a row further: at the same column, or the next after it in that direction. */
+/** Returns the piece a row further: at the same column, or the next one in that direction. */
 function inRow(spans: Spans, layout: Layout, span: number, step: 1 | -1): number {
   const [from, until] = columnsOf(spans, layout, span);
   const column = Math.floor((from + until - 1) / 2);
-  // A block of several rows is left, not entered again.
+  // The step leaves a block of several rows and does not enter it again.
   const rows = Math.max(1, Math.ceil((until - from) / layout.columns / 2));
   const end = layout.rows * layout.columns;
   for (let at = column + step * rows * layout.columns; at >= 0 && at < end; at += step) {
@@ -27,7 +27,7 @@ function inRow(spans: Spans, layout: Layout, span: number, step: 1 | -1): number
   return -1;
 }
 
-/** The first piece of the next segment that has one. */
+/** Returns the first piece of the next segment that has one. */
 function inSegment(spans: Spans, span: number, step: 1 | -1): number {
   const i = segmentOf(spans, span);
   if (step > 0) return pieceFrom(spans, spans.firstOf[i + 1]!, 1);
@@ -36,8 +36,8 @@ function inSegment(spans: Spans, span: number, step: 1 | -1): number {
 }
 
 /**
- * The span that a key leads to from `span`, or from nowhere (-1). Undefined if the key leads
- * nowhere in general; `span` itself where there is nothing more.
+ * Returns the span that a key leads to from `span`, or from nowhere (-1): `span` itself if there is
+ * none. Undefined if the key leads nowhere at all.
  */
 export function moved(spans: Spans, layout: Layout, span: number, key: string): number | undefined {
   const lead = WAYS.get(key);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that is known of one block.
+// All facts about one block.
 
 import { element, say } from "../dom.ts";
 import type { Fact, Frame } from "./block_facts.ts";
 
-/** Of a name; nobody reads more, and the report has it. */
+/** The most letters of a name; nobody reads more, and the report has them. */
 const MOST_LETTERS = 500;
 
 export class Panel {
@@ -25,7 +25,7 @@ export class Panel {
     this.box.hidden = true;
   }
 
-  /** `frames`: the same object as long as they are the same. */
+  /** `frames` is the same object as long as the frames are the same. */
   show(name: string, facts: readonly Fact[], frames: readonly Frame[]): void {
     this.box.hidden = false;
     this.box.setAttribute("aria-label", name);
@@ -35,7 +35,7 @@ export class Panel {
     this.stack.hidden = frames.length === 0;
   }
 
-  /** Texts are set anew, elements only for other terms: a moment changes ages alone. */
+  /** Sets texts each time, but makes elements only for new terms: a moment only changes ages. */
   private showFacts(facts: readonly Fact[]): void {
     const terms = facts.map(([term]) => term).join();
     if (terms !== this.terms)

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies at a place of the map, and where on the map a range of addresses lies.
+// Finds the block at a place of the map, and the place of a range of addresses.
 
 import { countUntil } from "../sorted.ts";
 import type { Layout } from "./rows.ts";
 import type { Spans } from "./spans.ts";
 
-/** `x` in columns, `y` in CSS pixels. Returns the column in the line of all rows; -1: no row. */
+/** Returns the column in the line of all rows; -1: no row. `x` is in columns, `y` in CSS pixels. */
 export function columnAt(layout: Layout, x: number, y: number): number {
   const { columns, rows, rowHeight, rowGap } = layout;
   const row = Math.floor(y / (rowHeight + rowGap));
@@ -16,15 +16,15 @@ export function columnAt(layout: Layout, x: number, y: number): number {
   return row * columns + Math.floor(x);
 }
 
-/** The segment that a column is of; -1: none. */
+/** Returns the segment of a column; -1: none. */
 export function segmentAt(layout: Layout, column: number): number {
   const { place, length } = layout;
   let i = countUntil((k) => place[k]!, place.length, column) - 1;
-  while (i > 0 && length[i] === 0) --i; // those that are not drawn stand where the next begins
+  while (i > 0 && length[i] === 0) --i; // segments that are not drawn have the place of the next
   return i >= 0 && column < place[i]! + length[i]! ? i : -1;
 }
 
-/** The block that has most of a column's bytes, or else what else has; -1: no segment. */
+/** Returns the block with most of a column's bytes, or else another span; -1: no segment. */
 export function spanAt(spans: Spans, layout: Layout, column: number): number {
   const i = segmentAt(layout, column);
   if (i < 0) return -1;
@@ -40,27 +40,27 @@ export function spanAt(spans: Spans, layout: Layout, column: number): number {
   return best;
 }
 
-/** The last span that begins at or before an address; -1: none. */
+/** Returns the last span that begins at or before an address; -1: none. */
 export function spanOf(spans: Spans, address: number): number {
   return countUntil((k) => spans.start[k]!, spans.count, address) - 1;
 }
 
-/** The span of a piece that begins at `address`; -1: it does not live. */
+/** Returns the span of a piece that begins at `address`; -1: it does not live. */
 export function spanOfPiece(spans: Spans, piece: number, address: number): number {
   const k = spanOf(spans, address);
   if (spans.what[k] === piece) return k;
-  // In a broken trace the one before may reach into it.
+  // In a broken trace the span before may overlap it.
   return k + 1 < spans.count && spans.what[k + 1] === piece ? k + 1 : -1;
 }
 
-/** A part of a row: `from` until `until`, in columns. */
+/** A part of a row, from column `from` until `until`. */
 export interface Strip {
   readonly row: number;
   readonly from: number;
   readonly until: number;
 }
 
-/** The rows that addresses of a segment take; at least one column. */
+/** Returns the rows that addresses of a segment take; at least one column. */
 export function stripsOf(layout: Layout, from: number, until: number): Strip[] {
   const { columns } = layout;
   const strips: Strip[] = [];
@@ -73,7 +73,7 @@ export function stripsOf(layout: Layout, from: number, until: number): Strip[] {
   return strips;
 }
 
-/** The line's columns of a span. */
+/** Returns a span's columns in the line. */
 export function columnsOf(spans: Spans, layout: Layout, span: number): [number, number] {
   const i = segmentOf(spans, span);
   const { start } = spans.segments[i]!;
@@ -82,7 +82,7 @@ export function columnsOf(spans: Spans, layout: Layout, span: number): [number, 
   return [from, Math.max(until, Math.floor(from) + 1)];
 }
 
-/** The segment that a span is in. */
+/** Returns the segment of a span. */
 export function segmentOf(spans: Spans, span: number): number {
   return countUntil((i) => spans.firstOf[i]!, spans.segments.length, span) - 1;
 }

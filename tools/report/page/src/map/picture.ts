@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The canvas of the map, and above it the outlines of blocks.
+// The canvas of the map, with the outlines of blocks above it.
 
 import { drawn, element } from "../dom.ts";
 import type { Inks } from "./inks.ts";
@@ -10,16 +10,16 @@ import { Raster } from "./raster.ts";
 import { heightOf, type Layout } from "./rows.ts";
 import type { Spans } from "./spans.ts";
 
-/** Columns of the line of all rows, to be outlined. */
+/** Columns in the line of all rows, to be outlined. */
 export interface MarkedColumns {
   readonly mark: "chosen" | "focused" | "hovered";
   readonly from: number;
   readonly until: number;
 }
 
-/** Finer pixels would show nothing more, and take their time. */
+/** Finer pixels would show nothing more and take longer. */
 const MOST_DENSITY = 2;
-/** A block of more strips is marked by its first and last. */
+/** A block of more strips only has its first and last marked. */
 const MOST_STRIPS = 60;
 
 export class Picture {
@@ -40,17 +40,17 @@ export class Picture {
     this.box.append(this.canvas, this.overlay);
   }
 
-  /** Pixels of the canvas in a CSS pixel of a row. Rows are not finer than CSS pixels downwards. */
+  /** Returns the canvas pixels in a CSS pixel of a row. Vertically they are the same. */
   get density(): number {
     return Math.min(MOST_DENSITY, Math.max(1, window.devicePixelRatio || 1));
   }
 
-  /** 0 while the box is not shown. */
+  /** Returns 0 while the box is not shown. */
   get columns(): number {
     return Math.floor(this.box.clientWidth * this.density);
   }
 
-  /** Another layout, or other inks. */
+  /** Prepares for another layout, or other inks. */
   prepare(layout: Layout, inks: Inks): void {
     const height = heightOf(layout);
     if (this.canvas.width !== layout.columns || this.canvas.height !== height) {
@@ -75,7 +75,7 @@ export class Picture {
     this.canvas.setAttribute("aria-label", words);
   }
 
-  /** The column in the line of all rows at a point of the window; -1: none. */
+  /** Returns the column in the line of all rows at a point of the window; -1: none. */
   columnAt(clientX: number, clientY: number): number {
     if (!this.layout) return -1;
     const { left, top, width } = this.canvas.getBoundingClientRect();
@@ -83,7 +83,7 @@ export class Picture {
     return columnAt(this.layout, x, clientY - top);
   }
 
-  /** The last on top. */
+  /** Draws outlines, the last on top. */
   outline(marks: readonly MarkedColumns[]): void {
     this.overlay.replaceChildren(...marks.flatMap((mark) => this.outlinesOf(mark)));
   }

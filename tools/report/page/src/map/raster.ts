@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paints a moment's spans. A column has one colour over the row's height, so it is decided once
+// Paints a moment's spans. A column has one colour over the row's height, so it is computed once
 // for a line of all rows, and copied downwards.
 
 import type { Inks } from "./inks.ts";
 import type { Layout } from "./rows.ts";
 import type { Spans } from "./spans.ts";
 
-/** Spans of fewer columns would be all edge. */
+/** Spans with fewer columns would be all edge. */
 const EDGED = 4;
 
-/** Which colour has most of a column's bytes. Its methods are called for each span of each frame. */
+/** Finds the colour with most of a column's bytes. Its methods run for each span of each frame. */
 class Votes {
   private readonly weight: Float64Array;
   private readonly voted: Uint16Array;
@@ -33,7 +33,7 @@ class Votes {
     this.winner = colour;
   }
 
-  /** -1: nobody voted. */
+  /** Returns the winner; -1 if nobody voted. */
   take(): number {
     const { winner } = this;
     for (let i = 0; i < this.count; ++i) this.weight[this.voted[i]!] = 0;
@@ -48,7 +48,7 @@ export class Raster {
   private readonly layout: Layout;
   private readonly inks: Inks;
   private readonly votes: Votes;
-  private readonly edges: Uint32Array; // columns, with the ink of each
+  private readonly edges: Uint32Array; // columns, each with its ink
   private readonly edgeInks: Uint32Array;
   private edgeCount = 0;
 
@@ -61,7 +61,7 @@ export class Raster {
     this.edgeInks = new Uint32Array(this.edges.length);
   }
 
-  /** `colours`: of each span. Where no segment is the line stays transparent. */
+  /** `colours` has one for each span. Places without a segment stay transparent. */
   paintLine(spans: Spans, colours: Uint16Array): void {
     this.line.fill(0);
     this.edgeCount = 0;
@@ -70,7 +70,7 @@ export class Raster {
     for (let e = 0; e < this.edgeCount; ++e) this.line[this.edges[e]!] = this.edgeInks[e]!;
   }
 
-  /** `pixels`: of `columns` times heightOf(layout); what lies between the rows is left as it is. */
+  /** `pixels` has `columns` times heightOf(layout) pixels; those between the rows stay as they are. */
   copyTo(pixels: Uint32Array): void {
     const { columns, rows, rowHeight, rowGap } = this.layout;
     for (let row = 0; row < rows; ++row) {
@@ -85,8 +85,8 @@ export class Raster {
     const { votes } = this;
     const { scale } = this.layout;
     const place = this.layout.place[i]!;
-    let from = 0; // in columns, where the last span ends
-    let first = 0; // column of it
+    let from = 0; // in columns, the end of the last span
+    let first = 0; // its column
     for (let k = spans.firstOf[i]!; k < spans.firstOf[i + 1]!; ++k) {
       const until = (spans.end[k]! - start) / scale;
       const last = until | 0;
@@ -104,7 +104,7 @@ export class Raster {
     this.decide(place + first);
   }
 
-  /** The columns that one span has alone. */
+  /** Paints the columns that belong to one span only. */
   private fill(place: number, from: number, last: number, colour: number, isPiece: boolean): void {
     this.line.fill(this.inks.plain[colour]!, place + Math.floor(from) + 1, place + last);
     if (!isPiece || last - from < EDGED) return;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A failed request and the largest hole, at the map's own scale.
+// Draws a failed request and the largest hole, at the map's own scale.
 
 import { drawn, element } from "../dom.ts";
 import type { Failure } from "../model.ts";
@@ -11,9 +11,9 @@ import { type Strip, stripsOf } from "./pick.ts";
 import type { Layout } from "./rows.ts";
 import { requestWords } from "./words.ts";
 
-/** A request may ask for more than fits into any window. */
+/** A request may be larger than any window. */
 const MOST_ROWS = 24;
-/** Rows are lower than the map's, since only widths are to be compared. CSS pixels. */
+/** Rows are lower than the map's, because only widths are compared. CSS pixels. */
 const PITCH = 14;
 const GAP = 4;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where each segment lies on the map: one line at one scale, cut into rows like a text.
+// Places each segment on the map: one line at one scale, cut into rows like a text.
 
 export interface Extent {
   readonly start: number; // address
@@ -9,19 +9,19 @@ export interface Extent {
 }
 
 export interface Layout {
-  readonly columns: number; // of a row
+  readonly columns: number; // columns of a row
   readonly rows: number;
-  readonly rowHeight: number; // CSS pixels, as the gap below each
+  readonly rowHeight: number; // CSS pixels, like the gap below each row
   readonly rowGap: number;
-  readonly scale: number; // bytes of a column
-  readonly place: Float64Array; // of each segment's first column: row * columns + column
-  readonly length: Float64Array; // of each segment in columns; 0: not drawn
+  readonly scale: number; // bytes a column
+  readonly place: Float64Array; // the first column of each segment: row * columns + column
+  readonly length: Float64Array; // columns of each segment; 0: not drawn
 }
 
 /** Nothing smaller is ever allocated, so finer columns would show nothing more. */
 const FINEST = 512;
 
-/** High rows are for runs that show all in a few, low ones for thousands of small segments. */
+/** High rows are for runs that need few, low ones for thousands of small segments. */
 const STYLES = [
   { rowHeight: 28, rowGap: 6, height: 280, mayBeCoarse: false },
   { rowHeight: 16, rowGap: 5, height: 480, mayBeCoarse: true },
@@ -29,9 +29,9 @@ const STYLES = [
   { rowHeight: 4, rowGap: 2, height: 480, mayBeCoarse: true },
 ] as const;
 
-/** How much coarser than without gaps a scale may be before the next style is tried. */
+/** The most that a scale may be coarser than without gaps before the next style is tried. */
 const TOLERABLE = 1.5;
-/** A segment of less than this part of a row is not cut by the row's end. */
+/** A segment shorter than this part of a row is not cut by the row's end. */
 const UNCUT = 1 / 4;
 
 class Flow {
@@ -49,9 +49,9 @@ class Flow {
     this.length = new Float64Array(bytes.length);
   }
 
-  /** Lays all out and returns how many rows that takes. */
+  /** Places all segments. Returns the number of rows. */
   rowsAt(scale: number): number {
-    let end = 0; // of what is laid out
+    let end = 0; // of the segments placed so far
     let next = 0; // place
     for (let i = 0; i < this.bytes.length; ++i) {
       const length = Math.ceil(this.bytes[i]! / scale);
@@ -69,7 +69,7 @@ class Flow {
     return left < length && length < this.columns * UNCUT ? place + left : place;
   }
 
-  /** The finest scale that needs no more than `rows`, or at which each segment is one column. */
+  /** Returns the finest scale that needs at most `rows`, or at which each segment is one column. */
   scaleFor(rows: number): number {
     let [low, high] = [FINEST, FINEST];
     for (const size of this.bytes) high = Math.max(high, size);
@@ -84,8 +84,8 @@ class Flow {
 }
 
 /**
- * `columns`: of a row, of which `density` make one CSS pixel. Segments that `isShown` does not
- * want take no room.
+ * `columns` is the length of a row, and `density` the columns in one CSS pixel. Segments for which
+ * `isShown` is false take no room.
  */
 export function layOut(
   segments: readonly Extent[],
@@ -109,7 +109,7 @@ export function layOut(
   return layout!;
 }
 
-/** CSS pixels. */
+/** Returns CSS pixels. */
 export function heightOf(layout: Layout): number {
   return layout.rows * (layout.rowHeight + layout.rowGap) - layout.rowGap;
 }

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of a card's address space that ever had memory. They are the same at every moment, so
-// that a block stays where it is on the map while one goes through time.
+// that a block stays in its place on the map while time moves.
 
 import type { Card } from "../model.ts";
 import { type Lifetimes, lifetimesOfRanges } from "./lifetimes.ts";
 
 export type SegmentKind =
-  | "reserved" // address space that grows: neighbouring mappings in it are one memory
-  | "mapped" // from the driver in one piece: neighbours are never one
-  | "guessed"; // from the addresses of blocks that no range has
+  | "reserved" // address space that grows: its neighbouring mappings form one range
+  | "mapped" // from the driver in one piece: neighbours are never joined
+  | "guessed"; // from the addresses of blocks outside all ranges
 
 export interface Segment {
   readonly start: number; // address
@@ -18,7 +18,7 @@ export interface Segment {
   readonly kind: SegmentKind;
 }
 
-/** Blocks in no known range are of one segment unless so many bytes lie between them. */
+/** Blocks in no known range form one segment unless at least this many bytes lie between them. */
 export const GUESSED_GAP = 32 * 2 ** 20;
 
 interface Stretch {
@@ -26,7 +26,7 @@ interface Stretch {
   end: number;
 }
 
-/** What lies at most `gap` bytes apart (-1: overlaps) as one, unless its `side` is another. */
+/** Joins ranges at most `gap` bytes apart (-1: only overlapping ones), if their `side` is the same. */
 function merged(
   all: Lifetimes,
   gap: number,
@@ -46,7 +46,7 @@ function merged(
   return stretches;
 }
 
-/** The number of `stretches` that begin at or before each of `addresses`; both grow. */
+/** Returns the number of `stretches` that begin at or before each of `addresses`; both ascend. */
 function begunUntil(stretches: readonly Stretch[], addresses: Float64Array): Int32Array {
   let begun = 0;
   return Int32Array.from(addresses, (address) => {
@@ -55,7 +55,7 @@ function begunUntil(stretches: readonly Stretch[], addresses: Float64Array): Int
   });
 }
 
-/** Of each reservation what lies between its first and last byte that ever had memory. */
+/** Returns the part of each reservation from the first to the last byte that ever had memory. */
 function usedParts(
   reservations: readonly Stretch[],
   mapped: Lifetimes,
@@ -70,7 +70,7 @@ function usedParts(
   return parts.filter((part) => part !== undefined);
 }
 
-/** Of blocks that lie in none of `known`. */
+/** Guesses segments from blocks that lie in none of `known`. */
 function guessedFrom(pieces: Lifetimes, known: readonly Stretch[]): Stretch[] {
   const begun = begunUntil(known, pieces.start);
   const isOrphan = (k: number): boolean =>
@@ -86,7 +86,7 @@ function guessedFrom(pieces: Lifetimes, known: readonly Stretch[]): Stretch[] {
   }));
 }
 
-/** `pieces`: of the card. The segments do not overlap and stand by address. */
+/** `pieces` are the card's. The segments do not overlap and are sorted by address. */
 export function segmentsOf(card: Card, pieces: Lifetimes): Segment[] {
   const mapped = lifetimesOfRanges(card.mapped);
   const reservations = merged(lifetimesOfRanges(card.reserved), -1, () => true);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which blocks of the map are chosen, focused and pointed at. All of them are remembered so that
-// they stay while one goes through time, and are spans only at a moment.
+// The chosen, focused and pointed block of the map. They are remembered as blocks so that they stay
+// while time moves; at a moment they are spans.
 
 import type { Card } from "../model.ts";
 import type { Store } from "../state.ts";
@@ -17,7 +17,7 @@ const NONE = -1;
 export class Selection {
   private readonly store: Store;
   private card: Card | undefined;
-  private chosenPiece = NONE; // of the block that the state has: the one that was clicked
+  private chosenPiece = NONE; // a piece of the state's block: the one that was clicked
   private focusedPiece = NONE;
   private hoveredColumn = NONE; // in the line of all rows
 
@@ -31,7 +31,7 @@ export class Selection {
     this.chosenPiece = this.focusedPiece = this.hoveredColumn = NONE;
   }
 
-  /** A piece; -1: no block of this card is chosen. */
+  /** Returns a piece; -1: no block of this card is chosen. */
   get chosen(): number {
     const { block } = this.store.state;
     if (!this.card || block === 0) return NONE;
@@ -64,7 +64,7 @@ export class Selection {
     return piece >= 0 ? this.spanOf(spans, piece) : NONE;
   }
 
-  /** What is pointed at, or else focused. */
+  /** Returns the span that is pointed at, or else the focused one. */
   spanToTell(spans: Spans, layout: Layout): number {
     const hovered = this.hoveredSpan(spans, layout);
     return hovered >= 0 ? hovered : this.focusedSpan(spans);

@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A card's segments at one moment, without gaps: pieces, holes between them, and what has no memory.
+// A card's segments at one moment, without gaps: pieces, holes between them, and parts without
+// memory.
 
 import type { Card } from "../model.ts";
 import { type Lifetimes, lifetimesOfPieces, lifetimesOfRanges, livingAt } from "./lifetimes.ts";
 import { GUESSED_GAP, type Segment, segmentsOf } from "./segments.ts";
 
-export const HOLE = -1; // memory that is nobody's
+export const HOLE = -1; // memory that no piece has
 export const UNMAPPED = -2;
 
 /**
- * The same object at every moment, since scrubbing leaves no time for new ones: `goTo` fills its
- * columns again. Segment i has the spans from `firstOf[i]` until `firstOf[i + 1]`, by address.
+ * The object is the same at every moment, because scrubbing leaves no time for new ones: `goTo`
+ * refills its columns. Segment i has the spans from `firstOf[i]` until `firstOf[i + 1]`, by
+ * address.
  */
 export class Spans {
   readonly segments: readonly Segment[];
@@ -20,7 +22,7 @@ export class Spans {
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly what: Int32Array; // index of a piece, HOLE or UNMAPPED
-  readonly place: Uint32Array; // of a piece in `pieces`
+  readonly place: Uint32Array; // the place of a piece in `pieces`
   count = 0;
   event = NaN;
 
@@ -29,8 +31,8 @@ export class Spans {
   private readonly livingPieces: Uint32Array;
   private readonly livingMapped: Uint32Array;
   private mappedCount = 0;
-  private nextMapped = 0; // of livingMapped, the first that does not end before the walk
-  private firstOfThis = 0; // span of the segment that is walked
+  private nextMapped = 0; // of livingMapped: the first that does not end before the walk
+  private firstOfThis = 0; // first span of the segment that is walked
 
   constructor(card: Card) {
     this.pieces = lifetimesOfPieces(card.pieces);
@@ -47,7 +49,7 @@ export class Spans {
     this.place = new Uint32Array(most);
   }
 
-  /** What there is just after `event`. */
+  /** Fills the spans for the moment just after `event`. */
   goTo(event: number): void {
     if (event === this.event) return;
     this.event = event;
@@ -63,7 +65,7 @@ export class Spans {
     this.firstOf[this.segments.length] = this.count;
   }
 
-  /** Whether segment `i` has any memory. */
+  /** True if segment `i` has any memory. */
   isThere(i: number): boolean {
     for (let k = this.firstOf[i]!; k < this.firstOf[i + 1]!; ++k)
       if (this.what[k] !== UNMAPPED) return true;
@@ -89,14 +91,14 @@ export class Spans {
     return next;
   }
 
-  /** Where no piece is. */
+  /** Fills a range without pieces. */
   private fill(segment: Segment, from: number, until: number): void {
     if (from >= until) return;
     if (segment.kind === "guessed") this.guess(segment, from, until);
     else this.fillKnown(segment, from, until);
   }
 
-  /** Nobody knows whether there is memory between two blocks. */
+  /** It is not known if there is memory between two such blocks. */
   private guess(segment: Segment, from: number, until: number): void {
     const isBetween = from > segment.start && until < segment.end;
     this.push(from, until, isBetween && until - from <= GUESSED_GAP ? HOLE : UNMAPPED);
@@ -117,7 +119,7 @@ export class Spans {
     this.push(at, until, UNMAPPED);
   }
 
-  /** In a reservation holes of neighbouring mappings are one. */
+  /** Joins holes of neighbouring mappings in a reservation. */
   private pushHole(segment: Segment, from: number, until: number): void {
     const last = this.count - 1;
     const touches = last >= this.firstOfThis && this.what[last] === HOLE && this.end[last] === from;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the map says in words.
+// The words of the map.
 
 import type { Card, Failure, Run } from "../model.ts";
 import { isExact } from "../moment.ts";
@@ -18,19 +18,19 @@ export interface Scene {
   readonly card: Card;
   readonly spans: Spans;
   readonly tally: Tally;
-  readonly missing: number; // bytes in use that are in no piece, about
+  readonly missing: number; // bytes in use that are not pieces, about
   readonly holes: Holes;
 }
 
 const counted = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
-/** "event 12,345 · 3.20 s · step 2, backward" */
+/** Returns "event 12,345 · 3.20 s · step 2, backward". */
 export function placeWords({ run, spans: { event } }: Scene): string {
   return positionWords(run, event);
 }
 
-/** "after event 12,345 · 3.20 s: 23.48 GiB in use, 0.50 GiB in 312 holes, the largest 96.0 MiB" */
+/** Returns "after event 12,345 · 3.20 s: 23.48 GiB in use, 0.50 GiB in 312 holes, the largest 96.0 MiB". */
 export function summaryOf(scene: Scene): string {
   const { rounding, waiting } = scene.tally;
   const parts = [useWords(scene)];
@@ -55,7 +55,7 @@ function holeWords({ card, spans: { event }, holes }: Scene): string {
   return `${bytes} in ${many}${largest}`;
 }
 
-/** What the map cannot show; "" if it shows all. */
+/** Says what the map cannot show; "" if it shows all. */
 export function limitWords(card: Card, event: number, segments: readonly Segment[]): string {
   const limits: string[] = [];
   if (!isExact(card, event))
@@ -71,7 +71,7 @@ export function limitWords(card: Card, event: number, segments: readonly Segment
   return limits.join(" ");
 }
 
-/** Of what is under the pointer, or focused. */
+/** Describes the span that is pointed at or focused. */
 export function spanWords({ run, card, spans }: Scene, span: number): string {
   const what = spans.what[span]!;
   if (what >= 0) return shortWords(run, card, what);
@@ -81,7 +81,7 @@ export function spanWords({ run, card, spans }: Scene, span: number): string {
   return `${isHole ? hole : "not mapped at this moment"}, ${bytes} at ${hex(spans.start[span]!)}`;
 }
 
-/** How a failed request compares with the holes. */
+/** Compares a failed request with the holes. */
 export function requestWords(failure: Failure, holes: Holes): string {
   const most = `At most ${formatBytes(failure.obtainable)} could have been served.`;
   if (fits(failure, holes))

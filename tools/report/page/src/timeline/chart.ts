@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The picture: layers by key, from the ground up, with uPlot.
+// The picture: layers by key, from the ground up, drawn by uPlot.
 
 import uPlot from "uplot";
 import { cssOf, type Palette } from "../colours.ts";
@@ -18,7 +18,7 @@ const ROOM_FOR_EVENT = 100; // "10,000,000"
 const HEADROOM = 1.04;
 
 export interface Acts {
-  /** The pointer is over an event, or (null) over none. */
+  /** The pointer is over an event, or over none (null). */
   hover: (event: number | null) => void;
   choose: (event: number) => void;
   zoom: (from: number, to: number) => void;
@@ -33,7 +33,7 @@ export class Chart {
   private readonly moment = element("div", { class: "moment", "aria-hidden": "true" });
   private readonly other = element("div", { class: "moment other", "aria-hidden": "true" });
   private plot: uPlot | undefined;
-  private layers = ""; // that the plot was made for
+  private layers = ""; // the keys that the plot was made for
   private view: View | undefined;
 
   constructor(palette: Palette, marks: Marks, scale: Scale, acts: Acts) {
@@ -48,7 +48,7 @@ export class Chart {
     return Math.max(280, this.host.clientWidth);
   }
 
-  /** Forgets the picture: colours have changed. */
+  /** Discards the picture after colours have changed. */
   forget(): void {
     this.layers = "";
   }
@@ -72,7 +72,7 @@ export class Chart {
     this.plot.setScale("x", { min: view.from, max: view.to + 1 });
   }
 
-  /** Where the moment is, and another. */
+  /** Marks the moment, and another one. */
   point(event: number, other = 0): void {
     this.pointWith(this.moment, event);
     this.pointWith(this.other, other);
@@ -120,7 +120,7 @@ export class Chart {
           values: (_, at) => at.map((bytes) => (bytes === 0 ? "0" : formatBytes(bytes))),
         },
       ],
-      // The highest edge comes first: what lies below covers it.
+      // The highest edge comes first, so that lower ones cover it.
       series: [{}, ...view.keys.colours.toReversed().map(layer), this.line(), this.line([4, 3])],
       hooks: {
         draw: [(plot) => this.view && this.marks.draw(plot, this.view.card, this.view)],
@@ -166,7 +166,7 @@ export class Chart {
 
 const stepped: uPlot.Series.PathBuilder = uPlot.paths.stepped!({ align: 1 });
 
-/** The least that shows all: the samples, the mapped bytes, and the card if it is not far above. */
+/** Returns the least top that shows all: samples, mapped bytes, and the card if it is not far above. */
 function topOf({ card, from, to }: View, usage: Usage): number {
   const { bytes, columns } = card;
   const reach = Math.max(1, ...columns.most, ...columns.reserved);
@@ -177,7 +177,7 @@ function topOf({ card, from, to }: View, usage: Usage): number {
   );
 }
 
-/** Each key's upper edge, the highest first; the last sample holds until the end of the range. */
+/** Returns each key's upper edge, the highest first; the last sample holds until the range ends. */
 function dataOf(view: View, usage: Usage): uPlot.AlignedData {
   const held = (values: Float64Array): number[] => [...values, values.at(-1) ?? 0];
   const edges: number[][] = [];
@@ -188,7 +188,7 @@ function dataOf(view: View, usage: Usage): uPlot.AlignedData {
   }
   const told = (values: Float64Array, isTold: boolean): (number | null)[] =>
     isTold ? held(values) : new Array<null>(values.length + 1).fill(null);
-  // Where every block is drawn the highest edge is the most.
+  // If every block is drawn, the highest edge is the most.
   const most = told(usage.most, view.card.levels.most.length > 0);
   const reserved = told(
     usage.reserved,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the colours of the layers are, and what they have at a sample.
+// The meaning of the layers' colours, and their bytes at a sample.
 
 import { drawn, element } from "../dom.ts";
 import type { Keys } from "../keys.ts";
@@ -16,7 +16,7 @@ function entry(colour: string, words: string): HTMLLIElement {
   return element("li", {}, [swatch, ` ${words}`]);
 }
 
-/** Of keys that are anywhere to be seen. */
+/** Returns the entries of keys that are visible anywhere. */
 export function legendOf(keys: Keys, usage: Usage, sample: number): HTMLLIElement[] {
   return keys.names.flatMap((name, i) => {
     const bytes = usage.keys[i]!;
@@ -25,7 +25,7 @@ export function legendOf(keys: Keys, usage: Usage, sample: number): HTMLLIElemen
   });
 }
 
-/** Of the strip below the layers; empty where the trace tells of no phases. */
+/** Returns entries for the strip below the layers; empty if the trace has no phases. */
 export function legendOfPhases(run: Run): HTMLLIElement[] {
   const names = [...new Set(run.phases.map(({ name }) => name))];
   return names.map((name) => entry(`phase_${name}`, name));

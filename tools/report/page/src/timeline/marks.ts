@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is drawn over the layers: steps, phases, the card's size, failed requests, the peak.
+// Marks over the layers: steps, phases, the card's size, failed requests, the peak.
 
 import type uPlot from "uplot";
 import { cssOf, type Palette } from "../colours.ts";
@@ -9,10 +9,10 @@ import type { Card, Run } from "../model.ts";
 import { countUntil } from "../sorted.ts";
 import type { Range } from "./zoom.ts";
 
-/** Below the layers, in CSS pixels: the strip of phases, then the steps, together this high. */
+/** The height in CSS pixels of the strip of phases and the steps below the layers. */
 export const BELOW = 28;
 const STRIP = 9;
-const LABEL = 64; // that "step 12345" takes
+const LABEL = 64; // the room for "step 12345"
 
 export class Marks {
   private readonly run: Run;
@@ -87,7 +87,7 @@ export class Marks {
   private drawSteps(plot: uPlot, { from, to }: Range): void {
     const { ctx, bbox } = plot;
     const bottom = bbox.top + bbox.height + (STRIP + 1) * devicePixelRatio;
-    let free = bbox.left; // labels do not touch
+    let free = bbox.left; // labels must not overlap
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
     ctx.textBaseline = "top";
@@ -109,7 +109,7 @@ export class Marks {
     to: readonly [number, number],
     width: number,
   ): void {
-    ctx.setLineDash([]); // uPlot's own lines may leave theirs
+    ctx.setLineDash([]); // uPlot's own lines may leave theirs set
     ctx.beginPath();
     ctx.moveTo(...from);
     ctx.lineTo(...to);

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What small blocks hold that are no pieces.
+// The bytes of small blocks that are not pieces.
 
 import { isExact, isInUse } from "../moment.ts";
 import type { Run } from "../model.ts";
 import { columnOf } from "./usage.ts";
 
-/** Bytes in use on a card, by its index in the run, after an event; of its column's most. */
+/** Returns them for a card, by its index in the run, at the most of the event's column. */
 export function missingAt(run: Run, index: number, event: number): number {
   const card = run.cards[index]!;
   if (isExact(card, event)) return 0;

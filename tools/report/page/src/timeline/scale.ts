@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes at the upper end of timelines, which is the same for all that share it.
+// The bytes at the upper end of all timelines that share a scale.
 
 export class Scale {
   private readonly needs = new Map<object, number>();
@@ -12,7 +12,7 @@ export class Scale {
     return this.shared;
   }
 
-  /** What one of them shows goes up to `top`. */
+  /** Registers that one of them needs to show bytes up to `top`. */
   need(who: object, top: number): void {
     this.needs.set(who, top);
     const most = Math.max(...this.needs.values());

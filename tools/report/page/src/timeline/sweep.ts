@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pieces hold from event to event.
+// The bytes of pieces from event to event.
 
 import type { Keys } from "../keys.ts";
 import type { Card, Pieces } from "../model.ts";
 
-/** Goes forward through the events of a range at which a piece begins or ends its use. */
+/** Goes forward through the events of a range at which a piece comes into use or leaves it. */
 export class Sweep {
-  readonly held: Float64Array; // bytes in use after the event it stands at, by index of Keys.names
+  readonly held: Float64Array; // bytes in use after the current event, by index of Keys.names
   total = 0;
   private readonly pieces: Pieces;
   private readonly keys: Keys;
@@ -18,7 +18,7 @@ export class Sweep {
   private readonly changes: Int32Array;
   private at = 0;
 
-  /** Stands at `from`. */
+  /** Starts at `from`. */
   constructor(card: Card, keys: Keys, from: number, to: number) {
     this.pieces = card.pieces;
     this.keys = keys;
@@ -30,19 +30,19 @@ export class Sweep {
     this.rewind();
   }
 
-  /** Back to where it began. */
+  /** Goes back to the start. */
   rewind(): void {
     this.held.set(this.atBegin);
     this.total = this.held.reduce((all, bytes) => all + bytes, 0);
     this.at = 0;
   }
 
-  /** The next event at which something changes; Infinity if there is none. */
+  /** Returns the next event at which something changes; Infinity if there is none. */
   get next(): number {
     return this.at < this.events.length ? this.events[this.at]! : Infinity;
   }
 
-  /** To just after `event`. REQUIRES: that is not before where it stands. */
+  /** Goes to just after `event`, which must not be before the current event. */
   advance(event: number): void {
     while (this.next <= event) {
       const change = this.changes[this.at++]!;
@@ -56,7 +56,7 @@ export class Sweep {
     this.total += bytes;
   }
 
-  /** The changes after `from`; what is in use at `from` is counted. */
+  /** Returns the changes after `from`; counts the pieces in use at `from`. */
   private find(from: number, to: number): [event: number, change: number][] {
     const { born, letGo, count } = this.pieces;
     const found: [number, number][] = [];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a card held over the run: choose what tells bytes apart, zoom, choose the moment.
+// A card's memory over the run, with choices of grouping, zoom and moment.
 
 import { Palette } from "../colours.ts";
 import { button, element, say, uniqueId } from "../dom.ts";
@@ -48,8 +48,8 @@ export class TimelineView {
   private keysOfWhat = "";
 
   /**
-   * Timelines to one scale can be compared by eye. `other`: of another moment of the run, which is
-   * shown, too.
+   * Timelines with the same scale can be compared by eye. `other` is another moment of the run,
+   * which is also shown.
    */
   constructor(host: HTMLElement, run: Run, store: Store, scale = new Scale(), other?: Store) {
     this.run = run;
@@ -110,7 +110,7 @@ export class TimelineView {
     ]);
   }
 
-  /** A choice, where there are several. */
+  /** Returns a choice of cards if there are several. */
   private cards(): HTMLElement[] {
     const { cards } = this.run;
     const options = cards.map(({ index }, i) => [i, `card ${index}`] as const);

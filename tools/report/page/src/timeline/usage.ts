@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a card held over a range of events, in so many samples as there is room for. No rise is lost:
-// each sample is of several events, told by where they were most.
+// A card's memory over a range of events, in as many samples as there is room for. No rise is lost:
+// each sample covers several events and shows the one with most bytes.
 
 import type { Keys } from "../keys.ts";
 import type { Card, GroupingName } from "../model.ts";
@@ -38,13 +38,13 @@ function emptyUsage(samples: number, keys: number): Usage {
   };
 }
 
-/** The column that an event is in. */
+/** Returns the column of an event. */
 export function columnOf(card: Card, event: number): number {
   const { first, count } = card.columns;
   return Math.max(0, countUntil((i) => first[i]!, count, event) - 1);
 }
 
-/** What a column's keys have, by index of Keys.names. */
+/** Writes the bytes of a column's keys into `into`, by index of Keys.names. */
 export function keysOfColumn(view: View, column: number, into: Float64Array): void {
   const grouping = view.card.groupings.find(({ name }) => name === view.by);
   into.fill(0);
@@ -57,7 +57,7 @@ export function keysOfColumn(view: View, column: number, into: Float64Array): vo
   }
 }
 
-/** About `samples` of them. */
+/** Returns about `samples` samples. */
 export function usageOf(view: View, samples: number): Usage {
   const begin = columnOf(view.card, view.from);
   const end = columnOf(view.card, view.to) + 1;
@@ -105,7 +105,7 @@ function usageOfPieces(view: View, begin: number, end: number, samples: number):
   return usage;
 }
 
-/** Of each column the bytes that no piece has, by key: they are taken to stay over the column. */
+/** Returns for each column, by key, the bytes that are not pieces. They are assumed to stay over the column. */
 function smallBlocks(view: View, sweep: Sweep, begin: number, end: number): Float64Array[] {
   return Array.from({ length: end - begin }, (_, i) => {
     const small = new Float64Array(view.keys.names.length);
@@ -143,7 +143,7 @@ function sample(
   usage.least[at] = least;
 }
 
-/** Where blocks are missing among the pieces, by the levels that touch the sample: they are of all. */
+/** Widens a sample by the levels that touch it, which count all blocks, if pieces lack some. */
 function widen(card: Card, first: number, last: number, usage: Usage, at: number): void {
   const { events, least, most } = card.levels;
   if (most.length === 0 || isExact(card, first)) return;

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the timeline says.
+// The words of the timeline.
 
 import { countUntil } from "../sorted.ts";
 import { formatBytes, formatCount } from "../text.ts";
 import type { Usage, View } from "./usage.ts";
 
-/** The sample that an event is in. */
+/** Returns the sample of an event. */
 export function sampleAt({ first }: Usage, event: number): number {
   return Math.max(0, countUntil((i) => first[i]!, first.length, event) - 1);
 }
 
-/** What cannot be seen by zooming in further; "" if every event can. */
+/** Says what zooming in cannot show; "" if every event can be seen. */
 export function keptWords({ card, from, to }: View): string {
   const { leastBytes, exact } = card;
   if (leastBytes === 0 || exact.some(([first, last]) => first <= from && to <= last)) return "";

@@ -1,24 +1,24 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges of events that are looked at.
+// Visible ranges of events.
 
 export interface Range {
   readonly from: number; // events, both ends included, from 1
   readonly to: number;
 }
 
-/** Fewer events than this are not drawn alone. */
+/** The fewest events that are drawn. */
 const LEAST = 10;
 
-/** Of the same width where that is possible, within the run. */
+/** Returns a range within the run, of the same width if possible. */
 export function clamped({ from, to }: Range, events: number): Range {
   const width = Math.min(Math.max(Math.round(to) - Math.round(from) + 1, LEAST), events);
   const begin = Math.min(Math.max(1, Math.round(from)), events - width + 1);
   return { from: begin, to: begin + width - 1 };
 }
 
-/** Wider by `factor`; `centre` stays where it is on the screen. */
+/** Returns a range wider by `factor`; `centre` keeps its place on the screen. */
 export function zoomed(range: Range, centre: number, factor: number, events: number): Range {
   const at = Math.min(Math.max(centre, range.from), range.to);
   return clamped(
@@ -27,7 +27,7 @@ export function zoomed(range: Range, centre: number, factor: number, events: num
   );
 }
 
-/** Moved so that an event is seen; the same if it is already. */
+/** Returns a range moved so that the event is visible; the same if it already is. */
 export function showing(range: Range, event: number, events: number): Range {
   if (range.from <= event && event <= range.to) return range;
   const half = (range.to - range.from) / 2;
