@@ -17,7 +17,7 @@ struct Operation {
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
-// What a framework with backward passes knows about the calling thread. Thread rule: any thread;
+// A framework with backward passes, asked about the calling thread. Thread rule: any thread;
 // its functions must not block, allocate, or call back.
 class OperationSource {
  public:

@@ -19,7 +19,7 @@ namespace memtrace::trace {
 struct Block;
 struct FileHeader;
 
-// What the file says about its state, and which parts of it could not be read.
+// The state that the file states about itself, and the parts that could not be read.
 struct Completeness {
   bool closed = false;           // the process closed the file itself
   uint64_t damaged_blocks = 0;   // blocks with a wrong checksum or content; the others are readable

@@ -20,7 +20,7 @@ import torch.multiprocessing as mp
 MIB = 1 << 20
 
 def own_use():
-    # What torch holds in this process, and what the card says is in use by all.
+    # Returns the MiB that torch holds in this process, and those that all processes use of the card.
     free, total = torch.cuda.mem_get_info()
     return {"reserved": torch.cuda.memory_reserved() // MIB, "used": (total - free) // MIB}
 

@@ -127,7 +127,7 @@ for _ in range(3):
         torch.empty(1 << 40, device="cuda")
     except torch.OutOfMemoryError:
         pass
-# What the look has found, it has let go.
+# The search for cycles has released what it found.
 del Node.__del__
 gc.collect()
 print(before - torch.cuda.memory_allocated())
