@@ -12,8 +12,9 @@
 
 namespace memtrace::shim {
 
-// The allocator's interface of torch 2.6 and 2.7, with the signatures of 2.8 for overriding
-// methods: a history always begins anew, and a pool has no memory source of its own.
+// Gives the allocator's interface of torch 2.6 and 2.7 the signatures of 2.8 for the overriding
+// methods: a history that begins keeps what an earlier one noted, and a pool has no memory source
+// of its own.
 template <typename Base>
 class Until2_7 : public Base {
  public:
@@ -39,7 +40,7 @@ class Until2_7 : public Base {
   }
   void recordHistory(bool enabled, CreateContextFn context_recorder, size_t max_entries,
                      RecordContext when) final {
-    recordHistory(enabled, context_recorder, max_entries, when, /*clear=*/true);
+    recordHistory(enabled, context_recorder, max_entries, when, /*clear=*/false);
   }
 };
 
