@@ -19,7 +19,7 @@ TEST(ChunkMapTest, PictureShowsMappedGranules) {
   EXPECT_EQ(map.granules(), 3u);
 }
 
-TEST(ChunkMapTest, RangesCountMaximalRunsNotChunks) {
+TEST(ChunkMapTest, RangesCountContiguousRunsNotChunks) {
   ChunkMap map;
   map.Add({0, 2});
   map.Add({4, 1});

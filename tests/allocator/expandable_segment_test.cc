@@ -57,7 +57,7 @@ TEST_F(ExpandableSegmentTest, GrowthMapsOnlyWhatIsMissing) {
   EXPECT_EQ(OffsetOf(block), 3_MiB);
 }
 
-TEST_F(ExpandableSegmentTest, GrowthInChunksFillsTheLastOneAsFarAsTheHoleGoes) {
+TEST_F(ExpandableSegmentTest, GrowthRoundsUpToChunksWithinTheHole) {
   const auto least = segment_->blocks().holes().PlanGrowth(5 * kGranule);
   EXPECT_EQ(least->InChunks(4, kGranule).size, 8 * kGranule);
   EXPECT_EQ(least->InChunks(4, kGranule).address, segment_->reservation().address());
@@ -93,7 +93,7 @@ TEST_F(ExpandableSegmentTest, ChunkPartlyInUseStays) {
   EXPECT_EQ(segment_->reservation().Picture(), "xxxx");
 }
 
-TEST_F(ExpandableSegmentTest, TrimTakesTheHighestChunksAndNoMoreThanWanted) {
+TEST_F(ExpandableSegmentTest, TrimUnmapsTheHighestChunksFirstUntilEnough) {
   Block* block = Allocate(7 * kGranule);  // chunks of 4, 2, 1
   Free(block);
   EXPECT_EQ(Trim(2 * kGranule), 3u);
@@ -114,7 +114,7 @@ TEST_F(ExpandableSegmentTest, HoleIsFilledBetweenItsFreeNeighbours) {
   Free(c);
 }
 
-TEST_F(ExpandableSegmentTest, FewestGranulesWinOverTheLowestAddress) {
+TEST_F(ExpandableSegmentTest, FewestGranulesArePreferredToTheLowestAddress) {
   Block* a = Allocate(2 * kGranule);
   Allocate(kGranule);
   Block* tail = Allocate(3 * kGranule);
@@ -139,7 +139,7 @@ TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedWhenThatIsCheaper) {
   EXPECT_EQ(OffsetOf(block), 4 * kGranule);
 }
 
-TEST_F(ExpandableSegmentTest, ObtainableIsWhatTheNextRequestCanHave) {
+TEST_F(ExpandableSegmentTest, ObtainableIsTheLargestRequestThatSucceeds) {
   Allocate(60 * kGranule + 1_MiB);
   const Bytes available = vmm_.MemoryInfo()->free;
   EXPECT_EQ(segment_->blocks().holes().Obtainable(available), 3 * kGranule + 1_MiB);
@@ -189,7 +189,7 @@ TEST_F(ExpandableSegmentTest, FailedUnmapKeepsTheRestMapped) {
   EXPECT_EQ(Trim(kAll), 6u);
 }
 
-TEST_F(ExpandableSegmentTest, DestructorGivesEverythingBack) {
+TEST_F(ExpandableSegmentTest, DestructorReleasesEverything) {
   Allocate(5 * kGranule);
   segment_.reset();
   EXPECT_EQ(vmm_.live_mappings() + vmm_.live_chunks() + vmm_.live_reservations(), 0u);

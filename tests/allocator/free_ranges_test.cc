@@ -95,7 +95,7 @@ TEST_F(FreeRangesTest, AmongEqualsTheLowestAddressIsTaken) {
   EXPECT_EQ(Take(10)->address, kStart + 40u);
 }
 
-TEST_F(FreeRangesTest, RangesAreListedTheSmallestFirst) {
+TEST_F(FreeRangesTest, RangesAreListedSmallestFirst) {
   Map(60);
   std::vector<Block*> blocks;
   for (const Bytes size : {5u, 1u, 20u, 1u, 10u, 1u}) blocks.push_back(Take(size));

@@ -51,7 +51,7 @@ TEST_F(MemoryVmmTest, UnmappingUnderUnfinishedWorkIsAFault) {
   EXPECT_THAT(vmm_.faults(), ElementsAre(HasSubstr("of stream 5")));
 }
 
-TEST_F(MemoryVmmTest, UnmappingAfterTheWorkIsFinishedIsNone) {
+TEST_F(MemoryVmmTest, UnmappingAfterTheWorkIsFinishedIsNoFault) {
   const DeviceAddress address = MapOne();
   vmm_.NoteUse(address, 512, streams_.Queue(StreamId{5}));
   streams_.Finish(StreamId{5});
@@ -88,7 +88,7 @@ TEST_F(MemoryVmmTest, AddressesAscendAndAreNotUsedTwice) {
   EXPECT_GT(vmm_.Reserve(2_MiB).value(), first);
 }
 
-TEST_F(MemoryVmmTest, AddressesEndRatherThanBeginAgain) {
+TEST_F(MemoryVmmTest, ExhaustedAddressSpaceIsNotReused) {
   constexpr Bytes kHalf = Bytes{1} << 63;
   EXPECT_TRUE(vmm_.Reserve(kHalf).ok());
   EXPECT_TRUE(absl::IsResourceExhausted(vmm_.Reserve(kHalf).status()));
