@@ -10,7 +10,7 @@
 namespace memtrace::recorder {
 namespace {
 
-TEST(StackIndexTest, TheFirstIdOfAHashStays) {
+TEST(StackIndexTest, FirstIdOfAHashIsKept) {
   StackIndex index;
   EXPECT_EQ(index.Find(5), 0U);
   index.Insert(5, 1);
@@ -20,7 +20,7 @@ TEST(StackIndexTest, TheFirstIdOfAHashStays) {
 }
 
 // Hashes that differ only in their upper bits have the same slot in any table.
-TEST(StackIndexTest, HashesThatFallIntoOnePlaceAreToldApart) {
+TEST(StackIndexTest, CollidingHashesAreDistinguished) {
   StackIndex index;
   for (uint64_t i = 1; i <= 100; ++i) index.Insert(i << 40 | 0xfff, static_cast<uint32_t>(i));
   for (uint64_t i = 1; i <= 100; ++i) EXPECT_EQ(index.Find(i << 40 | 0xfff), i);
