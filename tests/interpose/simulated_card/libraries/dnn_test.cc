@@ -34,7 +34,7 @@ class DnnTest : public ::testing::Test {
   cudnnHandle_t handle_ = nullptr;
 };
 
-TEST_F(DnnTest, VersionIsToldInOneWay) {
+TEST_F(DnnTest, VersionPropertiesAgreeWithTheVersion) {
   int major = 0;
   int minor = 0;
   int patch = 0;
@@ -78,7 +78,7 @@ TEST_F(DnnTest, TensorIsReadBackAsItWasSet) {
 }
 
 // Convolves halves of [1, 8, 16, 16] by 4 filters of 3 x 3: 4096, 576 and 2048 bytes, each copied.
-TEST_F(DnnTest, ConvolutionOffersTensorCoresWithCopiesAndAPlainWay) {
+TEST_F(DnnTest, ConvolutionOffersTensorCoresAndAPlainAlgorithm) {
   cudnnTensorDescriptor_t x = nullptr;
   cudnnTensorDescriptor_t y = nullptr;
   cudnnFilterDescriptor_t w = nullptr;
@@ -157,7 +157,7 @@ TEST_F(DnnTest, RecurrentWeightsAreFoundInsideTheSpaceGiven) {
   cudnnDestroyRNNDescriptor(rnn);
 }
 
-TEST_F(DnnTest, WhatIsNotThereFailsAndIsCountedByName) {
+TEST_F(DnnTest, UnsupportedFunctionsFailAndAreCountedByName) {
   EXPECT_EQ(cudnnSoftmaxForward(handle_, CUDNN_SOFTMAX_FAST, CUDNN_SOFTMAX_MODE_CHANNEL, nullptr,
                                 nullptr, nullptr, nullptr, nullptr, nullptr),
             CUDNN_STATUS_NOT_SUPPORTED);
