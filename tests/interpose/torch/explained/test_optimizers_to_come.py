@@ -29,7 +29,7 @@ for rows in (8, 8, 32768):
 """
 
 
-def test_states_of_optimizers_that_have_not_stepped_are_to_come(tmp_path: Path) -> None:
+def test_states_of_unstepped_optimizers_are_predicted(tmp_path: Path) -> None:
     report = on_card(CLIENTS, tmp_path, card="444MiB,context=100MiB", expect=1).report()
     verdict = report["verdict"]
     assert verdict["cause"] == "capacity", verdict

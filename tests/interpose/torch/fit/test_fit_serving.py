@@ -58,7 +58,7 @@ def unchanged(tmp_path_factory) -> dict:
     return run(MODELS + STEPS, tmp_path_factory.mktemp("unchanged"), "")[0]
 
 
-def test_models_that_serve_wait_in_the_hosts_memory(tmp_path, unchanged):
+def test_serving_models_wait_in_host_memory(tmp_path, unchanged):
     more = """
 assert reference.layers[0].weight.is_cuda and reference.layers[0].weight.shape == (1024, 1024)
 assert torch.equal(reference.table.cpu(), torch.ones(8))
@@ -73,7 +73,7 @@ assert torch.equal(reference.table.cpu(), torch.ones(8))
     assert int(told["cost.offload_bytes"]) == (2 + 1 + 3 + 1 + 0 + 2) * SIZE
 
 
-def test_what_is_trained_after_all_comes_back(tmp_path):
+def test_model_that_is_trained_after_all_is_moved_back(tmp_path):
     more = """
 idle_optimizer = torch.optim.SGD(idle.parameters(), lr=0.1)  # after it was put away
 said["optimizer"] = torch.cuda.memory_allocated()
@@ -95,7 +95,7 @@ assert all(p.untyped_storage().nbytes() == p.nbytes for m in (idle, front, refer
     assert told["changed.offload"] == "1"
 
 
-def test_a_model_that_generates_goes_once(tmp_path):
+def test_generating_model_is_moved_once_per_call(tmp_path):
     script = """
 import json, torch
 from transformers import GPT2Config, GPT2LMHeadModel

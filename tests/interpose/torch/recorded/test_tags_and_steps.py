@@ -12,7 +12,7 @@ def owners(run):
     return {row["name"]: row["bytes"] for row in run.report()["peak"]["by_owner"]}
 
 
-def test_tags_own_what_is_allocated_inside_and_nest(tmp_path):
+def test_tags_own_their_allocations_and_nest(tmp_path):
     script = """
 import memtrace, torch
 
@@ -36,7 +36,7 @@ kept.append(make())
     }
 
 
-def test_a_tagged_coroutine_or_generator_owns_only_what_it_allocates_itself(tmp_path):
+def test_tagged_coroutine_or_generator_owns_only_its_own_allocations(tmp_path):
     script = """
 import asyncio, memtrace, torch
 
@@ -91,7 +91,7 @@ except TypeError:
     assert owners(run) == {"(none)": 68 << 20, "waiting": 3 << 20, "batches": 56 << 20}
 
 
-def test_modules_that_come_late_or_whose_forward_was_interrupted_keep_their_paths(tmp_path):
+def test_late_or_interrupted_modules_keep_their_paths(tmp_path):
     script = """
 import torch
 
@@ -137,7 +137,7 @@ except torch.OutOfMemoryError as error:
 
 
 @pytest.mark.parametrize("name", ["", "a/b"])
-def test_a_tag_that_is_no_name_is_refused(name, tmp_path):
+def test_invalid_tag_is_rejected(name, tmp_path):
     script = f"""
 import memtrace
 try:

@@ -82,7 +82,7 @@ print(json.dumps(answers))
 
 
 @pytest.mark.parametrize("switched", ["True", "False"])
-def test_a_capture_uses_memory_again_when_torch_does(switched, tmp_path):
+def test_capture_reuses_memory_when_torch_does(switched, tmp_path):
     torchs, ours = (
         on_card(
             PROGRAM,

@@ -158,7 +158,7 @@ except torch.OutOfMemoryError as error:
 """
 
 
-def test_an_out_of_memory_says_what_graphs_hold_as_torch_does(tmp_path):
+def test_out_of_memory_reports_graph_memory_as_torch_does(tmp_path):
     for allocator in ("native", "memtrace"):
         run = on_card(
             FULL_BESIDE_A_GRAPH.replace("ASKED", "30000"),
@@ -173,7 +173,7 @@ def test_an_out_of_memory_says_what_graphs_hold_as_torch_does(tmp_path):
         ), said
 
 
-def test_what_only_graphs_can_use_is_an_entry_of_its_own(tmp_path):
+def test_memory_of_private_pools_is_a_separate_entry(tmp_path):
     run = on_card(FULL_BESIDE_A_GRAPH.replace("ASKED", "2900"), tmp_path, card=SMALL_CARD)
     assert "which is mostly free; 512.00 MiB lie free in private pools; 2.83 GiB were asked for" in run.out
     report = run.report()
