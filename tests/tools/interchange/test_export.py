@@ -19,7 +19,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_trace(tmp_path_factory.mktemp("export"))
 
 
-def test_csv_has_a_line_an_event(trace: Path) -> None:
+def test_csv_has_one_line_per_event(trace: Path) -> None:
     rows = list(csv.DictReader(export(trace, "csv").open(newline="")))
     kinds = collections.Counter(row["event"] for row in rows)
     assert kinds == {
@@ -88,7 +88,7 @@ def test_sqlite_views_add_up_to_the_peak(trace: Path) -> None:
     assert frames == [("build", 3), ("<module>", 1)]
 
 
-def test_parquet_says_what_sqlite_says(trace: Path) -> None:
+def test_parquet_agrees_with_sqlite(trace: Path) -> None:
     duckdb = pytest.importorskip("duckdb", reason="an independent reader of Parquet")
     out = export(trace, "parquet")
     base = sqlite3.connect(export(trace, "sqlite"))
@@ -187,7 +187,7 @@ def test_perfetto_counters_reach_the_peak(trace: Path) -> None:
     assert begun == ended == 4
 
 
-def test_chrome_json_is_what_the_profiler_writes(trace: Path) -> None:
+def test_chrome_json_has_the_profilers_format(trace: Path) -> None:
     file = json.loads(export(trace, "chrome").read_text())
     assert file["distributedInfo"]["rank"] == 3 and file["distributedInfo"]["world_size"] == 8
     memory = [event["args"] for event in file["traceEvents"] if event["name"] == "[memory]"]
