@@ -96,7 +96,7 @@ with open("dump.pickle", "rb") as file:
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_history(name, tmp_path, monkeypatch):
+def test_history_functions_work(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     on_card(START + WORKS[name], tmp_path)
 

@@ -140,7 +140,7 @@ EXACT = ("a_graphs_memory_is_its_own", "use_count", "statistics_by_pool")
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_pool(name, tmp_path):
+def test_pool_functions_work(name, tmp_path):
     on_card(MIB + WORKS[name], tmp_path, card=SMALL_CARD if name in EXACT else "24GiB")
 
 
