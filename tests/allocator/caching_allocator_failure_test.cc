@@ -60,7 +60,7 @@ TEST(FullCardTest, RetriesAndFailuresAreCountedAsTorchDoes) {
   EXPECT_THAT(card.Contents(), IsEmpty());
 }
 
-TEST(FullCardTest, LimitStopsGrowthNotReuse) {
+TEST(FullCardTest, LimitStopsGrowthButNotReuse) {
   Card card(64_MiB, {.limit = 16_MiB});
   const DeviceAddress address = card.Allocate(16_MiB);
   const OutOfMemoryEvent event = card.FailToAllocate(512);
@@ -123,7 +123,7 @@ TEST(TakeBackTest, WaitingFreesAreUsedBeforeOutOfMemoryIsReported) {
   EXPECT_EQ(card.allocator.accounts().statistics().num_ooms, 0);
 }
 
-TEST(TakeBackTest, WaitingFreesOfAnotherStreamAreRemapped) {
+TEST(TakeBackTest, MemoryOfWaitingFreesIsReclaimedForAnotherStream) {
   Card card(64_MiB);
   const DeviceAddress shared = card.Allocate(64_MiB, kSide);
   EXPECT_TRUE(card.Share(shared, 64_MiB, kMain).ok());
@@ -283,7 +283,7 @@ TEST(FailingPoolTest, FailedReleaseOfAddressSpaceIsRetried) {
   EXPECT_FALSE(card.allocator.pools().Uses({0, 1}).ok());
 }
 
-TEST_P(FailingDriverTest, EmptyCacheThatFailsCanBeRepeated) {
+TEST_P(FailingDriverTest, FailedEmptyCacheCanBeRetried) {
   FailEachCall(
       GetParam(),
       [](Card& card) {

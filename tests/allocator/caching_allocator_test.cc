@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(CachingAllocatorTest, FreedBlockIsUsedAgainWithoutTheDriver) {
+TEST(CachingAllocatorTest, FreedBlockIsReusedWithoutTheDriver) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(5_MiB);
   EXPECT_TRUE(card.Free(address).ok());
@@ -74,7 +74,7 @@ TEST(CachingAllocatorTest, SharedBlockWaitsForTheOtherStream) {
   EXPECT_EQ(card.Allocate(4_MiB), shared);
 }
 
-TEST(CachingAllocatorTest, RecordingTheOwnStreamDefersNothing) {
+TEST(CachingAllocatorTest, RecordingTheOwnStreamDefersNoFree) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(4_MiB);
   EXPECT_TRUE(card.Share(address, 4_MiB, kMain).ok());
@@ -251,7 +251,7 @@ TEST(CachingAllocatorTest, SecondReservationIsMadeIfTheFirstIsFragmented) {
   EXPECT_THAT(card.vmm.faults(), IsEmpty());
 }
 
-TEST(CachingAllocatorTest, DestructorLeavesNothingOnTheCard) {
+TEST(CachingAllocatorTest, DestructorFreesEverythingOnTheCard) {
   CallFailures failures;
   MemoryStreams streams(&failures);
   MemoryVmm vmm({.capacity = 64_MiB}, &streams, &failures);

@@ -36,7 +36,7 @@ class CaptureFreesTest : public HeapParts {
   CaptureFrees captures_{&streams_};
 };
 
-TEST_F(CaptureFreesTest, ABlockIsOrderedOnceItsStreamHasJoinedTheOthers) {
+TEST_F(CaptureFreesTest, BlockIsTakenOnceItsStreamHasJoinedTheOthers) {
   BeginCapture();
   Block* block = FreeShared();
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());

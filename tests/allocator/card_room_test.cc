@@ -80,7 +80,7 @@ TEST_F(CardRoomTest, LimitBoundsWhatIsLeft) {
   EXPECT_EQ(room_.Left(), 12_MiB);
 }
 
-TEST_F(CardRoomTest, LimitBelowWhatIsMappedLeavesNothing) {
+TEST_F(CardRoomTest, LimitBelowMappedMemoryLeavesNothing) {
   Map(20_MiB);
   ASSERT_TRUE(room_.Look().ok());
   room_.SetLimit(4_MiB);

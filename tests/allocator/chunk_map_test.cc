@@ -35,7 +35,7 @@ TEST(ChunkMapTest, RangesCountContiguousRunsNotChunks) {
   EXPECT_EQ(map.ranges(), 0);
 }
 
-TEST(ChunkMapTest, OnlyWholeChunksAreInside) {
+TEST(ChunkMapTest, InsideReturnsOnlyWholeChunks) {
   ChunkMap map;
   map.Add({0, 4});
   map.Add({4, 2});

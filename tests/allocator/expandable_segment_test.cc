@@ -49,7 +49,7 @@ class ExpandableSegmentTest : public ::testing::Test {
   std::unique_ptr<ExpandableSegment> segment_;
 };
 
-TEST_F(ExpandableSegmentTest, GrowthMapsOnlyWhatIsMissing) {
+TEST_F(ExpandableSegmentTest, GrowthMapsOnlyTheMissingGranules) {
   Allocate(3_MiB);
   EXPECT_EQ(segment_->reservation().Picture(), "xx");
   const Block* block = Allocate(4_MiB);  // 1 MiB is free already: 3 more, so two granules
@@ -85,7 +85,7 @@ TEST_F(ExpandableSegmentTest, TrimUnmapsWholeFreeChunksOnly) {
   EXPECT_EQ(segment_->reservation().Picture(), "....xx");
 }
 
-TEST_F(ExpandableSegmentTest, ChunkPartlyInUseStays) {
+TEST_F(ExpandableSegmentTest, PartlyUsedChunkStaysMapped) {
   Block* a = Allocate(4 * kGranule);
   Free(a);
   Allocate(512);
@@ -126,7 +126,7 @@ TEST_F(ExpandableSegmentTest, FewestGranulesArePreferredToTheLowestAddress) {
   EXPECT_EQ(segment_->reservation().Picture(), "..xxxxx");
 }
 
-TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedWhenThatIsCheaper) {
+TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedIfCheaper) {
   Block* a = Allocate(5 * kGranule);  // chunks of 4 and 1
   Block* b = Allocate(2 * kGranule);
   Allocate(kGranule);
@@ -146,7 +146,7 @@ TEST_F(ExpandableSegmentTest, ObtainableIsTheLargestRequestThatSucceeds) {
   EXPECT_EQ(segment_->blocks().holes().PlanGrowth(3 * kGranule + 1_MiB)->size, available);
 }
 
-TEST_F(ExpandableSegmentTest, FailedCallOfAGrowthLeavesNothingBehind) {
+TEST_F(ExpandableSegmentTest, FailedGrowthLeavesNothingMapped) {
   Allocate(3_MiB);
   // 37 granules are chunks of 32, 4 and 1, with three calls each; the tenth call gives access to
   // all.

@@ -51,7 +51,7 @@ TEST_F(FreeRangesTest, TakingCutsFromTheFront) {
   EXPECT_THAT(Contents(), ElementsAre(std::pair(3, 7)));
 }
 
-TEST_F(FreeRangesTest, TakingAllLeavesNothing) {
+TEST_F(FreeRangesTest, TakingEverythingLeavesNoRange) {
   Map(10);
   Take(10);
   EXPECT_THAT(Contents(), IsEmpty());
@@ -106,7 +106,7 @@ TEST_F(FreeRangesTest, RangesAreListedSmallestFirst) {
 }
 
 // The naive rule looks through the list of all ranges.
-TEST_F(FreeRangesTest, RandomTakesAndReturnsFollowTheNaiveRule) {
+TEST_F(FreeRangesTest, RandomOperationsAgreeWithANaiveModel) {
   Map(100'000);
   std::mt19937_64 random(1);
   std::vector<Block*> taken;

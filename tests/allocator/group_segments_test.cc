@@ -43,7 +43,7 @@ class GroupSegmentsTest : public testing::Test {
   GroupSegments segments_ = SegmentsOf(nullptr);
 };
 
-TEST_F(GroupSegmentsTest, ASegmentUsuallyGrowsOverTheWholeCard) {
+TEST_F(GroupSegmentsTest, DefaultSegmentIsExpandableOverTheWholeCard) {
   const SegmentShape shape = segments_.NextShape(4_MiB, {.total = kCard});
   EXPECT_EQ(shape.size, 72_MiB);
   EXPECT_EQ(shape.granule, 2_MiB);
@@ -76,7 +76,7 @@ TEST_F(GroupSegmentsTest, SourceIsAskedForTorchsSegmentSizes) {
       << "the card's memory is not its";
 }
 
-TEST_F(GroupSegmentsTest, TheSegmentThatMapsTheFewestGranulesGrows) {
+TEST_F(GroupSegmentsTest, SegmentThatNeedsTheFewestGranulesGrows) {
   Add();
   ExpandableSegment& second = Add();
   EXPECT_EQ(segments_.PlanGrowth(5_MiB)->hole->segment, segments_.all().front().get())

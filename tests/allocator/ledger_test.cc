@@ -21,7 +21,7 @@ class LedgerTest : public HeapParts {
   }
 };
 
-TEST_F(LedgerTest, AnUnusedCardHasNothing) { EXPECT_EQ(Ledger().reserved, 0U); }
+TEST_F(LedgerTest, UnusedCardHasAnEmptyLedger) { EXPECT_EQ(Ledger().reserved, 0U); }
 
 TEST_F(LedgerTest, MemoryInUseCountsRequestedAndAllocatedBytes) {
   Allocate(4_MiB - 100);

@@ -94,7 +94,7 @@ TEST_F(PlanCursorTest, EqualLayersAreDistinguishedByTheCursorsPosition) {
   EXPECT_EQ(Places("a bcde Xbcde bcdef bcdebcdebcdef"), "0 1234 -5678 9abcd 123456789abcd");
 }
 
-TEST_F(PlanCursorTest, SkippedLayerIsNoticedAtTheEndOfTheRepetition) {
+TEST_F(PlanCursorTest, SkippedLayerIsNoticedAfterTheRepeatedLayers) {
   Plan("a|bcdebcdebcdefghij");
   const std::string places = Places("a bcdebcdefghij bcde");
   EXPECT_EQ(places.substr(0, 10), "0 12345678");  // two layers, as if nothing were missing

@@ -46,7 +46,7 @@ TEST(PlanTest, WrittenPlanIsReadBack) {
   EXPECT_EQ(plan->Find(DeviceIndex{0}, 2), nullptr);
 }
 
-TEST(PlanTest, PlanOfOneCardServesEveryCard) {
+TEST(PlanTest, PlanOfOneCardAppliesToEveryCard) {
   const auto plan = Plan::Parse(kText);
   EXPECT_EQ(plan->Find(DeviceIndex{3}, 1), plan->Find(DeviceIndex{0}, 1));
   const auto two = Plan::Parse(
@@ -56,7 +56,7 @@ TEST(PlanTest, PlanOfOneCardServesEveryCard) {
   EXPECT_EQ(two->Find(DeviceIndex{2}, 0), nullptr);
 }
 
-TEST(PlanTest, EmptyPlanPlansNothing) {
+TEST(PlanTest, EmptyPlanHasNoSections) {
   const auto plan = Plan::Parse("memtrace-plan 1\nend\n");
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->Find(DeviceIndex{0}, 0), nullptr);

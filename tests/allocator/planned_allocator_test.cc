@@ -47,7 +47,7 @@ void Free(Card& card, const std::vector<DeviceAddress>& blocks) {
   for (const DeviceAddress block : blocks) EXPECT_TRUE(card.Free(block).ok());
 }
 
-TEST(PlannedAllocatorTest, BlocksLieWhereThePlanSays) {
+TEST(PlannedAllocatorTest, BlocksArePlacedAsPlanned) {
   Card card(128_MiB, Following({{4_MiB, 12_MiB}, {8_MiB, 0}, {4_MiB, 8_MiB}}));
   const auto blocks = {card.Allocate(4_MiB), card.Allocate(8_MiB), card.Allocate(4_MiB)};
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 8MiB 4MiB 4MiB"));
@@ -55,7 +55,7 @@ TEST(PlannedAllocatorTest, BlocksLieWhereThePlanSays) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{3, 0}));
 }
 
-TEST(PlannedAllocatorTest, OnlyWhatIsTouchedIsMapped) {
+TEST(PlannedAllocatorTest, OnlyChunksOfPlacedBlocksAreMapped) {
   Card card(128_MiB, Following({{3_MiB, 5_MiB}, {60_MiB, 8_MiB}}));
   card.Allocate(3_MiB);
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: (1MiB) 3MiB"));
@@ -83,7 +83,7 @@ TEST(PlannedAllocatorTest, CycleRepeatsWithoutDriverCalls) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{16, 0}));
 }
 
-TEST(PlannedAllocatorTest, SmallRequestsHaveNoPlace) {
+TEST(PlannedAllocatorTest, SmallRequestsAreNotPlanned) {
   Card card(128_MiB, Following({{4_MiB, 0}, {4_MiB, 4_MiB}}));
   card.Allocate(4_MiB);
   card.Allocate(512);
@@ -135,7 +135,7 @@ TEST(PlannedAllocatorTest, EachStreamHasItsSection) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 0}));
 }
 
-TEST(PlannedAllocatorTest, PoolsHaveNoPlan) {
+TEST(PlannedAllocatorTest, PoolsAreNotPlanned) {
   Card card(128_MiB, Following({{4_MiB, 0}, {4_MiB, 4_MiB}}));
   card.allocator.pools().Retain({0, 1});
   ASSERT_TRUE(card.allocator.pools().BeginRouting({0, 1}, [](StreamId) { return true; }).ok());

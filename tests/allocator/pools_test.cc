@@ -52,7 +52,7 @@ TEST_F(PoolsTest, RequestsOfARoutedStreamGoToItsPool) {
   EXPECT_EQ(PoolOf(card_.Allocate(3_MiB)), PoolId{});
 }
 
-TEST_F(PoolsTest, TheFirstRoutingThatTakesARequestGetsIt) {
+TEST_F(PoolsTest, FirstMatchingRoutingGetsTheRequest) {
   Begin(kOther);
   Begin(kGraph);
   EXPECT_EQ(PoolOf(card_.Allocate(3_MiB)), kOther);
@@ -320,7 +320,7 @@ TEST_F(PoolsTest, SourceIsAskedForTorchsSegmentSizesAndGetsThemBack) {
                                    Pair(testing::_, 20_MiB), Pair(testing::_, 18_MiB)));
 }
 
-TEST_F(PoolsTest, ASourceCountsTowardsTheLimit) {
+TEST_F(PoolsTest, MemoryOfASourceCountsTowardsTheLimit) {
   auto source = std::make_shared<WrittenSource>();
   card_.allocator.pools().Retain(kOther);
   ASSERT_TRUE(card_.allocator.pools().SetSource(kOther, source).ok());

@@ -99,7 +99,7 @@ TEST_F(QuickGroupsTest, PrivatePoolsAreLeftToTheHeap) {
   EXPECT_EQ(Try(4_MiB), DeviceAddress{});
 }
 
-TEST_F(QuickGroupsTest, StreamsPastTheBoundAreLeftToTheHeap) {
+TEST_F(QuickGroupsTest, StreamsBeyondTheLimitAreLeftToTheHeap) {
   for (uint64_t stream = 1; stream <= 63; ++stream) Group(StreamId{stream});
   const DeviceAddress last_kept = Allocate(4_MiB, StreamId{64});
   const DeviceAddress past = Allocate(4_MiB, StreamId{65});

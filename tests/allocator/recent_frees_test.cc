@@ -30,7 +30,7 @@ class RecentFreesTest : public ::testing::Test {
   std::vector<Block*> left_;
 };
 
-TEST_F(RecentFreesTest, TheLastOneOfTheSizeComesFirst) {
+TEST_F(RecentFreesTest, LastFreedBlockOfTheSizeComesFirst) {
   Block* first = New(1_MiB);
   Block* second = New(1_MiB);
   Put(first);

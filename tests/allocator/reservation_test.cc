@@ -97,7 +97,7 @@ TEST_F(ReservationTest, ChunksUnderARangeAreThoseThatItTouches) {
   EXPECT_TRUE(reservation_->ChunksUnder({At(7), At(8)}).empty());
 }
 
-TEST_F(ReservationTest, FailureInTheMiddleOfAMappingLeavesAllAsBefore) {
+TEST_F(ReservationTest, FailureDuringAMappingChangesNothing) {
   ASSERT_TRUE(Map(0, 2).ok());
   // Chunks of 4, 2 and 1 are each created and mapped; then one call gives access to all of them.
   for (const DriverCall call : {DriverCall::kCreate, DriverCall::kMap, DriverCall::kGiveAccess}) {
@@ -117,7 +117,7 @@ TEST_F(ReservationTest, FailureInTheMiddleOfAMappingLeavesAllAsBefore) {
   EXPECT_EQ(reservation_->Picture(), "xx..xxxxxxx");
 }
 
-TEST_F(ReservationTest, CardThatIsFullInTheMiddleOfAMappingLeavesAllAsBefore) {
+TEST_F(ReservationTest, FullCardDuringAMappingChangesNothing) {
   ASSERT_TRUE(Map(0, 2).ok());
   EXPECT_EQ(Map(4, 15, /*chunk=*/4).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(reservation_->Picture(), "xx");
@@ -125,7 +125,7 @@ TEST_F(ReservationTest, CardThatIsFullInTheMiddleOfAMappingLeavesAllAsBefore) {
   EXPECT_EQ(vmm_.live_mappings(), 1u);
 }
 
-TEST_F(ReservationTest, UndoRestUnmapsWhatCouldNotBeUndone) {
+TEST_F(ReservationTest, UndoRestUnmapsRemainingChunks) {
   FailFromCallOn(5);  // create, map, release, create: the second chunk is not mapped
   EXPECT_FALSE(Map(0, 6).ok());
   EXPECT_EQ(reservation_->mapped(), 0u);

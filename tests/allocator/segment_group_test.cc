@@ -40,7 +40,7 @@ TEST_F(SegmentGroupTest, LargeRequestMergesRecentlyFreedBlocks) {
 }
 
 // 3 MiB are cut from the range of 4 MiB, not from the one of 10 MiB.
-TEST_F(SegmentGroupTest, ALargeRequestGetsTheBestFit) {
+TEST_F(SegmentGroupTest, LargeRequestGetsTheBestFit) {
   const DeviceAddress ten = Allocate(10_MiB);
   Allocate(2_MiB);
   const DeviceAddress four = Allocate(4_MiB);

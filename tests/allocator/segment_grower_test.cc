@@ -114,7 +114,7 @@ TEST_F(SegmentGrowerTest, ShortfallIsEverythingIfTheCardIsTooSmallOrUnreadable) 
   EXPECT_EQ(grower_.Shortfall(Group(), 2_MiB, kNoPlace), SegmentGroups::kEverything);
 }
 
-TEST_F(SegmentGrowerTest, GroupWithoutAPlanHasNoPlaces) {
+TEST_F(SegmentGrowerTest, GroupWithoutAPlanHasNoPlannedPlaces) {
   EXPECT_TRUE(grower_.NextPlace(Group(), 4_MiB).is_null());
   EXPECT_EQ(grower_.TryPlace(Group(), 4_MiB, kNoPlace, kUnlimited).value(), nullptr);
   EXPECT_EQ(grower_.TrySpare(Group(), 4_MiB).value(), nullptr);

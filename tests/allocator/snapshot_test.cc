@@ -37,7 +37,7 @@ TEST_F(SnapshotTest, UnmappedAddressSpaceIsNotASegment) {
   EXPECT_THAT(Snapshot(), IsEmpty());
 }
 
-TEST_F(SnapshotTest, EachMappedRangeIsASegmentOfItsOwn) {
+TEST_F(SnapshotTest, EachMappedRangeIsASeparateSegment) {
   const DeviceAddress low = Allocate(4_MiB);
   const DeviceAddress middle = Allocate(8_MiB);
   const DeviceAddress high = Allocate(2_MiB);

@@ -195,7 +195,7 @@ TEST_F(WaitingFreesTest, BlockOfTheDefaultPoolIsNotReturnedWithinACapture) {
   EndCaptures();
 }
 
-TEST_F(WaitingFreesTest, OldestEventIsWaitedForFirst) {
+TEST_F(WaitingFreesTest, OldestEventIsAwaitedFirst) {
   const Block* first = FreeShared(kOther);
   const Block* second = FreeShared(kSide);
   ASSERT_TRUE(waiting_.CompleteNext().ok());

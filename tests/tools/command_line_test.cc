@@ -142,7 +142,7 @@ TEST_F(CommandLineTest, VersionIsPrintedToStdout) {
   EXPECT_THAT(outcome.out, StartsWith("memtrace 0."));
 }
 
-TEST_F(CommandLineTest, HelpIsAVerbAsWellAsAFlag) {
+TEST_F(CommandLineTest, HelpWorksAsVerbAndAsFlag) {
   EXPECT_EQ(shell_.Run("memtrace help").out, shell_.Run("memtrace --help").out);
   EXPECT_EQ(shell_.Run("memtrace help tree").out, shell_.Run("memtrace tree --help").out);
   EXPECT_EQ(shell_.Run("memtrace help run").out, shell_.Run("memtrace run --help").out);

@@ -119,7 +119,7 @@ TEST_F(MomentVerbsTest, TreeKeepsTheLargestRowsAndCountsTheRest) {
                                  Not(HasSubstr("train.py:7")), HasSubstr("1 smaller rows")));
 }
 
-TEST_F(MomentVerbsTest, DiffShowsWhatStepsLeftBehind) {
+TEST_F(MomentVerbsTest, DiffShowsMemoryKeptBetweenSteps) {
   const json diff = Json("memtrace diff --at step:2 --at step:5 --json leak.trace");
   ASSERT_EQ(diff["rows"].size(), 1U);
   EXPECT_EQ(diff["rows"][0]["site"], "train.py:9");

@@ -85,7 +85,7 @@ class RunningProgramTest : public testing::Test {
   pid_t child_ = 0;
 };
 
-TEST_F(RunningProgramTest, TopShowsWhoHoldsTheCardNow) {
+TEST_F(RunningProgramTest, TopShowsTheCurrentHolders) {
   StartRecording();
   usleep(1'200'000);  // the summary of the first second
   const Outcome text = shell_.Run("memtrace top " + pid());

@@ -71,7 +71,7 @@ TEST_F(UnwrittenResultTest, UnwritableFileIsReportedAndLeavesNothing) {
   }
 }
 
-TEST_F(UnwrittenResultTest, DevicesAndPipesAreWrittenToAndNotReplaced) {
+TEST_F(UnwrittenResultTest, DevicesAndPipesAreWrittenAndNotReplaced) {
   for (const char* words : {"report run.trace -o ", "export --to csv run.trace -o "}) {
     const std::string command = std::string("memtrace ") + words;
     const Outcome full = shell_.Run(command + "/dev/full");

@@ -28,7 +28,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(CudaVmm, VmmContract, CudaVmmDriver);
 
 TEST(CudaVmmTest, MissingCardIsNotOpened) { EXPECT_FALSE(CudaVmm::Open(DeviceIndex{7}).ok()); }
 
-TEST(CudaVmmTest, CallsLeaveTheCurrentContextOfTheThreadAlone) {
+TEST(CudaVmmTest, CallsDoNotChangeTheCurrentContext) {
   const auto vmm = CudaVmm::Open(DeviceIndex{0}).value();
   const Driver& driver = *Driver::Get().value();
   driver.CtxSetCurrent(nullptr);

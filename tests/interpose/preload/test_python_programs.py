@@ -214,7 +214,7 @@ def test_users_python_paths_follow_ours(tmp_path):
     assert paths[0].endswith("/memtrace/inject") and paths[1:] == ["/somewhere", "/else"]
 
 
-def test_child_of_a_shell_is_hooked_once(tmp_path):
+def test_python_path_is_added_once_for_a_child_of_a_shell(tmp_path):
     script = (
         "import os, subprocess, sys\n"
         "command = f'{sys.executable} -c \"import os; print(os.environ[chr(80)+\\'YTHONPATH\\'])\"'\n"

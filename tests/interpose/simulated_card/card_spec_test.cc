@@ -129,7 +129,7 @@ TEST(CardProfilesTest, AreSortedPlausibleAndParse) {
   }
 }
 
-TEST(CardProfilesTest, GiveEachCardItsMultiprocessors) {
+TEST(CardProfilesTest, HaveTheRightMultiprocessorCounts) {
   const std::vector<std::pair<std::string_view, int>> cases = {
       {"rtx-3080", 68},
       {"rtx-3080-12gb", 70},

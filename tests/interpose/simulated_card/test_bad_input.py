@@ -104,7 +104,7 @@ def test_invalid_card_variable_ends_a_program_that_imports_torch(card, sentence)
     assert (done.returncode, done.stdout, done.stderr) == (5, "", f"memtrace: {sentence}\n")
 
 
-def test_a_program_with_a_static_runtime_is_named():
+def test_program_with_a_static_runtime_is_named():
     run = memtrace("run", "-q", "--card", "1GiB", "--", str(STATIC_PROGRAM))
     assert run.status != 0
     assert said(run.err) == [

@@ -190,7 +190,7 @@ TEST_F(TestBedTest, PlannedFailuresChangeNothing) {
   EXPECT_THAT(error, HasSubstr("write FUNCTION@N=ERROR"));
 }
 
-TEST_F(TestBedTest, LibraryCallsAndLaunchesCanFailToo) {
+TEST_F(TestBedTest, LibraryCallsAndLaunchesCanFail) {
   Plan("cublasSgemm@1=719");
   EXPECT_EQ(memtrace_card_launch_call("cublasSgemm", stream_), 719);
   EXPECT_EQ(memtrace_card_launch_call("cublasSgemm", stream_), 0);

@@ -88,7 +88,7 @@ TEST_F(WatchedCallsTest, NewPlanRestartsCounting) {
   EXPECT_THAT(CallTimes(2, "cuMemMap"), ElementsAre(0, 1));
 }
 
-TEST_F(WatchedCallsTest, OthersTakeMemoryBeforeTheCall) {
+TEST_F(WatchedCallsTest, PlannedMemoryOfOthersIsTakenBeforeTheCall) {
   Plan("cuMemMap@2=other:1.5GiB");
   EXPECT_EQ(Call("cuMemMap"), 0);
   EXPECT_EQ(taken_, 0u);

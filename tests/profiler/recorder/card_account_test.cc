@@ -128,7 +128,7 @@ TEST_F(CardAccountTest, LabelledPartsCountApartFromTheRestOfTheBlock) {
   EXPECT_EQ(account_.Parts(address, flat).size(), 2U);
 }
 
-TEST_F(CardAccountTest, ALabelOfAWholeBlockReplacesThoseOfItsParts) {
+TEST_F(CardAccountTest, LabelOfAWholeBlockReplacesThoseOfItsParts) {
   const LiveBlock flat = Allocate(1000);
   account_.Label({.address = 0x1000, .size = 1000, .role = Role::kParameter}, &flat);
   EXPECT_THAT(account_.Parts(DeviceAddress{0x1000}, flat), IsEmpty()) << "the live table has it";

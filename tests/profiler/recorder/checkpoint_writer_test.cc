@@ -142,7 +142,7 @@ TEST_F(CheckpointWriterTest, BlockAllocatedDuringACheckpointIsNotRestated) {
   EXPECT_THAT(RestatedBirths(), ElementsAre(1));
 }
 
-TEST_F(CheckpointWriterTest, TheNextCheckpointRestatesEverythingAgain) {
+TEST_F(CheckpointWriterTest, NextCheckpointRestatesEverything) {
   Add(1);
   for (int i = 0; i < 300; ++i) {  // checkpoints have numbers of eight bits
     live_.Remove(kCard, DeviceAddress{2 << 12});

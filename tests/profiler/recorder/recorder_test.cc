@@ -190,7 +190,7 @@ TEST(RecorderTest, OutOfMemoryIsWrittenOnlyWithTheLedgersOfAllCards) {
   EXPECT_EQ(lines[3], "  card 1 total=20");
 }
 
-TEST(RecorderTest, WithoutAFileNamesAndOwnersStillWork) {
+TEST(RecorderTest, NamesAndOwnersWorkWithoutAFile) {
   NumberSymbolizer symbolizer;
   Recorder recorder(trace::TraceWriter::Stopped(absl::PermissionDeniedError("no")), symbolizer);
   recorder.scopes().PushTag("policy");
@@ -203,7 +203,7 @@ TEST(RecorderTest, WithoutAFileNamesAndOwnersStillWork) {
   EXPECT_TRUE(recorder.trace().TakeFailure().ok());
 }
 
-TEST(RecorderTest, AfterCloseEventsAreCountedAsLost) {
+TEST(RecorderTest, EventsAfterCloseAreCountedAsLost) {
   RecordedRun run;
   run.Allocate(DeviceAddress{0x200}, 1);
   run.recorder().Close();

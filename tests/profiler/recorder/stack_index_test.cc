@@ -27,7 +27,7 @@ TEST(StackIndexTest, CollidingHashesAreDistinguished) {
   EXPECT_EQ(index.Find(uint64_t{101} << 40 | 0xfff), 0U);
 }
 
-TEST(StackIndexTest, AllAreFoundWhileTheTableGrows) {
+TEST(StackIndexTest, StacksAreFoundWhileTheTableGrows) {
   constexpr uint64_t kStacks = 50'000;  // the first table has 4,096 places
   StackIndex index;
   std::atomic<uint64_t> inserted = 0;

@@ -123,7 +123,7 @@ TEST_F(TagScopesTest, ScopeByNameReplacesOwnerAndModule) {
   EXPECT_EQ(Now(), "run model 0");
 }
 
-TEST_F(TagScopesTest, EachChangeOfAnOwnerIsAnEventOfItsThread) {
+TEST_F(TagScopesTest, OwnerChangesAreEventsOfTheirThread) {
   scopes_.PushTag("run");
   scopes_.PushModule("model");
   scopes_.PushTag("policy");
@@ -158,7 +158,7 @@ TEST_F(TagScopesTest, ContextHasStackAndScope) {
   EXPECT_NE(context.owner, 0U);
 }
 
-TEST_F(TagScopesTest, WithoutBackwardPassesNoForwardIsKnown) {
+TEST_F(TagScopesTest, ForwardScopesAreNotKeptWithoutBackwardPasses) {
   scopes_.PushTag("policy");
   EXPECT_EQ(scopes_.OfForward(0), 0U);
 }

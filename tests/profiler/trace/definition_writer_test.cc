@@ -53,7 +53,7 @@ TEST_F(DefinitionWriterTest, EmptyTextIsZeroAndIsNotWritten) {
   EXPECT_EQ(blocks_.begun(), 0U);
 }
 
-TEST_F(DefinitionWriterTest, AStringIsCutAt16KiB) {
+TEST_F(DefinitionWriterTest, StringIsTruncatedAt16KiB) {
   const std::string most(16 << 10, 'x');
   const StringId id = definitions_.String(most + "and more");
   EXPECT_EQ(definitions_.String(most), id);

@@ -254,7 +254,7 @@ INSTANTIATE_TEST_SUITE_P(Pages, RecordBlocksTest, testing::Bool(),
 // A system call for each event would cost too much, so frequent ones are collected.
 class WrittenBlocksTest : public RecordBlocksTest {};
 
-TEST_P(WrittenBlocksTest, FrequentEventsAreWrittenFourKibibytesAtATime) {
+TEST_P(WrittenBlocksTest, FrequentEventsAreWrittenInFourKibibytePieces) {
   Begin();
   Put(4000 - sizeof(BlockHeader), 'a', /*at_once=*/false);
   EXPECT_EQ(BlocksOf(path_).at(0).header.committed, 0U);

@@ -28,7 +28,7 @@ class TextTraceTest : public testing::Test {
   const std::string path_ = folder_.File("text.trace");
 };
 
-TEST_F(TextTraceTest, EveryKindOfLineIsReadAndPrinted) {
+TEST_F(TextTraceTest, EveryKindOfLineRoundTrips) {
   constexpr std::string_view kText =
       R"(info command python train.py --lr 1e-4
 info host node7

@@ -183,7 +183,7 @@ TEST_F(TraceDamageTest, UnfinishedBlockHeaderIsNotDamage) {
   EXPECT_EQ(Open(hit).completeness().damaged_blocks, 1U) << "this one has records";
 }
 
-TEST_F(TraceDamageTest, RandomBytesNeverCrashTheReader) {
+TEST_F(TraceDamageTest, RandomBytesDoNotCrashTheReader) {
   std::mt19937_64 random(11);
   const std::string whole = LargeTrace();
   for (int round = 0; round < 300; ++round) {

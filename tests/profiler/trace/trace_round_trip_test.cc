@@ -65,7 +65,7 @@ TEST_F(TraceRoundTripTest, EventsCanBeReadWhileReadingEvents) {
   EXPECT_EQ(inner, events.size());
 }
 
-TEST_F(TraceRoundTripTest, WithoutSharedPagesTheFileIsTheSame) {
+TEST_F(TraceRoundTripTest, FileIsTheSameWithoutSharedPages) {
   std::mt19937_64 random(43);
   const std::vector<Event> events = RandomEvents(20'000, random);
   Begin({.map_pages = false});

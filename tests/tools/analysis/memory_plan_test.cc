@@ -126,7 +126,7 @@ TEST(MemoryPlanTest, RunThatNeverRepeatsIsAPrologue) {
   EXPECT_TRUE(FitsTheRun(run, plan.section));
 }
 
-TEST(MemoryPlanTest, RunThatEndsInAFailureIsAPrologueWithTheFailedRequest) {
+TEST(MemoryPlanTest, FailedRunIsAPrologueWithTheFailedRequest) {
   RequestLog log;
   for (int i = 0; i < 10; ++i) log.Allocate(0, 0, 2_MiB);
   log.Fail(0, 0, 40_MiB);

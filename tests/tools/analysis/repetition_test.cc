@@ -36,9 +36,11 @@ TEST(RepetitionTest, StepsAfterAPrologueAreFound) {
   EXPECT_EQ(Found(Blocks("xyz abcde abcde abcde")), "3..18 by 5");
 }
 
-TEST(RepetitionTest, TwoStepsSuffice) { EXPECT_EQ(Found(Blocks("xyz abcde abcde")), "3..13 by 5"); }
+TEST(RepetitionTest, TwoStepsAreEnough) {
+  EXPECT_EQ(Found(Blocks("xyz abcde abcde")), "3..13 by 5");
+}
 
-TEST(RepetitionTest, TailDoesNotHideThem) {
+TEST(RepetitionTest, StepsAreFoundBeforeATail) {
   EXPECT_EQ(Found(Blocks("xy abcde abcde abcde abQRSTU")), "2..19 by 5");
 }
 

@@ -23,7 +23,7 @@ std::string Lives(const StreamRequests& requests) {
   return text;
 }
 
-TEST(RequestLogTest, DeathsAreCountedInRequestsOfTheStream) {
+TEST(RequestLogTest, LifetimesAreCountedInRequestsOfTheStream) {
   RequestLog log;
   const auto first = log.Allocate(0, 7, 2_MiB);
   const auto second = log.Allocate(0, 7, 3_MiB);

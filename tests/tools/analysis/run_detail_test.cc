@@ -163,7 +163,7 @@ TEST(RunDetailTest, OnlyTheLastFailuresAreExact) {
   EXPECT_EQ(card.choice.exact[0].last, 100U);
 }
 
-TEST(LeastBytesTest, IsAPowerOfTwoThatFewBlocksReach) {
+TEST(LeastBytesTest, IsAPowerOfTwoThatLimitsTheNumberOfBlocks) {
   UsageCurve curve;
   curve.blocks_by_size[3] = 100;
   curve.blocks_by_size[10] = 5;

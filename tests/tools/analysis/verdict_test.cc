@@ -116,14 +116,14 @@ TEST_F(VerdictTest, LimitIsTheCauseOnlyIfTheCardHadRoom) {
   EXPECT_EQ(FoundCause(), Cause::kLimit);
 }
 
-TEST_F(VerdictTest, OtherProcessesAreTheCauseOnlyIfTheyHoldWhatIsMissing) {
+TEST_F(VerdictTest, OtherProcessesAreTheCauseOnlyIfTheyHoldTheShortfall) {
   account_.other_processes = 29;
   EXPECT_EQ(FoundCause(), Cause::kCapacity);
   failed_.event.obtainable = 1;
   EXPECT_EQ(FoundCause(), Cause::kOtherProcess);
 }
 
-TEST_F(VerdictTest, ShortByIsNeverNegative) {
+TEST_F(VerdictTest, ShortByIsNotNegative) {
   failed_.event.obtainable = 50;
   EXPECT_EQ(Judged().short_by, 0U);
 }

@@ -46,7 +46,7 @@ TEST(OutlookTest, RisingPeakPredictsTheStepThatFillsTheCard) {
   EXPECT_EQ(outcome.outlook.full_in_step, 18U);  // 1,200 bytes are left, 100 go a step
 }
 
-TEST(OutlookTest, PeakThatRoseOnlyInTheLastStepIsNotKnownToFit) {
+TEST(OutlookTest, PeakThatRoseInTheLastStepIsNotKnown) {
   EXPECT_EQ(Seen(Stopped(2, kSettled)).verdict(), FitVerdict::kNotKnown);
 }
 

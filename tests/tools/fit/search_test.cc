@@ -110,7 +110,7 @@ TEST(SearchTest, FittingProgramNeedsNoRemedies) {
   EXPECT_THAT(program.ran(), ElementsAre("without a limit", "on the card"));
 }
 
-TEST(SearchTest, TheSmallestChangeThatFitsIsRecommended) {
+TEST(SearchTest, SmallestFittingChangeIsRecommended) {
   Program program({{"checkpoint"}, {"bf16"}, {"fused"}});
   EXPECT_EQ(Recommended(*program.Ask(Asked())), "fused optimizer");
 }

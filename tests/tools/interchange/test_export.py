@@ -41,7 +41,7 @@ FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1+1", "\r=1", "
 PLAIN = ["a=b", "1-2", "it's", " =1", "layers.0"]
 
 
-def test_no_text_of_a_csv_file_is_a_formula(tmp_path: Path) -> None:
+def test_csv_texts_are_not_formulas(tmp_path: Path) -> None:
     lines = ["map 0 0x7f0000000000 size=200MiB"]
     for number, name in enumerate([*FORMULAS, *PLAIN]):
         lines.append(f'alloc 0 {0x7F0000000000 + number * MIB:#x} requested=1MiB owner="{name}"')

@@ -55,7 +55,7 @@ TEST_F(DnnTest, HandleKeepsItsStream) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-TEST_F(DnnTest, TensorIsReadBackAsItWasSet) {
+TEST_F(DnnTest, TensorDescriptorIsReadBack) {
   cudnnTensorDescriptor_t tensor = nullptr;
   ASSERT_EQ(cudnnCreateTensorDescriptor(&tensor), CUDNN_STATUS_SUCCESS);
   const int sizes[] = {2, 3, 4};
@@ -119,7 +119,7 @@ TEST_F(DnnTest, ConvolutionOffersTensorCoresAndAPlainAlgorithm) {
   cudnnDestroyConvolutionDescriptor(how);
 }
 
-TEST_F(DnnTest, RecurrentWeightsAreFoundInsideTheSpaceGiven) {
+TEST_F(DnnTest, RecurrentWeightsLieInsideTheGivenSpace) {
   cudnnRNNDescriptor_t rnn = nullptr;
   ASSERT_EQ(cudnnCreateRNNDescriptor(&rnn), CUDNN_STATUS_SUCCESS);
   ASSERT_EQ(

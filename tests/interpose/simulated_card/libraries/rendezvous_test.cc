@@ -83,7 +83,7 @@ TEST_F(RendezvousTest, RequestsToAnEndedMemberReturnNothing) {
   EXPECT_THAT(third->Answer(third->Receive(1)), Optional(ElementsAre("last words")));
 }
 
-TEST_F(RendezvousTest, LeavingEndsAWait) {
+TEST_F(RendezvousTest, LeavingEndsWaitingRequests) {
   const auto first = Join(0, 2);
   std::thread waiting([&] { EXPECT_EQ(first->Answer(first->Gather("a")), std::nullopt); });
   first->Leave();

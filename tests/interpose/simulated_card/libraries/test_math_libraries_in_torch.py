@@ -313,7 +313,7 @@ print(json.dumps([list(factor.shape), info.item(), list(torch.linalg.cholesky(a)
     assert simulated["assumed_workspaces"] == 4
 
 
-def test_a_small_unet_and_a_small_resnet_train_a_step(tmp_path):
+def test_small_unet_and_resnet_train_a_step(tmp_path):
     script = (
         PRELUDE
         + """

@@ -58,7 +58,7 @@ TEST_F(AddressSpaceTest, HintIsHonouredIfItIsFree) {
   EXPECT_GE(begin, wanted + 4_MiB);
 }
 
-TEST_F(AddressSpaceTest, ReservingPartsOfGranulesIsInvalid) {
+TEST_F(AddressSpaceTest, InvalidReservationSizesAreRejected) {
   Address begin;
   EXPECT_EQ(space_.Reserve(0, 0, Address(), &begin), Result::kInvalidValue);
   EXPECT_EQ(space_.Reserve(1_MiB, 0, Address(), &begin), Result::kInvalidValue);

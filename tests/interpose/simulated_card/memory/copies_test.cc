@@ -76,7 +76,7 @@ TEST_F(CopiesTest, BytesSurviveACopyThroughScatteredChunks) {
   EXPECT_EQ(ReadBack(copy + 512, 3_MiB), pattern);
 }
 
-TEST_F(CopiesTest, CopyingUnwrittenMemoryMakesTheTargetZero) {
+TEST_F(CopiesTest, CopyOfUnwrittenMemoryIsZero) {
   const Address source = Mapped({Created()});
   const Address target = Mapped({Created()});
   Write(source + 1_MiB, Pattern(4096, 3));

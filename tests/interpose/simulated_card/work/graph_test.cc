@@ -70,7 +70,7 @@ TEST_F(GraphTest, EdgesAreSeenFromBothEnds) {
   EXPECT_EQ(graphs_.RemoveEdge(first, second), Result::kInvalidValue);
 }
 
-TEST_F(GraphTest, AnExecutableGraphOutlivesItsGraph) {
+TEST_F(GraphTest, ExecutableGraphOutlivesItsGraph) {
   Add('a', {});
   GraphExec* exec = nullptr;
   ASSERT_EQ(execs_.Instantiate(graph_, &exec), Result::kSuccess);
@@ -93,7 +93,7 @@ TEST_F(GraphTest, UpdateTakesTheWorkOfAGraphOfTheSameShape) {
   EXPECT_EQ(Launched(exec), "z");
 }
 
-TEST_F(GraphTest, ACloneHasItsOwnNodes) {
+TEST_F(GraphTest, CloneHasItsOwnNodes) {
   GraphNode* first = Add('a', {});
   Add('b', {first});
   Graph* clone = nullptr;

@@ -34,7 +34,7 @@ TEST_F(StreamsTest, EagerWorkIsDoneOnceSubmitted) {
   EXPECT_EQ(parts_.progress.Waits().early, 2u) << "a lazy card would have said otherwise";
 }
 
-TEST_F(StreamsTest, EagerAnswersAfterAWaitAreNotEarly) {
+TEST_F(StreamsTest, EagerQueriesAfterAWaitAreNotEarly) {
   ASSERT_EQ(parts_.streams.Submit(stream_, 0), Result::kSuccess);
   ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
   ASSERT_EQ(parts_.streams.Synchronize(stream_, 0), Result::kSuccess);

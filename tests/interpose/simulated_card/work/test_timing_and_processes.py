@@ -60,7 +60,7 @@ def test_record_stream_gives_a_lower_and_an_upper_bound(tmp_path: Path, allocato
     assert lazy == 8 * 64
 
 
-def test_timing_does_not_matter_to_a_program_that_waits(tmp_path: Path) -> None:
+def test_program_that_waits_does_not_depend_on_timing(tmp_path: Path) -> None:
     for events in ("eager", "lazy"):
         done = run(tmp_path, "--card", "4GiB", "--events", events, program=[str(HERE / "two_streams.py"), "--wait"])
         assert reserved(done) == 64
@@ -173,7 +173,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("events", ["eager", "lazy"])
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_data_loader_workers(tmp_path: Path, method: str, events: str) -> None:
+def test_data_loader_workers_use_the_card(tmp_path: Path, method: str, events: str) -> None:
     script = tmp_path / "loader.py"
     script.write_text(LOADER)
     done = run(tmp_path, "--card", "2GiB", "--events", events, program=[str(script), method])

@@ -93,7 +93,7 @@ Node.__del__ = lambda self: None  # at the end of the program no thread may star
 """
 
 
-def test_a_finalizer_may_wait_for_a_thread_that_allocates(tmp_path: Path) -> None:
+def test_finalizer_may_wait_for_a_thread_that_allocates(tmp_path: Path) -> None:
     assert numbers(on_card(NODES + WAITS, tmp_path, card=CARD, seconds=100, MEMTRACE_COLLECT="1").out)[0] >= 7
 
 
@@ -127,7 +127,7 @@ print(Node.finalized, len(collections), *(weight.grad is not None for weight in 
 """
 
 
-def test_a_backward_pass_collects(tmp_path: Path) -> None:
+def test_backward_pass_collects(tmp_path: Path) -> None:
     words = on_card(NODES + BACKWARD, tmp_path, card=CARD, MEMTRACE_COLLECT="1").out.split()
     assert int(words[0]) >= 1 and int(words[1]) == 1 and words[2:] == ["True", "True"]
 
@@ -145,7 +145,7 @@ except torch.OutOfMemoryError:
 """
 
 
-def test_a_request_in_a_capture_fails_without_a_collection(tmp_path: Path) -> None:
+def test_request_in_a_capture_fails_without_a_collection(tmp_path: Path) -> None:
     assert on_card(NODES + CAPTURE, tmp_path, card=CARD, MEMTRACE_COLLECT="1").out.split() == ["0", "0"]
 
 

@@ -67,7 +67,7 @@ while True:
 
 
 @pytest.mark.parametrize("options", [(), NATIVE], ids=["ours", "native"])
-def test_free_memory_of_a_private_pool_is_not_called_cached(tmp_path, options):
+def test_free_memory_of_a_private_pool_is_not_cached(tmp_path, options):
     run = on_card(POOL, tmp_path, card="3GiB", options=options, expect=1)
     report = run.report()
     assert ledger(report)["private_pools"] == 512 * MIB

@@ -120,7 +120,7 @@ def found(finished: Finished) -> JsonObject:
         ("gpt2_forward", "GPT2LMHeadModel, 3,684,352 parameters", "input_ids 1x8, attention_mask 1x8"),
     ],
 )
-def test_a_model_is_built_and_run_from_its_config(found: JsonObject, name: str, model: str, inputs: str) -> None:
+def test_model_is_built_and_run_from_its_config(found: JsonObject, name: str, model: str, inputs: str) -> None:
     assert found[name]["code"] == 0, found[name]
     assert found[name]["lines"][0].startswith(model)
     assert inputs in found[name]["lines"][1]

@@ -119,7 +119,7 @@ subprocess.run([sys.executable, "-c", child], check=True)
 """
 
 
-def test_a_checkpoint_is_found_after_a_move_a_copy_and_by_another_process(folder):
+def test_moved_or_copied_checkpoint_is_found_by_other_processes(folder):
     in_trial(LOADS_ELSEWHERE, folder)
 
 
@@ -232,7 +232,7 @@ FRAMEWORKS = ROOT / ".venv-frameworks/bin/python"
 
 @pytest.mark.skipif(not FRAMEWORKS.exists(), reason="no .venv-frameworks; setup/setup.sh frameworks makes it")
 @pytest.mark.skipif(not version("torch").startswith("2.11"), reason="the frameworks' environment has torch 2.11")
-def test_transformers_trainer_saves_every_step_resumes_and_leaves_nothing(folder):
+def test_transformers_trainer_saves_resumes_and_leaves_no_files(folder):
     offline = {"HF_HUB_OFFLINE": "1", "DO_NOT_TRACK": "1"}
     run = in_trial(TRAINER, folder, python=FRAMEWORKS, **offline)
     assert int(annotations(run.trace)["fit.kept_away.saves"]) >= 3 * 6  # model, optimizer and arguments of each step

@@ -116,7 +116,7 @@ said["freed"] = before - torch.cuda.memory_allocated()
     assert said["freed"] >= said["model"] - 2 * MIB
 
 
-def test_models_that_serve_live_on_another_card(tmp_path, unchanged):
+def test_serving_models_move_to_another_card(tmp_path, unchanged):
     more = """
 assert all(p.device.index == 1 for m in (reference, front, idle) for p in m.parameters())
 assert all(p.device.index == 0 for p in policy.parameters()) and reference.table.device.index == 1
@@ -135,7 +135,7 @@ step()
     assert told["changed.second_card"] == "2"  # without `idle`, which did not stay away
 
 
-def test_without_another_card_nothing_moves(tmp_path, unchanged):
+def test_models_stay_without_another_card(tmp_path, unchanged):
     for change in ("second_card", "second_card=cuda:7", "second_card=attic"):
         said, told = run(MODELS + STEPS, tmp_path, change)
         assert told["changed.second_card"] == "0"

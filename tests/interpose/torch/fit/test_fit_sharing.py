@@ -76,7 +76,7 @@ def test_written_copies_are_not_shared(tmp_path, write):
     assert told["fit.wrong.share"] == f"{tmp_path / 'train.py'}:13"
 
 
-def test_a_copy_that_has_ended_may_be_followed_by_a_write(tmp_path):
+def test_write_after_a_copy_ended_is_allowed(tmp_path):
     script = """
 said = {}
 optimizer = torch.optim.SGD(model.parameters())

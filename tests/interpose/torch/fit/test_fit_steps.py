@@ -63,13 +63,13 @@ print(json.dumps(peaks))
     assert told["steps"] == "0" and "ended" not in told
 
 
-def test_stated_steps_count_instead_of_the_optimizers(tmp_path):
+def test_stated_steps_replace_optimizer_steps(tmp_path):
     script = TRAINING.replace("optimizer.zero_grad()", "optimizer.zero_grad(); memtrace.step()")
     run = trial("import memtrace\nKEEP = lambda step: 0\n" + script, tmp_path, "3:10")
     assert (fit(run)["ended"], fit(run)["steps"]) == ("settled", "3")
 
 
-def test_steps_within_a_backward_count(tmp_path):
+def test_optimizer_steps_within_a_backward_are_counted(tmp_path):
     script = """
 import torch
 model = torch.nn.Linear(1024, 1024, device="cuda")

@@ -51,7 +51,7 @@ def test_generate_stops_at_its_length_without_unknown_reads(tmp_path):
     assert done.report()["simulated"]["host_values"]["reads"]["unknown"] == 0
 
 
-def test_a_forced_length_does_not_depend_on_tokens(tmp_path):
+def test_forced_length_does_not_depend_on_tokens(tmp_path):
     """The first token counts as the largest: with end token 0, generate stops at once unless the length is forced."""
     assert on_card("EOS = 0\n" + GENERATE, tmp_path, options=ON).printed() == [[2, 17], True]
     forced = on_card("EOS = 0\n" + GENERATE, tmp_path, options=(*ON, "--generate-length", "9"))

@@ -119,7 +119,7 @@ alone = other(x)
     assert sites["train.py:19"] - (16 << 20) in (0, 1 << 20), sites
 
 
-def test_the_out_of_memory_error_names_the_largest_owners(tmp_path):
+def test_out_of_memory_error_names_the_largest_owners(tmp_path):
     script = """
 import memtrace, torch
 
@@ -148,7 +148,7 @@ except ValueError as error:
     assert on_card(script, tmp_path).out.strip() == "refused"
 
 
-def test_enable_and_simulated_card_work_without_the_launcher(tmp_path):
+def test_enable_and_simulated_card_work_without_memtrace_run(tmp_path):
     import subprocess
     import sys
 
@@ -168,7 +168,7 @@ kept = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
     assert len(list(tmp_path.glob("memtrace-train.*.trace"))) == 1
 
 
-def test_the_pluggable_functions_serve_torchs_own_class(tmp_path):
+def test_pluggable_functions_serve_torchs_own_class(tmp_path):
     script = """
 import memtrace, torch
 from torch.cuda.memory import CUDAPluggableAllocator, change_current_allocator

@@ -67,7 +67,7 @@ def test_summary_of_an_ended_run_agrees_with_the_analysis(tmp_path):
     assert by_role == {row["name"]: row["bytes"] for row in report["peak"]["by_role"]}
 
 
-def test_the_last_part_of_a_training_is_kept_and_explained(tmp_path):
+def test_kept_last_part_of_a_training_is_explained(tmp_path):
     script = """
 import torch
 model = torch.nn.Linear(1024, 1024).cuda()
@@ -220,7 +220,7 @@ def test_each_rank_of_torchrun_has_its_own_trace(tmp_path):
     assert ranks == {"0", "1"}, ranks
 
 
-def test_top_and_snapshot_of_a_training(tmp_path):
+def test_top_and_snapshot_work_on_a_training(tmp_path):
     script = """
 import os, subprocess, sys
 import memtrace, torch

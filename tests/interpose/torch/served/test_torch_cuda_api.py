@@ -128,7 +128,7 @@ assert torch.cuda.memory_allocated() == 0
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_works_as_with_the_stock_allocator(name, tmp_path):
+def test_cuda_api_works_as_with_the_stock_allocator(name, tmp_path):
     on_card("import torch\n" + WORKS[name], tmp_path)
 
 
@@ -158,7 +158,7 @@ assert torch.cuda.memory_allocated() == 0 and torch.cuda.memory_reserved() == 0
     on_card(script, tmp_path, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
 
 
-def test_the_environment_sets_the_fraction(tmp_path):
+def test_environment_sets_the_memory_fraction(tmp_path):
     script = """
 import torch
 torch.cuda.init()

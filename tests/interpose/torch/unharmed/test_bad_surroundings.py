@@ -175,13 +175,13 @@ print("done")
         subprocess.run(["umount", str(disk)], check=False, timeout=30)
 
 
-def test_memtrace_0_switches_everything_off(tmp_path):
+def test_memtrace_0_disables_everything(tmp_path):
     script = "import sys, os\nprint('memtrace._core' in sys.modules)"
     run = on_card(script, tmp_path, MEMTRACE="0")
     assert run.out.strip() == "False" and not run.trace.exists()
 
 
-def test_a_trace_of_a_killed_process_is_readable(tmp_path):
+def test_trace_of_a_killed_process_is_readable(tmp_path):
     script = """
 import torch
 while True:

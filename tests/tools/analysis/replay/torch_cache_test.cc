@@ -149,7 +149,7 @@ TEST_F(GarbageTest, BlocksAtLeastAsOldAsTheMeanAreReleased) {
   EXPECT_THAT(Segments(), ElementsAre("free 30M"));
 }
 
-TEST_F(GarbageTest, NothingIsReleasedUpToTheThreshold) {
+TEST_F(GarbageTest, NothingIsReleasedBelowTheThreshold) {
   FreeOneAfterAnother({10_MiB, 20_MiB, 30_MiB});
   cache_.CollectGarbage(60_MiB);
   EXPECT_EQ(heap_.reserved(), 60_MiB);

@@ -38,7 +38,7 @@ class TorchPolicyTest : public testing::Test {
   }
 };
 
-TEST_F(TorchPolicyTest, SmallAndLargeStreamsAndPoolsNeverShareASegment) {
+TEST_F(TorchPolicyTest, SizeClassesStreamsAndPoolsHaveSeparateSegments) {
   TorchPolicy policy(On(""));
   EXPECT_EQ(Allocate(policy, 512), "0+0M");
   EXPECT_EQ(Allocate(policy, 2_MiB), "1+0M");

@@ -55,7 +55,7 @@ TEST(TorchSettingsTest, LargeBlockIsSplitIfMoreThanAMebibyteRemains) {
   EXPECT_FALSE(expandable.Splits(20_MiB, 20_MiB, false));
 }
 
-TEST(TorchSettingsTest, LargeBlocksAreKeptApart) {
+TEST(TorchSettingsTest, OversizeBlocksServeOnlyOversizeRequests) {
   const auto settings = TorchSettings::Parse("max_split_size_mb:64, max_non_split_rounding_mb:30");
   EXPECT_TRUE(settings.Suits(2_MiB, 64_MiB - 512));
   EXPECT_FALSE(settings.Suits(2_MiB, 64_MiB));

@@ -64,7 +64,7 @@ std::string AllOf(const Answer& answer) {
   return text;
 }
 
-TEST(FitDocumentTest, VerdictNamesTheStepsSeenAndWhatWasNotSeen) {
+TEST(FitDocumentTest, VerdictNamesTheObservedSteps) {
   const std::string verdict = VerdictOf(AnswerOf(RunOf(600), RunOf(600)));
   EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. It needs 600.0 MiB of card 0's"));
   EXPECT_THAT(verdict, HasSubstr("later data, evaluation and saving were not seen"));
