@@ -24,7 +24,7 @@ TEST(BlockArenaTest, SplitAndAbsorbNextAreInverse) {
   EXPECT_EQ(arena.live(), 1u);
 }
 
-TEST(BlockArenaTest, SplittingInTheMiddleKeepsTheChainWhole) {
+TEST(BlockArenaTest, SplittingInTheMiddleKeepsTheChain) {
   BlockArena arena;
   Block* first = arena.New();
   first->size = 3;
@@ -35,7 +35,7 @@ TEST(BlockArenaTest, SplittingInTheMiddleKeepsTheChainWhole) {
   EXPECT_EQ(third->previous, second);
 }
 
-TEST(BlockArenaTest, RecycledRecordIsHandedOutAgain) {
+TEST(BlockArenaTest, RecycledRecordIsReused) {
   BlockArena arena;
   Block* block = arena.New();
   arena.Recycle(block);

@@ -18,7 +18,7 @@ Block InUse(DeviceAddress address) {
   return block;
 }
 
-TEST(BlocksByAddressTest, OnlyABlockInUseIsFound) {
+TEST(BlocksByAddressTest, OnlyBlocksInUseAreFound) {
   BlocksByAddress blocks;
   Block block = InUse(kHere);
   blocks.Add(&block);
@@ -29,7 +29,7 @@ TEST(BlocksByAddressTest, OnlyABlockInUseIsFound) {
   EXPECT_TRUE(blocks.Has(&block));
 }
 
-TEST(BlocksByAddressTest, RecordOfAGivenBlockThatIsUsedAgainIsNotFoundAtItsOldAddress) {
+TEST(BlocksByAddressTest, ReusedRecordIsNotFoundAtItsOldAddress) {
   BlocksByAddress blocks;
   Block block = InUse(kHere);
   blocks.Add(&block);

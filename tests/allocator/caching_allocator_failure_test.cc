@@ -20,7 +20,7 @@ TEST(FullCardTest, LastGranuleIsUsable) {
   EXPECT_EQ(card.FailToAllocate(512).device_free, 0u);
 }
 
-TEST(FullCardTest, EventAddsTheCardUp) {
+TEST(FullCardTest, OutOfMemoryEventAccountsForTheWholeCard) {
   Card card(64_MiB);
   card.Allocate(20_MiB - 100);
   const DeviceAddress hole = card.Allocate(3_MiB);
@@ -41,7 +41,7 @@ TEST(FullCardTest, EventAddsTheCardUp) {
   card.Allocate(34_MiB);
 }
 
-TEST(FullCardTest, ObtainableCountsTheFreeTailBesideTheHole) {
+TEST(FullCardTest, ObtainableIncludesTheFreeTailBesideTheHole) {
   Card card(64_MiB);
   card.Allocate(61_MiB);
   EXPECT_EQ(card.FailToAllocate(5_MiB).obtainable, 3_MiB);
@@ -60,7 +60,7 @@ TEST(FullCardTest, RetriesAndFailuresAreCountedAsTorchDoes) {
   EXPECT_THAT(card.Contents(), IsEmpty());
 }
 
-TEST(FullCardTest, LimitStopsGrowthNotReuse) {
+TEST(FullCardTest, LimitStopsGrowthButNotReuse) {
   Card card(64_MiB, {.limit = 16_MiB});
   const DeviceAddress address = card.Allocate(16_MiB);
   const OutOfMemoryEvent event = card.FailToAllocate(512);
@@ -72,7 +72,7 @@ TEST(FullCardTest, LimitStopsGrowthNotReuse) {
   EXPECT_EQ(card.Allocate(10_MiB), address);
 }
 
-TEST(FullCardTest, RequestThatIsToBeRejectedTakesNothingBack) {
+TEST(FullCardTest, RejectedRequestReclaimsNothing) {
   Card card(64_MiB);
   EXPECT_TRUE(card.Free(card.Allocate(32_MiB, kSide)).ok());
   const CachingAllocator::Request request{.bytes = 16_MiB, .stream = kMain, .reject_above = 40_MiB};
@@ -97,7 +97,7 @@ TEST(TakeBackTest, ChunksChangeOwnerOnlyAfterAnEvent) {
   EXPECT_EQ(card.allocator.accounts().statistics().num_alloc_retries, 1);
 }
 
-TEST(TakeBackTest, OnlyWhatIsMissingIsTaken) {
+TEST(TakeBackTest, OnlyTheMissingMemoryIsReclaimed) {
   Card card(128_MiB);
   const std::vector<DeviceAddress> blocks = card.AllocateMany(4, 32_MiB, kSide);
   for (const DeviceAddress block : blocks) EXPECT_TRUE(card.Free(block).ok());
@@ -114,7 +114,7 @@ TEST(TakeBackTest, ScatteredFreeChunksOfTheOwnStreamMakeOneBlock) {
   EXPECT_THAT(card.vmm.faults(), IsEmpty());
 }
 
-TEST(TakeBackTest, WaitingFreesAreUsedBeforeAnyoneSaysOutOfMemory) {
+TEST(TakeBackTest, WaitingFreesAreUsedBeforeOutOfMemoryIsReported) {
   Card card(64_MiB);
   const DeviceAddress shared = card.Allocate(64_MiB);
   EXPECT_TRUE(card.Share(shared, 64_MiB, kSide).ok());
@@ -123,7 +123,7 @@ TEST(TakeBackTest, WaitingFreesAreUsedBeforeAnyoneSaysOutOfMemory) {
   EXPECT_EQ(card.allocator.accounts().statistics().num_ooms, 0);
 }
 
-TEST(TakeBackTest, WaitingFreesOfAnotherStreamAreRemapped) {
+TEST(TakeBackTest, MemoryOfWaitingFreesIsReclaimedForAnotherStream) {
   Card card(64_MiB);
   const DeviceAddress shared = card.Allocate(64_MiB, kSide);
   EXPECT_TRUE(card.Share(shared, 64_MiB, kMain).ok());
@@ -199,7 +199,7 @@ void FailEachCall(FailureCase failure, Act act, Check check) {
 
 // Does not include a full card (then memory is taken back, which is visible) and a driver that
 // fails permanently (undoing needs calls that succeed): tests below cover these.
-TEST(FailingGrowthTest, StateIsAsBefore) {
+TEST(FailingGrowthTest, FailedCallLeavesStateUnchanged) {
   FailEachCall(
       {absl::StatusCode::kInternal, CallFailures::Repeat::kOnce},
       [](Card& card) {
@@ -210,7 +210,7 @@ TEST(FailingGrowthTest, StateIsAsBefore) {
 
 class FailingDriverTest : public ::testing::TestWithParam<FailureCase> {};
 
-TEST_P(FailingDriverTest, BlocksInUseSurviveAnyFailureOfTheWholePath) {
+TEST_P(FailingDriverTest, BlocksInUseSurviveEveryDriverFailure) {
   FailEachCall(
       GetParam(),
       [](Card& card) {  // needs the cache, another stream's chunks and the waiting block
@@ -222,7 +222,7 @@ TEST_P(FailingDriverTest, BlocksInUseSurviveAnyFailureOfTheWholePath) {
       });
 }
 
-TEST_P(FailingDriverTest, FreeNeverFailsAndWhatCannotBeRecordedIsTriedAgain) {
+TEST_P(FailingDriverTest, FreeSucceedsAndAFailedEventIsRetried) {
   FailEachCall(
       GetParam(),
       [](Card& card) {
@@ -238,7 +238,7 @@ TEST_P(FailingDriverTest, FreeNeverFailsAndWhatCannotBeRecordedIsTriedAgain) {
       [](const Card&, const Visible&) {});
 }
 
-TEST(FailingFreeTest, StreamsThatTakeNoEventAnyMoreKeepNoMemory) {
+TEST(FailingFreeTest, MemoryOfStreamsThatRejectEventsIsReused) {
   Card card(64_MiB);
   const DeviceAddress block = card.Allocate(64_MiB);
   EXPECT_TRUE(card.Share(block, 64_MiB, kSide).ok());
@@ -249,7 +249,7 @@ TEST(FailingFreeTest, StreamsThatTakeNoEventAnyMoreKeepNoMemory) {
   EXPECT_THAT(card.vmm.faults(), IsEmpty());
 }
 
-TEST(FailingAccessTest, ChunkThatCannotBeUnmappedEitherIsUnmappedLater) {
+TEST(FailingAccessTest, ChunkWhoseUndoFailsIsUnmappedLater) {
   Card card(64_MiB);
   // memory info, reserve, create, map, release: the sixth call, which gives access, and all later
   // ones fail, so undoing also fails.
@@ -265,7 +265,7 @@ TEST(FailingAccessTest, ChunkThatCannotBeUnmappedEitherIsUnmappedLater) {
   card.Allocate(64_MiB);
 }
 
-TEST(FailingPoolTest, AddressSpaceThatIsNotTakenBackIsAskedForAgain) {
+TEST(FailingPoolTest, FailedReleaseOfAddressSpaceIsRetried) {
   Card card(64_MiB);
   card.allocator.pools().Retain({0, 1});
   ASSERT_TRUE(card.allocator.pools().BeginRouting({0, 1}, [](StreamId) { return true; }).ok());
@@ -283,7 +283,7 @@ TEST(FailingPoolTest, AddressSpaceThatIsNotTakenBackIsAskedForAgain) {
   EXPECT_FALSE(card.allocator.pools().Uses({0, 1}).ok());
 }
 
-TEST_P(FailingDriverTest, EmptyCacheThatFailsCanBeRepeated) {
+TEST_P(FailingDriverTest, FailedEmptyCacheCanBeRetried) {
   FailEachCall(
       GetParam(),
       [](Card& card) {

@@ -124,7 +124,7 @@ TEST(CachingAllocatorProgramTest, RandomProgramsAgreeWithTheNaiveModel) {
 }
 
 // Tests plans that are right, half right and wrong.
-TEST(CachingAllocatorProgramTest, PlansHarmNothing) {
+TEST(CachingAllocatorProgramTest, AnyPlanGivesTheResultsOfTheModel) {
   RunPrograms(4, MakeInstruction, [](uint64_t seed, const Program& program, Way& way) {
     std::mt19937_64 random(seed);
     const auto below = [&](uint64_t n) { return random() % n; };
@@ -133,7 +133,7 @@ TEST(CachingAllocatorProgramTest, PlansHarmNothing) {
 }
 
 // Tests captures of several streams whose memory is reused within them.
-TEST(CachingAllocatorProgramTest, CapturesReuseOnlyWhatTheirGraphsHaveOrdered) {
+TEST(CachingAllocatorProgramTest, CapturesReuseOnlyMemoryOrderedByTheirGraphs) {
   RunPrograms(4, MakeCaptureInstruction,
               [](uint64_t, const Program&, Way& way) { way.reuses_in_captures = true; });
 }

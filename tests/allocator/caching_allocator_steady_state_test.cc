@@ -98,12 +98,12 @@ void ExpectASteadyState(FixedStep& step) {
   EXPECT_EQ(step.CallsForMemory() - calls_before, 0u);
 }
 
-TEST(SteadyStateTest, NeitherHostMemoryNorTheDriverIsAskedAfterTheThirdStep) {
+TEST(SteadyStateTest, NoHostAllocationOrDriverCallAfterTheThirdStep) {
   FixedStep step;
   ExpectASteadyState(step);
 }
 
-TEST(SteadyStateTest, NorWithAPlan) {
+TEST(SteadyStateTest, NoHostAllocationOrDriverCallWithAPlan) {
   FixedStep step(FixedStep::PlanOfIt());
   ExpectASteadyState(step);
   EXPECT_GT(step.plan_use().placed, 23u * 300);

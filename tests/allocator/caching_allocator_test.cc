@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(CachingAllocatorTest, FreedBlockIsUsedAgainWithoutTheDriver) {
+TEST(CachingAllocatorTest, FreedBlockIsReusedWithoutTheDriver) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(5_MiB);
   EXPECT_TRUE(card.Free(address).ok());
@@ -74,7 +74,7 @@ TEST(CachingAllocatorTest, SharedBlockWaitsForTheOtherStream) {
   EXPECT_EQ(card.Allocate(4_MiB), shared);
 }
 
-TEST(CachingAllocatorTest, RecordingTheOwnStreamDefersNothing) {
+TEST(CachingAllocatorTest, RecordingTheOwnStreamDefersNoFree) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(4_MiB);
   EXPECT_TRUE(card.Share(address, 4_MiB, kMain).ok());
@@ -101,7 +101,7 @@ std::pair<DeviceAddress, DeviceAddress> FreeTwoNeighbours(Card& card) {
   return {first, second};
 }
 
-TEST(CachingAllocatorTest, WhatWasMergedIsNotInUseWhateverItsRecordDoesNow) {
+TEST(CachingAllocatorTest, MergedBlockCannotBeFreedAgainAfterItsRecordIsReused) {
   Card card(64_MiB);
   const auto [first, second] = FreeTwoNeighbours(card);
   card.allocator.accounts().ledger();  // merges them
@@ -112,7 +112,7 @@ TEST(CachingAllocatorTest, WhatWasMergedIsNotInUseWhateverItsRecordDoesNow) {
   card.allocator.CheckInvariants();
 }
 
-TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
+TEST(CachingAllocatorTest, LastFreedBlockOfTheSameSizeIsUsedFirst) {
   Card card(64_MiB);
   const auto [first, second] = FreeTwoNeighbours(card);
   EXPECT_EQ(card.Allocate(4_MiB), second);
@@ -122,7 +122,7 @@ TEST(CachingAllocatorTest, WhatWasFreedLastComesFirstIfTheSizeIsTheSame) {
   EXPECT_EQ(card.vmm.used(), 10_MiB);
 }
 
-TEST(CachingAllocatorTest, WhatIsFreeSaysNothingOfWhoHadIt) {
+TEST(CachingAllocatorTest, FreeBlocksHaveNoContextAndNoRequestedSize) {
   Card card(64_MiB);
   const auto result = card.allocator.Allocate(3_MiB, kMain, ContextId{7});
   EXPECT_TRUE(card.Free(std::get<DeviceAddress>(result)).ok());
@@ -134,7 +134,7 @@ TEST(CachingAllocatorTest, WhatIsFreeSaysNothingOfWhoHadIt) {
   }
 }
 
-TEST(FullCardTest, AHoleAmongTheOtherSizesIsBetterThanAnError) {
+TEST(FullCardTest, HoleOfTheOtherSizeClassIsUsedBeforeFailing) {
   Card card(6_MiB);
   const DeviceAddress large = card.Allocate(3_MiB);  // of two granules
   const DeviceAddress small = card.Allocate(512_KiB);
@@ -154,7 +154,7 @@ TEST(CachingAllocatorTest, SmallBlocksAreMergedBeforeTheSegmentGrows) {
   EXPECT_EQ(card.vmm.used(), 2_MiB);
 }
 
-TEST(CachingAllocatorTest, ObserverHearsEverythingInOrder) {
+TEST(CachingAllocatorTest, ObserverReceivesAllEventsInOrder) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(3_MiB);
   EXPECT_THAT(card.observer.Lines(),
@@ -166,7 +166,7 @@ TEST(CachingAllocatorTest, ObserverHearsEverythingInOrder) {
   EXPECT_THAT(card.observer.Lines(), ElementsAre("free completed 3MiB", "unmapped 4MiB"));
 }
 
-TEST(CachingAllocatorTest, StatisticsFollowTorchsMeaning) {
+TEST(CachingAllocatorTest, StatisticsCountAsTorchDoes) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(700);
   EXPECT_TRUE(card.Share(address, 700, kSide).ok());
@@ -191,7 +191,7 @@ TEST(CachingAllocatorTest, StatisticsFollowTorchsMeaning) {
   EXPECT_EQ(empty.inactive_split.all.peak, 0);
 }
 
-TEST(CachingAllocatorTest, ResettingKeepsWhatIsInUse) {
+TEST(CachingAllocatorTest, ResettingStatisticsKeepsCurrentValues) {
   Card card(64_MiB);
   const DeviceAddress address = card.Allocate(4_MiB);
   card.Allocate(2_MiB);
@@ -241,7 +241,7 @@ TEST(CachingAllocatorTest, BaseAllocationIsTheBlockAroundAnAddress) {
   EXPECT_FALSE(card.allocator.sharing().BaseAllocation(DeviceAddress{1}).has_value());
 }
 
-TEST(CachingAllocatorTest, ASecondReservationIsMadeWhenTheFirstIsCutUp) {
+TEST(CachingAllocatorTest, SecondReservationIsMadeIfTheFirstIsFragmented) {
   Card card(32_MiB);  // 36 MiB of addresses
   const std::vector<DeviceAddress> blocks = card.AllocateMany(7, 4_MiB);
   for (const size_t i : {0u, 1u, 2u, 4u, 5u, 6u}) EXPECT_TRUE(card.Free(blocks[i]).ok());
@@ -251,7 +251,7 @@ TEST(CachingAllocatorTest, ASecondReservationIsMadeWhenTheFirstIsCutUp) {
   EXPECT_THAT(card.vmm.faults(), IsEmpty());
 }
 
-TEST(CachingAllocatorTest, DestructorLeavesNothingOnTheCard) {
+TEST(CachingAllocatorTest, DestructorFreesEverythingOnTheCard) {
   CallFailures failures;
   MemoryStreams streams(&failures);
   MemoryVmm vmm({.capacity = 64_MiB}, &streams, &failures);
@@ -272,7 +272,7 @@ TEST(CachingAllocatorTest, DestructorLeavesNothingOnTheCard) {
   EXPECT_THAT(vmm.faults(), IsEmpty());
 }
 
-TEST(CachingAllocatorTest, ThreadsOnOneAllocatorLeaveExactSums) {
+TEST(CachingAllocatorTest, SumsAreExactAfterConcurrentUse) {
   Card card(1_GiB);
   constexpr int kThreads = 4;
   std::vector<std::thread> threads;

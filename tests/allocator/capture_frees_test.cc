@@ -36,7 +36,7 @@ class CaptureFreesTest : public HeapParts {
   CaptureFrees captures_{&streams_};
 };
 
-TEST_F(CaptureFreesTest, ABlockIsOrderedOnceItsStreamHasJoinedTheOthers) {
+TEST_F(CaptureFreesTest, BlockIsTakenOnceItsStreamHasJoinedTheOthers) {
   BeginCapture();
   Block* block = FreeShared();
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
@@ -46,7 +46,7 @@ TEST_F(CaptureFreesTest, ABlockIsOrderedOnceItsStreamHasJoinedTheOthers) {
 }
 
 // The drawing in the header: nodes captured after the free do not use the block.
-TEST_F(CaptureFreesTest, OnlyUsesBeforeTheFreeCount) {
+TEST_F(CaptureFreesTest, OnlyUsesBeforeTheFreeMatter) {
   BeginCapture();
   Block* early = FreeShared();
   streams_.WaitInCapture(kMain, kSide);
@@ -56,14 +56,14 @@ TEST_F(CaptureFreesTest, OnlyUsesBeforeTheFreeCount) {
   EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(late));
 }
 
-TEST_F(CaptureFreesTest, OnlyTheStreamOfTheBlockIsAsked) {
+TEST_F(CaptureFreesTest, OnlyTheBlocksOwnStreamCanTakeIt) {
   BeginCapture();
   FreeShared();
   EXPECT_THAT(captures_.TakeOrdered(kSide), IsEmpty());
   EXPECT_EQ(failures_.calls(DriverCall::kDone), 0U) << "the graph is not walked for it";
 }
 
-TEST_F(CaptureFreesTest, AStreamOutsideTheCaptureIsNotOrdered) {
+TEST_F(CaptureFreesTest, BlockUsedByAStreamOutsideTheCaptureIsNotTaken) {
   BeginCapture();
   Block* block = Shared();
   Share(block->address, StreamId{3});
@@ -72,7 +72,7 @@ TEST_F(CaptureFreesTest, AStreamOutsideTheCaptureIsNotOrdered) {
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
 }
 
-TEST_F(CaptureFreesTest, ABlockOfAStreamThatIsNotCapturedIsForgotten) {
+TEST_F(CaptureFreesTest, BlockOfAStreamThatIsNotCapturedIsIgnored) {
   Block* block = Shared();
   captures_.Add(block);
   BeginCapture();
@@ -80,7 +80,7 @@ TEST_F(CaptureFreesTest, ABlockOfAStreamThatIsNotCapturedIsForgotten) {
   EXPECT_THAT(captures_.TakeOrdered(kMain), IsEmpty());
 }
 
-TEST_F(CaptureFreesTest, WhatWasUsedOutsideIsForgottenOnce) {
+TEST_F(CaptureFreesTest, ExcludedBlockIsIgnoredOnce) {
   BeginCapture();
   Block* block = Shared();
   captures_.Exclude(block);
@@ -92,7 +92,7 @@ TEST_F(CaptureFreesTest, WhatWasUsedOutsideIsForgottenOnce) {
   EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(block));
 }
 
-TEST_F(CaptureFreesTest, AnotherCaptureSaysNothing) {
+TEST_F(CaptureFreesTest, LaterCaptureDoesNotOrderEarlierFrees) {
   BeginCapture();
   FreeShared();
   streams_.EndCapture(kMain);
@@ -115,7 +115,7 @@ class UsedAgainGraphs final : public CaptureGraphs {
   CaptureId capture{1};
 };
 
-TEST_F(CaptureFreesTest, NodesOfAnotherCaptureAreOthers) {
+TEST_F(CaptureFreesTest, EqualNodesOfAnotherCaptureDoNotCount) {
   UsedAgainGraphs graphs;
   CaptureFrees captures(&graphs);
   captures.SetEnabled(true);
@@ -127,7 +127,7 @@ TEST_F(CaptureFreesTest, NodesOfAnotherCaptureAreOthers) {
   EXPECT_THAT(captures.TakeOrdered(kMain), ElementsAre(block));
 }
 
-TEST_F(CaptureFreesTest, ADriverThatDoesNotSayIsAskedAgain) {
+TEST_F(CaptureFreesTest, FailedDriverQueryIsRetried) {
   BeginCapture();
   Block* block = FreeShared();
   streams_.WaitInCapture(kMain, kSide);
@@ -139,7 +139,7 @@ TEST_F(CaptureFreesTest, ADriverThatDoesNotSayIsAskedAgain) {
 }
 
 // cuStreamUpdateCaptureDependencies: earlier nodes need not come before any more.
-TEST_F(CaptureFreesTest, AStreamWhoseDependenciesWereReplacedHasANewPast) {
+TEST_F(CaptureFreesTest, ReplacedDependenciesAreReexamined) {
   BeginCapture();
   Block* second = Shared();
   Block* first = FreeShared();
@@ -152,7 +152,7 @@ TEST_F(CaptureFreesTest, AStreamWhoseDependenciesWereReplacedHasANewPast) {
   EXPECT_THAT(captures_.TakeOrdered(kMain), ElementsAre(second));
 }
 
-TEST_F(CaptureFreesTest, SwitchedOffOrClearedNothingIsKnown) {
+TEST_F(CaptureFreesTest, NothingIsTakenIfDisabledOrCleared) {
   BeginCapture();
   captures_.SetEnabled(false);
   FreeShared();

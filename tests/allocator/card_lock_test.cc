@@ -34,7 +34,7 @@ class CardLockTest : public HeapParts {
   CardAccounts accounts_{lock_, heap_};
 };
 
-TEST_F(CardLockTest, WhoHoldsItHasAllStreamsForHimself) {
+TEST_F(CardLockTest, HolderExcludesTheQuickPath) {
   Locked([&] { Free(Allocate(4_MiB)); });
   lock_.Lock();
   std::atomic<bool> served = false;
@@ -46,7 +46,7 @@ TEST_F(CardLockTest, WhoHoldsItHasAllStreamsForHimself) {
   EXPECT_TRUE(served);
 }
 
-TEST_F(CardLockTest, WhileAFreeIsToBeCompletedTheHeapIsAsked) {
+TEST_F(CardLockTest, QuickPathIsClosedWhileAFreeIsPending) {
   DeviceAddress shared = {};
   Locked([&] {
     shared = Allocate(4_MiB);
@@ -61,7 +61,7 @@ TEST_F(CardLockTest, WhileAFreeIsToBeCompletedTheHeapIsAsked) {
   EXPECT_TRUE(ServesQuickly(4_MiB));
 }
 
-TEST_F(CardLockTest, WhileRequestsAreRoutedTheHeapIsAsked) {
+TEST_F(CardLockTest, QuickPathIsClosedWhileRequestsAreRouted) {
   Locked([&] {
     Free(Allocate(4_MiB));
     heap_.pools().Retain(kPool);
@@ -73,20 +73,20 @@ TEST_F(CardLockTest, WhileRequestsAreRoutedTheHeapIsAsked) {
 }
 
 // A recently freed block is in no figure of the ledger until it is merged.
-TEST_F(CardLockTest, AccountsSeeWhatWasFreedRecently) {
+TEST_F(CardLockTest, AccountsIncludeRecentlyFreedBlocks) {
   Locked([&] { Free(Allocate(4_MiB)); });
   const AllocatorLedger ledger = accounts_.ledger();
   EXPECT_EQ(ledger.cached, 4_MiB);
   EXPECT_EQ(ledger.reserved, 4_MiB);
 }
 
-TEST_F(CardLockTest, AccountsOfACardWithoutAPlanHaveNoPlaces) {
+TEST_F(CardLockTest, AccountsWithoutAPlanCountNoPlaces) {
   Locked([&] { Allocate(4_MiB); });
   EXPECT_EQ(accounts_.plan_use().placed, 0U);
   EXPECT_EQ(accounts_.plan_use().elsewhere, 0U);
 }
 
-TEST_F(CardLockTest, AccountsKnowThePoolsOfAllMemory) {
+TEST_F(CardLockTest, AccountsReportMemoryByPool) {
   Locked([&] {
     Allocate(4_MiB);
     AllocateIn(kPool, 6_MiB);

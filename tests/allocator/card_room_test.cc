@@ -36,13 +36,13 @@ class CardRoomTest : public ::testing::Test {
   Bytes mapped_ = 0;
 };
 
-TEST_F(CardRoomTest, NothingIsKnownToBeLeftBeforeTheFirstLook) {
+TEST_F(CardRoomTest, NothingIsLeftBeforeTheFirstLook) {
   EXPECT_EQ(room_.Left(), 0u);
   EXPECT_EQ(room_.UnderLimit(), kUnlimited);
   EXPECT_EQ(Looks(), 0u);
 }
 
-TEST_F(CardRoomTest, UsableIsWhatIsFreeAndWhatWeHold) {
+TEST_F(CardRoomTest, UsableIsFreePlusMappedMemory) {
   Map(20_MiB);
   const auto card = room_.Look();
   ASSERT_TRUE(card.ok());
@@ -52,7 +52,7 @@ TEST_F(CardRoomTest, UsableIsWhatIsFreeAndWhatWeHold) {
   EXPECT_EQ(room_.Left(), 34_MiB);
 }
 
-TEST_F(CardRoomTest, WhatIsMappedLaterIsKnownWithoutAnotherLook) {
+TEST_F(CardRoomTest, MappingAfterALookIsCountedWithoutAnother) {
   ASSERT_TRUE(room_.Look().ok());
   Map(20_MiB);
   EXPECT_EQ(room_.Left(), 34_MiB);
@@ -61,7 +61,7 @@ TEST_F(CardRoomTest, WhatIsMappedLaterIsKnownWithoutAnotherLook) {
   EXPECT_EQ(Looks(), 1u);
 }
 
-TEST_F(CardRoomTest, WhatOthersTakeIsNotKnownUntilTheNextLook) {
+TEST_F(CardRoomTest, MemoryTakenByOthersIsSeenAtTheNextLook) {
   ASSERT_TRUE(room_.Look().ok());
   const auto taken = vmm_.Create(30_MiB);
   ASSERT_TRUE(taken.ok());
@@ -70,7 +70,7 @@ TEST_F(CardRoomTest, WhatOthersTakeIsNotKnownUntilTheNextLook) {
   EXPECT_EQ(room_.Left(), 24_MiB);
 }
 
-TEST_F(CardRoomTest, LimitLeavesNoMoreThanItself) {
+TEST_F(CardRoomTest, LimitBoundsWhatIsLeft) {
   ASSERT_TRUE(room_.Look().ok());
   room_.SetLimit(32_MiB);
   EXPECT_EQ(room_.limit(), 32_MiB);
@@ -80,7 +80,7 @@ TEST_F(CardRoomTest, LimitLeavesNoMoreThanItself) {
   EXPECT_EQ(room_.Left(), 12_MiB);
 }
 
-TEST_F(CardRoomTest, LimitBelowWhatIsMappedLeavesNothing) {
+TEST_F(CardRoomTest, LimitBelowMappedMemoryLeavesNothing) {
   Map(20_MiB);
   ASSERT_TRUE(room_.Look().ok());
   room_.SetLimit(4_MiB);
@@ -88,7 +88,7 @@ TEST_F(CardRoomTest, LimitBelowWhatIsMappedLeavesNothing) {
   EXPECT_EQ(room_.Left(), 0u);
 }
 
-TEST_F(CardRoomTest, FailedLookChangesNothing) {
+TEST_F(CardRoomTest, FailedLookKeepsTheLastValues) {
   ASSERT_TRUE(room_.Look().ok());
   failures_.FailNth(DriverCall::kMemoryInfo, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("injected"));

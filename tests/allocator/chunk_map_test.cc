@@ -19,7 +19,7 @@ TEST(ChunkMapTest, PictureShowsMappedGranules) {
   EXPECT_EQ(map.granules(), 3u);
 }
 
-TEST(ChunkMapTest, RangesCountMaximalRunsNotChunks) {
+TEST(ChunkMapTest, RangesCountContiguousRunsNotChunks) {
   ChunkMap map;
   map.Add({0, 2});
   map.Add({4, 1});
@@ -35,7 +35,7 @@ TEST(ChunkMapTest, RangesCountMaximalRunsNotChunks) {
   EXPECT_EQ(map.ranges(), 0);
 }
 
-TEST(ChunkMapTest, OnlyWholeChunksAreInside) {
+TEST(ChunkMapTest, InsideReturnsOnlyWholeChunks) {
   ChunkMap map;
   map.Add({0, 4});
   map.Add({4, 2});

@@ -49,7 +49,7 @@ class ExpandableSegmentTest : public ::testing::Test {
   std::unique_ptr<ExpandableSegment> segment_;
 };
 
-TEST_F(ExpandableSegmentTest, GrowthMapsOnlyWhatIsMissing) {
+TEST_F(ExpandableSegmentTest, GrowthMapsOnlyTheMissingGranules) {
   Allocate(3_MiB);
   EXPECT_EQ(segment_->reservation().Picture(), "xx");
   const Block* block = Allocate(4_MiB);  // 1 MiB is free already: 3 more, so two granules
@@ -57,7 +57,7 @@ TEST_F(ExpandableSegmentTest, GrowthMapsOnlyWhatIsMissing) {
   EXPECT_EQ(OffsetOf(block), 3_MiB);
 }
 
-TEST_F(ExpandableSegmentTest, GrowthInChunksFillsTheLastOneAsFarAsTheHoleGoes) {
+TEST_F(ExpandableSegmentTest, GrowthRoundsUpToChunksWithinTheHole) {
   const auto least = segment_->blocks().holes().PlanGrowth(5 * kGranule);
   EXPECT_EQ(least->InChunks(4, kGranule).size, 8 * kGranule);
   EXPECT_EQ(least->InChunks(4, kGranule).address, segment_->reservation().address());
@@ -85,7 +85,7 @@ TEST_F(ExpandableSegmentTest, TrimUnmapsWholeFreeChunksOnly) {
   EXPECT_EQ(segment_->reservation().Picture(), "....xx");
 }
 
-TEST_F(ExpandableSegmentTest, ChunkPartlyInUseStays) {
+TEST_F(ExpandableSegmentTest, PartlyUsedChunkStaysMapped) {
   Block* a = Allocate(4 * kGranule);
   Free(a);
   Allocate(512);
@@ -93,7 +93,7 @@ TEST_F(ExpandableSegmentTest, ChunkPartlyInUseStays) {
   EXPECT_EQ(segment_->reservation().Picture(), "xxxx");
 }
 
-TEST_F(ExpandableSegmentTest, TrimTakesTheHighestChunksAndNoMoreThanWanted) {
+TEST_F(ExpandableSegmentTest, TrimUnmapsTheHighestChunksFirstUntilEnough) {
   Block* block = Allocate(7 * kGranule);  // chunks of 4, 2, 1
   Free(block);
   EXPECT_EQ(Trim(2 * kGranule), 3u);
@@ -114,7 +114,7 @@ TEST_F(ExpandableSegmentTest, HoleIsFilledBetweenItsFreeNeighbours) {
   Free(c);
 }
 
-TEST_F(ExpandableSegmentTest, FewestGranulesWinOverTheLowestAddress) {
+TEST_F(ExpandableSegmentTest, FewestGranulesArePreferredToTheLowestAddress) {
   Block* a = Allocate(2 * kGranule);
   Allocate(kGranule);
   Block* tail = Allocate(3 * kGranule);
@@ -126,7 +126,7 @@ TEST_F(ExpandableSegmentTest, FewestGranulesWinOverTheLowestAddress) {
   EXPECT_EQ(segment_->reservation().Picture(), "..xxxxx");
 }
 
-TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedWhenThatIsCheaper) {
+TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedIfCheaper) {
   Block* a = Allocate(5 * kGranule);  // chunks of 4 and 1
   Block* b = Allocate(2 * kGranule);
   Allocate(kGranule);
@@ -139,14 +139,14 @@ TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedWhenThatIsCheaper) {
   EXPECT_EQ(OffsetOf(block), 4 * kGranule);
 }
 
-TEST_F(ExpandableSegmentTest, ObtainableIsWhatTheNextRequestCanHave) {
+TEST_F(ExpandableSegmentTest, ObtainableIsTheLargestRequestThatSucceeds) {
   Allocate(60 * kGranule + 1_MiB);
   const Bytes available = vmm_.MemoryInfo()->free;
   EXPECT_EQ(segment_->blocks().holes().Obtainable(available), 3 * kGranule + 1_MiB);
   EXPECT_EQ(segment_->blocks().holes().PlanGrowth(3 * kGranule + 1_MiB)->size, available);
 }
 
-TEST_F(ExpandableSegmentTest, FailedCallOfAGrowthLeavesNothingBehind) {
+TEST_F(ExpandableSegmentTest, FailedGrowthLeavesNothingMapped) {
   Allocate(3_MiB);
   // 37 granules are chunks of 32, 4 and 1, with three calls each; the tenth call gives access to
   // all.
@@ -189,7 +189,7 @@ TEST_F(ExpandableSegmentTest, FailedUnmapKeepsTheRestMapped) {
   EXPECT_EQ(Trim(kAll), 6u);
 }
 
-TEST_F(ExpandableSegmentTest, DestructorGivesEverythingBack) {
+TEST_F(ExpandableSegmentTest, DestructorReleasesEverything) {
   Allocate(5 * kGranule);
   segment_.reset();
   EXPECT_EQ(vmm_.live_mappings() + vmm_.live_chunks() + vmm_.live_reservations(), 0u);

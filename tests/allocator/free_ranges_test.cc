@@ -51,7 +51,7 @@ TEST_F(FreeRangesTest, TakingCutsFromTheFront) {
   EXPECT_THAT(Contents(), ElementsAre(std::pair(3, 7)));
 }
 
-TEST_F(FreeRangesTest, TakingAllLeavesNothing) {
+TEST_F(FreeRangesTest, TakingEverythingLeavesNoRange) {
   Map(10);
   Take(10);
   EXPECT_THAT(Contents(), IsEmpty());
@@ -95,7 +95,7 @@ TEST_F(FreeRangesTest, AmongEqualsTheLowestAddressIsTaken) {
   EXPECT_EQ(Take(10)->address, kStart + 40u);
 }
 
-TEST_F(FreeRangesTest, RangesAreListedTheSmallestFirst) {
+TEST_F(FreeRangesTest, RangesAreListedSmallestFirst) {
   Map(60);
   std::vector<Block*> blocks;
   for (const Bytes size : {5u, 1u, 20u, 1u, 10u, 1u}) blocks.push_back(Take(size));
@@ -106,7 +106,7 @@ TEST_F(FreeRangesTest, RangesAreListedTheSmallestFirst) {
 }
 
 // The naive rule looks through the list of all ranges.
-TEST_F(FreeRangesTest, RandomTakesAndReturnsFollowTheNaiveRule) {
+TEST_F(FreeRangesTest, RandomOperationsAgreeWithANaiveModel) {
   Map(100'000);
   std::mt19937_64 random(1);
   std::vector<Block*> taken;

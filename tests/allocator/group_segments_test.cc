@@ -43,7 +43,7 @@ class GroupSegmentsTest : public testing::Test {
   GroupSegments segments_ = SegmentsOf(nullptr);
 };
 
-TEST_F(GroupSegmentsTest, ASegmentUsuallyGrowsOverTheWholeCard) {
+TEST_F(GroupSegmentsTest, DefaultSegmentIsExpandableOverTheWholeCard) {
   const SegmentShape shape = segments_.NextShape(4_MiB, {.total = kCard});
   EXPECT_EQ(shape.size, 72_MiB);
   EXPECT_EQ(shape.granule, 2_MiB);
@@ -51,7 +51,7 @@ TEST_F(GroupSegmentsTest, ASegmentUsuallyGrowsOverTheWholeCard) {
   EXPECT_FALSE(shape.holds_one);
 }
 
-TEST_F(GroupSegmentsTest, APoolThatDoesNotSplitHasASegmentForEachRequest) {
+TEST_F(GroupSegmentsTest, PoolThatDoesNotSplitHasOneSegmentPerRequest) {
   Pool pool;
   pool.no_split = true;
   const GroupSegments fixed = SegmentsOf(&pool);
@@ -63,7 +63,7 @@ TEST_F(GroupSegmentsTest, APoolThatDoesNotSplitHasASegmentForEachRequest) {
 }
 
 // An allocator passed to MemPool(allocator) is called with torch's own sizes: get_allocation_size.
-TEST_F(GroupSegmentsTest, ASourceIsAskedForTorchsSizes) {
+TEST_F(GroupSegmentsTest, SourceIsAskedForTorchsSegmentSizes) {
   Pool pool;
   pool.source = std::make_shared<NoSource>();
   const GroupSegments fixed = SegmentsOf(&pool);
@@ -76,7 +76,7 @@ TEST_F(GroupSegmentsTest, ASourceIsAskedForTorchsSizes) {
       << "the card's memory is not its";
 }
 
-TEST_F(GroupSegmentsTest, TheSegmentThatMapsTheFewestGranulesGrows) {
+TEST_F(GroupSegmentsTest, SegmentThatNeedsTheFewestGranulesGrows) {
   Add();
   ExpandableSegment& second = Add();
   EXPECT_EQ(segments_.PlanGrowth(5_MiB)->hole->segment, segments_.all().front().get())
@@ -88,7 +88,7 @@ TEST_F(GroupSegmentsTest, TheSegmentThatMapsTheFewestGranulesGrows) {
   EXPECT_EQ(segments_.LeastGrowth(40_MiB), 40_MiB) << "of one more segment";
 }
 
-TEST_F(GroupSegmentsTest, APlannedSegmentIsPassedOver) {
+TEST_F(GroupSegmentsTest, PlannedSegmentIsSkipped) {
   Map(Add(32_MiB, /*is_planned=*/true), 8_MiB);
   EXPECT_EQ(segments_.TakeFree(4_MiB), nullptr);
   EXPECT_FALSE(segments_.PlanGrowth(12_MiB));
@@ -108,7 +108,7 @@ TEST_F(GroupSegmentsTest, ObtainableIsTheLargestRunOfOneSegment) {
   EXPECT_EQ(segments_.Obtainable(10_MiB, 0), 18_MiB) << "what is free beside a hole counts";
 }
 
-TEST_F(GroupSegmentsTest, AddressSpaceWithoutMemoryIsKeptUnlessAllIsDropped) {
+TEST_F(GroupSegmentsTest, UnmappedSegmentIsKeptUnlessAllAreDropped) {
   Add();
   Map(Add(), 2_MiB);
   segments_.DropUnmapped(/*all=*/false);
@@ -118,7 +118,7 @@ TEST_F(GroupSegmentsTest, AddressSpaceWithoutMemoryIsKeptUnlessAllIsDropped) {
   EXPECT_EQ(vmm_.live_reservations(), 1U);
 }
 
-TEST_F(GroupSegmentsTest, AFixedSegmentWithoutMemoryIsDroppedUnlessTheDriverRefuses) {
+TEST_F(GroupSegmentsTest, UnmappedFixedSegmentIsDroppedUnlessTheDriverFails) {
   Pool pool;
   pool.no_split = true;
   GroupSegments fixed = SegmentsOf(&pool);

@@ -29,27 +29,21 @@ class GrowthTest : public ::testing::Test {
   Block hole_;
 };
 
-TEST_F(GrowthTest, ChunksKeepTheHoleAndSayTheirSize) {
+TEST_F(GrowthTest, RoundedGrowthKeepsItsHoleAndChunkSize) {
   const Growth growth = InChunks(0, 3, 4);
   EXPECT_EQ(growth.hole, &hole_);
   EXPECT_EQ(growth.chunk, 4u);
 }
 
-TEST_F(GrowthTest, GrowthAtTheBottomBecomesWiderAtItsTop) {
-  ExpectGranules(InChunks(0, 3, 4), 0, 4);
-}
+TEST_F(GrowthTest, GrowthAtTheBottomIsExtendedUpwards) { ExpectGranules(InChunks(0, 3, 4), 0, 4); }
 
-TEST_F(GrowthTest, GrowthAtTheTopBecomesWiderAtItsBottom) {
-  ExpectGranules(InChunks(7, 3, 4), 6, 4);
-}
+TEST_F(GrowthTest, GrowthAtTheTopIsExtendedDownwards) { ExpectGranules(InChunks(7, 3, 4), 6, 4); }
 
-TEST_F(GrowthTest, GrowthInTheMiddleBecomesWiderAtItsTop) {
-  ExpectGranules(InChunks(2, 3, 4), 2, 4);
-}
+TEST_F(GrowthTest, GrowthInTheMiddleIsExtendedUpwards) { ExpectGranules(InChunks(2, 3, 4), 2, 4); }
 
-TEST_F(GrowthTest, GrowthOfWholeChunksStaysAsItIs) { ExpectGranules(InChunks(2, 4, 4), 2, 4); }
+TEST_F(GrowthTest, GrowthOfWholeChunksIsUnchanged) { ExpectGranules(InChunks(2, 4, 4), 2, 4); }
 
-TEST_F(GrowthTest, NoGrowthLeavesItsHole) {
+TEST_F(GrowthTest, GrowthStaysWithinItsHole) {
   ExpectGranules(InChunks(0, 3, 32), 0, 10);
   ExpectGranules(InChunks(7, 3, 32), 0, 10);
   ExpectGranules(InChunks(6, 3, 8), 6, 4);

@@ -55,7 +55,7 @@ class HolesTest : public ::testing::Test {
   Holes holes_{kGranule};
 };
 
-TEST_F(HolesTest, HoleIsFoundByItsAddressesAndNoOthers) {
+TEST_F(HolesTest, HoleIsFoundOnlyAtItsOwnAddresses) {
   Tile({{State::kAllocated, 2_MiB},
         {State::kUnmapped, 4_MiB},
         {State::kAllocated, 2_MiB},
@@ -76,7 +76,7 @@ TEST_F(HolesTest, RemovedHoleIsGone) {
   EXPECT_FALSE(holes_.PlanGrowth(8_MiB).has_value());
 }
 
-TEST_F(HolesTest, HoleTakesThePlaceOfOneAtItsAddress) {
+TEST_F(HolesTest, HoleReplacesOneAtTheSameAddress) {
   Tile({{State::kUnmapped, 8_MiB}});
   Block* merged = arena_.New();
   merged->address = kStart;
@@ -123,7 +123,7 @@ TEST_F(HolesTest, FewestGranulesComeFirstAndThenTheLowestAddress) {
   ExpectGrowth(11_MiB, 2, 10_MiB, 8_MiB);  // not the last hole, which needs as many
 }
 
-TEST_F(HolesTest, RequestThatANeighbourHoldsNeedsNoGrowth) {
+TEST_F(HolesTest, RequestThatFitsInAFreeNeighbourNeedsNoGrowth) {
   Tile({{State::kFree, 4_MiB}, {State::kUnmapped, 4_MiB}});
   EXPECT_FALSE(holes_.PlanGrowth(4_MiB).has_value());
 }
@@ -133,7 +133,7 @@ TEST_F(HolesTest, ObtainableIsZeroWithoutHoles) {
   EXPECT_EQ(holes_.Obtainable(1_GiB), 0u);
 }
 
-TEST_F(HolesTest, ObtainableHasOneNeighbourUntilTheWholeHoleCanBeMapped) {
+TEST_F(HolesTest, ObtainableJoinsBothNeighboursOnlyIfTheWholeHoleCanBeMapped) {
   Tile({{State::kFree, 1_MiB}, {State::kUnmapped, 6_MiB}, {State::kFree, 3_MiB}});
   EXPECT_EQ(holes_.Obtainable(0), 3_MiB);
   EXPECT_EQ(holes_.Obtainable(4_MiB), 7_MiB);
@@ -141,7 +141,7 @@ TEST_F(HolesTest, ObtainableHasOneNeighbourUntilTheWholeHoleCanBeMapped) {
   EXPECT_EQ(holes_.Obtainable(60_MiB), 10_MiB);
 }
 
-TEST_F(HolesTest, ObtainableIsThatOfTheBestHole) {
+TEST_F(HolesTest, ObtainableIsTheMaximumOverAllHoles) {
   Tile({{State::kUnmapped, 10_MiB},
         {State::kAllocated, 2_MiB},
         {State::kUnmapped, 4_MiB},

@@ -21,9 +21,9 @@ class LedgerTest : public HeapParts {
   }
 };
 
-TEST_F(LedgerTest, AnUnusedCardHasNothing) { EXPECT_EQ(Ledger().reserved, 0U); }
+TEST_F(LedgerTest, UnusedCardHasAnEmptyLedger) { EXPECT_EQ(Ledger().reserved, 0U); }
 
-TEST_F(LedgerTest, WhatIsInUseCountsAsRequestedAndAsItOccupies) {
+TEST_F(LedgerTest, MemoryInUseCountsRequestedAndAllocatedBytes) {
   Allocate(4_MiB - 100);
   const AllocatorLedger ledger = Ledger();
   EXPECT_EQ(ledger.live_requested, 4_MiB - 100);
@@ -43,13 +43,13 @@ TEST_F(LedgerTest, WholeFreeChunksAreCachedAndTheRestAreHoles) {
   EXPECT_EQ(ledger.largest_hole, 4_MiB) << "whole chunks included";
 }
 
-TEST_F(LedgerTest, TheLargestHoleIsThatOfAllStreams) {
+TEST_F(LedgerTest, LargestHoleIsTheMaximumOverAllStreams) {
   Free(Allocate(8_MiB));
   Free(Allocate(4_MiB, kSide));
   EXPECT_EQ(Ledger().largest_hole, 8_MiB);
 }
 
-TEST_F(LedgerTest, WhatAnotherStreamUsesWaits) {
+TEST_F(LedgerTest, FreedBlockThatAnotherStreamUsesCountsAsStreamWait) {
   const DeviceAddress address = Allocate(4_MiB);
   Share(address, kSide);
   Free(address);
@@ -61,7 +61,7 @@ TEST_F(LedgerTest, WhatAnotherStreamUsesWaits) {
   EXPECT_EQ(Ledger().cached, 4_MiB);
 }
 
-TEST_F(LedgerTest, WhatLiesFreeInAPoolWithUsersIsPinned) {
+TEST_F(LedgerTest, FreeMemoryOfAPoolWithUsersIsPinned) {
   Free(AllocateIn(kPool, 4_MiB));
   EXPECT_EQ(Ledger().pinned, 4_MiB);
   EXPECT_EQ(Ledger().cached, 0U);

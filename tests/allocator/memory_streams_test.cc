@@ -18,7 +18,7 @@ TEST(MemoryStreamsTest, EventIsDoneWhenTheWorkBeforeItIs) {
   EXPECT_TRUE(streams.Done(event).value());
 }
 
-TEST(MemoryStreamsTest, WaitingFinishesWorkBeforeTheEventOnly) {
+TEST(MemoryStreamsTest, WaitingFinishesOnlyWorkBeforeTheEvent) {
   MemoryStreams streams;
   const auto before = streams.Queue(kStream);
   const EventId event = streams.Record(kStream).value();
@@ -33,7 +33,7 @@ TEST(MemoryStreamsTest, EventOfAnIdleStreamIsDone) {
   EXPECT_TRUE(streams.Done(streams.Record(kStream).value()).value());
 }
 
-TEST(MemoryStreamsTest, ConsumedEventIsRefused) {
+TEST(MemoryStreamsTest, ConsumedEventIsRejected) {
   MemoryStreams streams;
   const EventId event = streams.Record(kStream).value();
   EXPECT_TRUE(streams.Done(event).value());

@@ -44,14 +44,14 @@ TEST_F(MemoryVmmTest, MemoryOfOthersIsNotFree) {
   EXPECT_EQ(vmm_.MemoryInfo()->total, 64_MiB);
 }
 
-TEST_F(MemoryVmmTest, UnmappingUnderUnfinishedWorkIsAFault) {
+TEST_F(MemoryVmmTest, UnmappingDuringUnfinishedWorkIsAFault) {
   const DeviceAddress address = MapOne();
   vmm_.NoteUse(address + 512, 512, streams_.Queue(StreamId{5}));
   EXPECT_TRUE(vmm_.Unmap(address, 2_MiB).ok());  // a driver would not refuse it either
   EXPECT_THAT(vmm_.faults(), ElementsAre(HasSubstr("of stream 5")));
 }
 
-TEST_F(MemoryVmmTest, UnmappingAfterTheWorkIsFinishedIsNone) {
+TEST_F(MemoryVmmTest, UnmappingAfterTheWorkIsFinishedIsNoFault) {
   const DeviceAddress address = MapOne();
   vmm_.NoteUse(address, 512, streams_.Queue(StreamId{5}));
   streams_.Finish(StreamId{5});
@@ -74,7 +74,7 @@ TEST_F(MemoryVmmTest, ChosenCallFailsOnceAndChangesNothing) {
   EXPECT_TRUE(vmm_.Create(2_MiB).ok());
 }
 
-TEST_F(MemoryVmmTest, ChosenCallFailsFromThenOn) {
+TEST_F(MemoryVmmTest, ChosenCallKeepsFailing) {
   failures_.FailNthOfAny(1, CallFailures::Repeat::kFromThenOn, absl::InternalError("injected"));
   EXPECT_FALSE(vmm_.Reserve(2_MiB).ok());
   EXPECT_FALSE(vmm_.MemoryInfo().ok());
@@ -82,13 +82,13 @@ TEST_F(MemoryVmmTest, ChosenCallFailsFromThenOn) {
   EXPECT_TRUE(vmm_.MemoryInfo().ok());
 }
 
-TEST_F(MemoryVmmTest, AddressesAscendAndAreNotUsedTwice) {
+TEST_F(MemoryVmmTest, AddressesAscendAndAreNotReused) {
   const DeviceAddress first = vmm_.Reserve(2_MiB).value();
   EXPECT_TRUE(vmm_.ReleaseReservation(first, 2_MiB).ok());
   EXPECT_GT(vmm_.Reserve(2_MiB).value(), first);
 }
 
-TEST_F(MemoryVmmTest, AddressesEndRatherThanBeginAgain) {
+TEST_F(MemoryVmmTest, ExhaustedAddressSpaceIsNotReused) {
   constexpr Bytes kHalf = Bytes{1} << 63;
   EXPECT_TRUE(vmm_.Reserve(kHalf).ok());
   EXPECT_TRUE(absl::IsResourceExhausted(vmm_.Reserve(kHalf).status()));

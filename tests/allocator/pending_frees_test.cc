@@ -42,13 +42,13 @@ TEST_F(PendingFreesTest, BlockWaitsForEveryRecordedStream) {
   EXPECT_EQ(streams_.live_events(), 0u);
 }
 
-TEST_F(PendingFreesTest, PollAsksOnlyAboutTheOldestOfAStream) {
+TEST_F(PendingFreesTest, PollQueriesOnlyTheOldestEventOfAStream) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(pending_.Add(Share({kOne})).ok());
   EXPECT_EQ(pending_.Poll(), nullptr);
   EXPECT_EQ(failures_.calls(DriverCall::kDone), 1u);
 }
 
-TEST_F(PendingFreesTest, BlocksOfAStreamComeBackInTheirOrder) {
+TEST_F(PendingFreesTest, BlocksOfAStreamAreReturnedInOrder) {
   Block* first = Share({kOne});
   Block* second = Share({kOne});
   ASSERT_TRUE(pending_.Add(first).ok());
@@ -68,7 +68,7 @@ TEST_F(PendingFreesTest, WaitingStartsWithTheOldestOfAllStreams) {
   EXPECT_EQ(pending_.WaitForNext().value(), second);
 }
 
-TEST_F(PendingFreesTest, FailedRecordLeavesTheBlockOut) {
+TEST_F(PendingFreesTest, BlockIsNotAddedIfRecordingAnEventFails) {
   Block* block = Share({kOne, kTwo});
   failures_.FailNth(DriverCall::kRecord, 2, CallFailures::Repeat::kOnce,
                     absl::InternalError("injected"));
@@ -82,7 +82,7 @@ TEST_F(PendingFreesTest, FailedRecordLeavesTheBlockOut) {
   EXPECT_EQ(streams_.live_events(), 0u);
 }
 
-TEST_F(PendingFreesTest, DriverThatDoesNotAnswerMeansNotYet) {
+TEST_F(PendingFreesTest, FailedQueryCountsAsNotDone) {
   Block* block = Share({kOne});
   ASSERT_TRUE(pending_.Add(block).ok());
   streams_.Finish(kOne);

@@ -52,66 +52,66 @@ class PlanCursorTest : public ::testing::Test {
   std::optional<PlanCursor> cursor_;
 };
 
-TEST_F(PlanCursorTest, PrologueOnceAndCycleForEver) {
+TEST_F(PlanCursorTest, PrologueRunsOnceAndCycleRepeats) {
   Plan("abc|defg");
   EXPECT_EQ(Places("abc defg defg defg"), "012 3456 3456 3456");
 }
 
-TEST_F(PlanCursorTest, NothingIsDueBehindAPrologueWithoutCycle) {
+TEST_F(PlanCursorTest, NothingIsDueAfterAPrologueWithoutACycle) {
   Plan("abcdef");
   EXPECT_EQ(Places("abcdef f ef"), "012345 - --");
   EXPECT_EQ(Places("a bcdef"), "- --345");  // the program starts again
 }
 
-TEST_F(PlanCursorTest, ExtraRequestCostsItself) {
+TEST_F(PlanCursorTest, ExtraRequestMissesOnlyItself) {
   Plan("a|bcdefg");
   EXPECT_EQ(Places("a bcXdefg Xbcdefg bcdefgXX bcdefg"), "0 12-3456 -123456 123456-- 123456");
 }
 
-TEST_F(PlanCursorTest, PhaseOfAnotherKindCostsItself) {
+TEST_F(PlanCursorTest, UnplannedPhaseMissesOnlyItself) {
   Plan("a|bcdefg");
   EXPECT_EQ(Places("a bcdefg XYZXYZXYZ bcdefg"), "0 123456 --------- 123456");
 }
 
-TEST_F(PlanCursorTest, MissingRequestCostsTheThreeBehindIt) {
+TEST_F(PlanCursorTest, MissingRequestMissesTheNextThree) {
   Plan("a|bcdefghi");
   EXPECT_EQ(Places("a b defghi bcdefghi"), "0 1 ---678 12345678");
 }
 
-TEST_F(PlanCursorTest, ChangedSizeCostsItselfAndTheThreeBehindIt) {
+TEST_F(PlanCursorTest, ChangedSizeMissesItselfAndTheNextThree) {
   Plan("a|bcdefghi");
   EXPECT_EQ(Places("a bXdefghi bcdefghi"), "0 1----678 12345678");
 }
 
-TEST_F(PlanCursorTest, MissingPrologueLeadsIntoTheCycle) {
+TEST_F(PlanCursorTest, MissingPrologueStillFindsTheCycle) {
   Plan("abcdef|ghijkl");
   EXPECT_EQ(Places("ghijkl ghijkl"), "---9ab 6789ab");
 }
 
-TEST_F(PlanCursorTest, EqualLayersAreToldApartByWhereTheCursorWas) {
+TEST_F(PlanCursorTest, EqualLayersAreDistinguishedByTheCursorsPosition) {
   // Three layers of b c d e; the head of the second has an extra request.
   Plan("a|bcdebcdebcdef");
   EXPECT_EQ(Places("a bcde Xbcde bcdef bcdebcdebcdef"), "0 1234 -5678 9abcd 123456789abcd");
 }
 
-TEST_F(PlanCursorTest, SkippedLayerIsNoticedAtTheEndOfTheRepetition) {
+TEST_F(PlanCursorTest, SkippedLayerIsNoticedAfterTheRepeatedLayers) {
   Plan("a|bcdebcdebcdefghij");
   const std::string places = Places("a bcdebcdefghij bcde");
   EXPECT_EQ(places.substr(0, 10), "0 12345678");  // two layers, as if nothing were missing
   EXPECT_EQ(places.substr(places.size() - 4), "1234");
 }
 
-TEST_F(PlanCursorTest, FindsTheNextOfSeveralPlacesAhead) {
+TEST_F(PlanCursorTest, NextOfSeveralMatchingPlacesIsChosen) {
   Plan("a|bcdefgQRbcdefgST");
   EXPECT_EQ(Places("a bcdefgQR cdefg S"), "0 12345678 ---de f");  // not at the first place
 }
 
-TEST_F(PlanCursorTest, GramsReachOverTheEndOfTheCycle) {
+TEST_F(PlanCursorTest, GramsSpanTheEndOfTheCycle) {
   Plan("a|bcdefg");
   EXPECT_EQ(Places("a bcd QQQQ fgbc defg"), "0 123 ---- ---2 3456");
 }
 
-TEST_F(PlanCursorTest, EmptyAndShortPlans) {
+TEST_F(PlanCursorTest, EmptyAndShortPlansAreFollowed) {
   Plan("");
   EXPECT_EQ(Places("abcabc"), "------");
   Plan("a");

@@ -33,7 +33,7 @@ std::string WithItem(const std::string& item) {
   return "memtrace-plan 1\nsection 0 0 4194304 0 1\n" + item + "\nend\n";
 }
 
-TEST(PlanTest, WhatIsWrittenIsRead) {
+TEST(PlanTest, WrittenPlanIsReadBack) {
   const auto plan = Plan::Parse(kText);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->Text(), kText);
@@ -46,7 +46,7 @@ TEST(PlanTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(plan->Find(DeviceIndex{0}, 2), nullptr);
 }
 
-TEST(PlanTest, PlanOfOneCardServesEveryCard) {
+TEST(PlanTest, PlanOfOneCardAppliesToEveryCard) {
   const auto plan = Plan::Parse(kText);
   EXPECT_EQ(plan->Find(DeviceIndex{3}, 1), plan->Find(DeviceIndex{0}, 1));
   const auto two = Plan::Parse(
@@ -56,19 +56,19 @@ TEST(PlanTest, PlanOfOneCardServesEveryCard) {
   EXPECT_EQ(two->Find(DeviceIndex{2}, 0), nullptr);
 }
 
-TEST(PlanTest, EmptyPlanPlansNothing) {
+TEST(PlanTest, EmptyPlanHasNoSections) {
   const auto plan = Plan::Parse("memtrace-plan 1\nend\n");
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->Find(DeviceIndex{0}, 0), nullptr);
 }
 
-TEST(PlanTest, LaterVersionIsNamed) {
+TEST(PlanTest, LaterVersionIsRejectedByNumber) {
   const absl::Status status = Plan::Parse("memtrace-plan 2\nanything").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("version 2, of a later memtrace"));
 }
 
-TEST(PlanTest, WhatIsNoPlanIsSaid) {
+TEST(PlanTest, TextThatIsNotAPlanIsRejected) {
   EXPECT_EQ(Problem(""), "line 1: not a plan that memtrace plan wrote");
   EXPECT_EQ(Problem("memtrace"), "line 1: not a plan that memtrace plan wrote");
   EXPECT_EQ(Problem("memtrace-plan 1"), "line 1: not a plan that memtrace plan wrote");
@@ -76,7 +76,7 @@ TEST(PlanTest, WhatIsNoPlanIsSaid) {
   EXPECT_EQ(Problem("memtrace-plan 1\nrest\n"), "line 2: neither a section nor the end");
 }
 
-TEST(PlanTest, EveryCutIsNoticed) {
+TEST(PlanTest, EveryTruncationIsDetected) {
   const std::string text = kText;
   for (size_t length = 0; length < text.size(); ++length) {
     EXPECT_FALSE(Plan::Parse(text.substr(0, length)).ok()) << length;
@@ -84,7 +84,7 @@ TEST(PlanTest, EveryCutIsNoticed) {
   EXPECT_EQ(Problem(text + "x"), "line 8: there is more behind the end");
 }
 
-TEST(PlanTest, ItemsThatNoAllocatorCouldPlaceAreRefused) {
+TEST(PlanTest, InvalidItemsAreRejected) {
   EXPECT_TRUE(Plan::Parse(WithItem("2097152 2097152")).ok());
   EXPECT_THAT(Problem(WithItem("2097152 2097664")), HasSubstr("outside the planned bytes"));
   EXPECT_THAT(Problem(WithItem("2097152 18446744073709551104")),
@@ -98,7 +98,7 @@ TEST(PlanTest, ItemsThatNoAllocatorCouldPlaceAreRefused) {
   EXPECT_THAT(Problem(WithItem("99999999999999999999 0")), HasSubstr("missing"));
 }
 
-TEST(PlanTest, SectionsThatCannotBeAreRefused) {
+TEST(PlanTest, InvalidSectionsAreRejected) {
   const std::string begin = "memtrace-plan 1\nsection ";
   EXPECT_THAT(Problem(begin + "1024 0 0 0 0\nend\n"), HasSubstr("no such card or stream"));
   EXPECT_THAT(Problem(begin + "0 1024 0 0 0\nend\n"), HasSubstr("no such card or stream"));
@@ -111,13 +111,13 @@ TEST(PlanTest, SectionsThatCannotBeAreRefused) {
               HasSubstr("line 3: the same card and stream again"));
 }
 
-TEST(PlanTest, FileThatIsNotThereIsNamed) {
+TEST(PlanTest, MissingFileIsNamed) {
   const absl::Status status = Plan::Read("/nowhere/run.plan").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(std::string(status.message()), "cannot open /nowhere/run.plan");
 }
 
-TEST(PlanTest, FileIsNamedBesideTheLine) {
+TEST(PlanTest, ErrorNamesFileAndLine) {
   const std::string path = ::testing::TempDir() + "/broken.plan";
   std::ofstream(path) << "memtrace-plan 1\nend";
   EXPECT_EQ(std::string(Plan::Read(path).status().message()),

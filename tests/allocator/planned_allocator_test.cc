@@ -47,7 +47,7 @@ void Free(Card& card, const std::vector<DeviceAddress>& blocks) {
   for (const DeviceAddress block : blocks) EXPECT_TRUE(card.Free(block).ok());
 }
 
-TEST(PlannedAllocatorTest, BlocksLieWhereThePlanSays) {
+TEST(PlannedAllocatorTest, BlocksArePlacedAsPlanned) {
   Card card(128_MiB, Following({{4_MiB, 12_MiB}, {8_MiB, 0}, {4_MiB, 8_MiB}}));
   const auto blocks = {card.Allocate(4_MiB), card.Allocate(8_MiB), card.Allocate(4_MiB)};
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 8MiB 4MiB 4MiB"));
@@ -55,20 +55,20 @@ TEST(PlannedAllocatorTest, BlocksLieWhereThePlanSays) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{3, 0}));
 }
 
-TEST(PlannedAllocatorTest, OnlyWhatIsTouchedIsMapped) {
+TEST(PlannedAllocatorTest, OnlyChunksOfPlacedBlocksAreMapped) {
   Card card(128_MiB, Following({{3_MiB, 5_MiB}, {60_MiB, 8_MiB}}));
   card.Allocate(3_MiB);
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: (1MiB) 3MiB"));
   EXPECT_EQ(card.vmm.used(), 4_MiB);
 }
 
-TEST(PlannedAllocatorTest, RequestsAreKnownByTheirRoundedSize) {
+TEST(PlannedAllocatorTest, RequestsMatchByRoundedSize) {
   Card card(128_MiB, Following({{4_MiB, 4_MiB}}));
   card.Allocate(4_MiB - 511);
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{1, 0}));
 }
 
-TEST(PlannedAllocatorTest, CycleGoesOnWithoutTheDriver) {
+TEST(PlannedAllocatorTest, CycleRepeatsWithoutDriverCalls) {
   Card card(128_MiB, Following({{6_MiB, 0}, {4_MiB, 10_MiB}, {4_MiB, 6_MiB}, {8_MiB, 6_MiB}}, 1));
   card.Allocate(6_MiB);
   for (int step = 0; step < 5; ++step) {
@@ -83,7 +83,7 @@ TEST(PlannedAllocatorTest, CycleGoesOnWithoutTheDriver) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{16, 0}));
 }
 
-TEST(PlannedAllocatorTest, SmallRequestsHaveNoPlace) {
+TEST(PlannedAllocatorTest, SmallRequestsAreNotPlanned) {
   Card card(128_MiB, Following({{4_MiB, 0}, {4_MiB, 4_MiB}}));
   card.Allocate(4_MiB);
   card.Allocate(512);
@@ -91,7 +91,7 @@ TEST(PlannedAllocatorTest, SmallRequestsHaveNoPlace) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 0}));
 }
 
-TEST(PlannedAllocatorTest, OtherSizesArePlacedOrdinarily) {
+TEST(PlannedAllocatorTest, UnplannedSizesArePlacedAsUsual) {
   Card card(128_MiB, Following({{4_MiB, 0}, {8_MiB, 4_MiB}}));
   card.Allocate(4_MiB);
   card.Allocate(10_MiB);
@@ -100,7 +100,7 @@ TEST(PlannedAllocatorTest, OtherSizesArePlacedOrdinarily) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 1}));
 }
 
-TEST(PlannedAllocatorTest, PlaceInUseIsNoError) {
+TEST(PlannedAllocatorTest, PlaceInUseFallsBackToUsualPlacement) {
   Card card(128_MiB, Following({{4_MiB, 0}, {8_MiB, 0}, {4_MiB, 8_MiB}}));
   card.Allocate(4_MiB);
   card.Allocate(8_MiB);
@@ -109,7 +109,7 @@ TEST(PlannedAllocatorTest, PlaceInUseIsNoError) {
   EXPECT_EQ(card.allocator.accounts().ledger().live_allocated, 16_MiB);
 }
 
-TEST(PlannedAllocatorTest, PlaceThatWaitsForAnotherStreamIsInUse) {
+TEST(PlannedAllocatorTest, PlaceThatWaitsForAnotherStreamCountsAsInUse) {
   Card card(128_MiB, Following({{4_MiB, 0}, {4_MiB, 0}, {4_MiB, 0}}));
   const DeviceAddress first = card.Allocate(4_MiB);
   EXPECT_TRUE(card.Share(first, 4_MiB, kSide).ok());
@@ -135,7 +135,7 @@ TEST(PlannedAllocatorTest, EachStreamHasItsSection) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{2, 0}));
 }
 
-TEST(PlannedAllocatorTest, PoolsHaveNoPlan) {
+TEST(PlannedAllocatorTest, PoolsAreNotPlanned) {
   Card card(128_MiB, Following({{4_MiB, 0}, {4_MiB, 4_MiB}}));
   card.allocator.pools().Retain({0, 1});
   ASSERT_TRUE(card.allocator.pools().BeginRouting({0, 1}, [](StreamId) { return true; }).ok());
@@ -146,7 +146,7 @@ TEST(PlannedAllocatorTest, PoolsHaveNoPlan) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{1, 0}));
 }
 
-TEST(PlannedAllocatorTest, PlanLargerThanTheCardIsFollowedAsFarAsItGoes) {
+TEST(PlannedAllocatorTest, PlanLargerThanTheCardIsFollowedUntilTheCardIsFull) {
   Card card(64_MiB, Following({{4_MiB, 100_MiB}, {32_MiB, 0}, {32_MiB, 32_MiB}}));
   card.Allocate(4_MiB);
   card.Allocate(32_MiB);
@@ -156,7 +156,7 @@ TEST(PlannedAllocatorTest, PlanLargerThanTheCardIsFollowedAsFarAsItGoes) {
   EXPECT_EQ(card.vmm.used(), 64_MiB);
 }
 
-TEST(PlannedAllocatorTest, FreePlannedMemoryIsUsedBeforeAnythingFails) {
+TEST(PlannedAllocatorTest, FreePlannedMemoryIsUsedBeforeARequestFails) {
   Card card(64_MiB, Following({{33_MiB, 0}, {20_MiB, 33_MiB}}));
   Free(card, {card.Allocate(33_MiB)});
   card.Allocate(20_MiB);  // its chunk also covers the hole
@@ -166,14 +166,14 @@ TEST(PlannedAllocatorTest, FreePlannedMemoryIsUsedBeforeAnythingFails) {
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 30MiB (3MiB) 20MiB (1MiB)"));
 }
 
-TEST(PlannedAllocatorTest, FreePlannedMemoryIsTakenBackForOthers) {
+TEST(PlannedAllocatorTest, FreePlannedMemoryIsReclaimedForOtherStreams) {
   Card card(64_MiB, Following({{40_MiB, 0}}));
   Free(card, {card.Allocate(40_MiB)});
   card.Allocate(60_MiB, kSide);
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: (4MiB)", "2 large: 60MiB"));
 }
 
-TEST(PlannedAllocatorTest, OrdinaryMemoryIsTakenBackBeforePlanned) {
+TEST(PlannedAllocatorTest, OrdinaryMemoryIsReclaimedBeforePlanned) {
   Card card(64_MiB, Following({{20_MiB, 0}, {4_MiB, 20_MiB}}));
   const DeviceAddress planned = card.Allocate(20_MiB);
   const DeviceAddress other = card.Allocate(30_MiB);
@@ -183,7 +183,7 @@ TEST(PlannedAllocatorTest, OrdinaryMemoryIsTakenBackBeforePlanned) {
               ElementsAre("1 large: (20MiB)", "1 large: (4MiB)", "2 large: 40MiB"));
 }
 
-TEST(PlannedAllocatorTest, MemoryIsTakenBackForAPlace) {
+TEST(PlannedAllocatorTest, MemoryIsReclaimedForAPlannedPlace) {
   Card card(64_MiB, Following({{40_MiB, 0}, {40_MiB, 0}}));
   Free(card, {card.Allocate(40_MiB)});
   Free(card, {card.Allocate(64_MiB, kSide)});
@@ -202,7 +202,7 @@ TEST(PlannedAllocatorTest, PlaceWithHolesIsFilled) {
   EXPECT_EQ(card.allocator.accounts().plan_use(), (PlanUse{3, 0}));
 }
 
-TEST(PlannedAllocatorTest, NoMoreIsWaitedForThanIsNeeded) {
+TEST(PlannedAllocatorTest, OnlyTheNeededFreesAreWaitedFor) {
   Card card(64_MiB, Following({{40_MiB, 0}, {20_MiB, 40_MiB}}));
   const auto first = card.Allocate(40_MiB);
   const auto second = card.Allocate(20_MiB);
@@ -213,7 +213,7 @@ TEST(PlannedAllocatorTest, NoMoreIsWaitedForThanIsNeeded) {
   EXPECT_EQ(card.allocator.accounts().ledger().stream_wait, 20_MiB);
 }
 
-TEST(PlannedAllocatorTest, EmptyCacheGivesPlannedMemoryBack) {
+TEST(PlannedAllocatorTest, EmptyCacheReleasesPlannedMemory) {
   Card card(64_MiB, Following({{20_MiB, 0}, {20_MiB, 2_MiB}}));
   Free(card, {card.Allocate(20_MiB)});
   EXPECT_TRUE(card.allocator.EmptyCache().ok());
@@ -222,7 +222,7 @@ TEST(PlannedAllocatorTest, EmptyCacheGivesPlannedMemoryBack) {
   EXPECT_THAT(card.Contents(), ElementsAre("1 large: 20MiB"));
 }
 
-TEST(PlannedAllocatorTest, LimitHolds) {
+TEST(PlannedAllocatorTest, LimitAppliesToPlannedMemory) {
   Card card(64_MiB, Following({{20_MiB, 0}, {20_MiB, 20_MiB}}));
   card.allocator.SetLimit(30_MiB);
   card.Allocate(20_MiB);
@@ -230,7 +230,7 @@ TEST(PlannedAllocatorTest, LimitHolds) {
   EXPECT_EQ(card.allocator.accounts().ledger().reserved, 20_MiB);
 }
 
-TEST(PlannedAllocatorTest, RejectionHolds) {
+TEST(PlannedAllocatorTest, RejectionAppliesToPlannedMemory) {
   Card card(64_MiB, Following({{20_MiB, 0}, {20_MiB, 20_MiB}}));
   card.Allocate(20_MiB);
   const auto result =
@@ -243,7 +243,7 @@ TEST(PlannedAllocatorTest, RejectionHolds) {
 
 // Runs a step whose k-th driver call fails: it returns a block or an error, never breaks an
 // invariant, and later requests are served.
-TEST(PlannedAllocatorTest, FailingCallsLeaveEverythingRight) {
+TEST(PlannedAllocatorTest, DriverFailuresKeepTheInvariants) {
   for (const auto repeat : {CallFailures::Repeat::kOnce, CallFailures::Repeat::kFromThenOn}) {
     for (uint64_t k = 1; k <= 40; ++k) {
       Card card(64_MiB,
@@ -267,7 +267,7 @@ TEST(PlannedAllocatorTest, FailingCallsLeaveEverythingRight) {
   }
 }
 
-TEST(PlannedAllocatorTest, WithoutAddressSpaceForItThePlanIsPutOff) {
+TEST(PlannedAllocatorTest, PlanIsPostponedIfItsReservationFails) {
   Card card(64_MiB, Following({{4_MiB, 8_MiB}, {8_MiB, 0}}));
   card.failures.FailNthOfAny(1, CallFailures::Repeat::kOnce, absl::InternalError("injected"));
   card.Allocate(4_MiB);

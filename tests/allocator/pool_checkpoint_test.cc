@@ -25,7 +25,7 @@ class PoolCheckpointTest : public HeapParts {
   }
 };
 
-TEST_F(PoolCheckpointTest, ItHasTheBlocksInUseOfItsPoolFromTheTopDown) {
+TEST_F(PoolCheckpointTest, CheckpointListsBlocksInUseFromTheHighestAddress) {
   const DeviceAddress first = AllocateIn(kPool, 4_MiB);
   const DeviceAddress second = AllocateIn(kPool, 4_MiB - 100);
   const DeviceAddress third = AllocateIn(kPool, 4_MiB);
@@ -41,7 +41,7 @@ TEST_F(PoolCheckpointTest, ItHasTheBlocksInUseOfItsPoolFromTheTopDown) {
 }
 
 // The blocks in use now are freed first.
-TEST_F(PoolCheckpointTest, ItCanBeRestoredHoweverItsMemoryIsCutUpNow) {
+TEST_F(PoolCheckpointTest, CheckpointCanBeRestoredAfterItsMemoryIsSplit) {
   const DeviceAddress first = AllocateIn(kPool, 4_MiB);
   const DeviceAddress second = AllocateIn(kPool, 4_MiB);
   const PoolCheckpoint checkpoint = Make();
@@ -52,7 +52,7 @@ TEST_F(PoolCheckpointTest, ItCanBeRestoredHoweverItsMemoryIsCutUpNow) {
   EXPECT_TRUE(CanRestore(checkpoint));
 }
 
-TEST_F(PoolCheckpointTest, MemoryThatWasGivenBackCannotBeRestored) {
+TEST_F(PoolCheckpointTest, ReleasedMemoryCannotBeRestored) {
   const DeviceAddress address = AllocateIn(kPool, 4_MiB);
   const PoolCheckpoint checkpoint = Make();
   Free(address);

@@ -52,7 +52,7 @@ TEST_F(PoolsTest, RequestsOfARoutedStreamGoToItsPool) {
   EXPECT_EQ(PoolOf(card_.Allocate(3_MiB)), PoolId{});
 }
 
-TEST_F(PoolsTest, TheFirstRoutingThatTakesARequestGetsIt) {
+TEST_F(PoolsTest, FirstMatchingRoutingGetsTheRequest) {
   Begin(kOther);
   Begin(kGraph);
   EXPECT_EQ(PoolOf(card_.Allocate(3_MiB)), kOther);
@@ -75,7 +75,7 @@ TEST_F(PoolsTest, RoutingsAndUsersAreCounted) {
   EXPECT_TRUE(absl::IsNotFound(card_.allocator.pools().Uses(kGraph).status()));
 }
 
-TEST_F(PoolsTest, WhatAReplayMayUseIsNotTakenBack) {
+TEST_F(PoolsTest, MemoryOfAReplayableGraphIsNotReclaimed) {
   Begin(kGraph);
   ASSERT_TRUE(card_.Free(card_.Allocate(60_MiB)).ok());
   End(kGraph);
@@ -87,7 +87,7 @@ TEST_F(PoolsTest, WhatAReplayMayUseIsNotTakenBack) {
   card_.Allocate(60_MiB);
 }
 
-TEST_F(PoolsTest, APoolWithoutUsersIsGoneOnceItsLastBlockIs) {
+TEST_F(PoolsTest, PoolWithoutUsersIsRemovedWithItsLastBlock) {
   Begin(kGraph);
   const DeviceAddress outlives = card_.Allocate(4_MiB);
   End(kGraph);
@@ -101,7 +101,7 @@ TEST_F(PoolsTest, APoolWithoutUsersIsGoneOnceItsLastBlockIs) {
   EXPECT_EQ(card_.vmm.live_reservations(), 0u);
 }
 
-TEST_F(PoolsTest, NothingIsWaitedForOnACapturedStream) {
+TEST_F(PoolsTest, CapturedStreamIsNotWaitedFor) {
   const DeviceAddress shared = card_.Allocate(30_MiB, kSide);
   ASSERT_TRUE(card_.Free(card_.Allocate(20_MiB)).ok());
   Begin(kGraph);
@@ -137,7 +137,7 @@ class CaptureReuseTest : public PoolsTest {
   Bytes waiting() const { return card_.allocator.accounts().ledger().stream_wait; }
 };
 
-TEST_F(CaptureReuseTest, WhatTheGraphOrdersIsUsedAgainWithinIt) {
+TEST_F(CaptureReuseTest, MemoryOrderedByTheGraphIsReusedWithinIt) {
   BeginCapture();
   const DeviceAddress shared = card_.Allocate(4_MiB);
   ShareAndFree(shared);
@@ -147,7 +147,7 @@ TEST_F(CaptureReuseTest, WhatTheGraphOrdersIsUsedAgainWithinIt) {
   EXPECT_EQ(waiting(), 0u);
 }
 
-TEST_F(CaptureReuseTest, OnlyTheBlocksOwnStreamUsesItAgain) {
+TEST_F(CaptureReuseTest, OnlyTheBlocksOwnStreamReusesIt) {
   BeginCapture();
   const DeviceAddress shared = card_.Allocate(4_MiB);
   ShareAndFree(shared);
@@ -155,7 +155,7 @@ TEST_F(CaptureReuseTest, OnlyTheBlocksOwnStreamUsesItAgain) {
   EXPECT_EQ(waiting(), 4_MiB);
 }
 
-TEST_F(CaptureReuseTest, AStreamOutsideTheCaptureIsWaitedForAfterwards) {
+TEST_F(CaptureReuseTest, StreamOutsideTheCaptureIsWaitedForAfterwards) {
   BeginCapture();
   const DeviceAddress shared = card_.Allocate(4_MiB);
   ASSERT_TRUE(card_.allocator.RecordStream(shared, StreamId{3}).ok());
@@ -169,7 +169,7 @@ TEST_F(CaptureReuseTest, AStreamOutsideTheCaptureIsWaitedForAfterwards) {
   EXPECT_EQ(waiting(), 0u);
 }
 
-TEST_F(CaptureReuseTest, UsesBeforeTheCaptureAreNoPartOfIt) {
+TEST_F(CaptureReuseTest, UsesBeforeTheCapturePreventReuse) {
   ASSERT_TRUE(card_.allocator.pools().BeginRouting(kGraph, [](StreamId) { return true; }).ok());
   const DeviceAddress before = card_.Allocate(4_MiB);
   const DeviceAddress while_open = card_.Allocate(4_MiB);
@@ -185,7 +185,7 @@ TEST_F(CaptureReuseTest, UsesBeforeTheCaptureAreNoPartOfIt) {
   EXPECT_EQ(waiting(), 8_MiB);
 }
 
-TEST_F(CaptureReuseTest, AnotherCaptureOfTheStreamSaysNothing) {
+TEST_F(CaptureReuseTest, LaterCaptureOfTheStreamAllowsNoReuse) {
   BeginCapture();
   ShareAndFree(card_.Allocate(4_MiB));
   card_.streams.BeginCapture(kMain);
@@ -194,7 +194,7 @@ TEST_F(CaptureReuseTest, AnotherCaptureOfTheStreamSaysNothing) {
   EXPECT_EQ(waiting(), 4_MiB);
 }
 
-TEST_F(CaptureReuseTest, AStreamWhoseDependenciesWereReplacedIsLookedAtAnew) {
+TEST_F(CaptureReuseTest, ReplacedDependenciesPreventReuse) {
   BeginCapture();
   const DeviceAddress seen = card_.Allocate(4_MiB);
   const DeviceAddress shared = card_.Allocate(4_MiB);
@@ -208,7 +208,7 @@ TEST_F(CaptureReuseTest, AStreamWhoseDependenciesWereReplacedIsLookedAtAnew) {
   EXPECT_EQ(waiting(), 4_MiB);
 }
 
-TEST_F(CaptureReuseTest, ADriverThatDoesNotAnswerMakesItWait) {
+TEST_F(CaptureReuseTest, FailedDriverQueryPostponesReuse) {
   BeginCapture();
   ShareAndFree(card_.Allocate(4_MiB));
   card_.streams.WaitInCapture(kMain, kSide);
@@ -220,7 +220,7 @@ TEST_F(CaptureReuseTest, ADriverThatDoesNotAnswerMakesItWait) {
   EXPECT_EQ(waiting(), 0u);
 }
 
-TEST_F(CaptureReuseTest, SwitchedOffEverythingWaitsForTheEnd) {
+TEST_F(CaptureReuseTest, NothingIsReusedIfCaptureReuseIsOff) {
   card_.allocator.pools().SetCaptureReuse(false);
   BeginCapture();
   ShareAndFree(card_.Allocate(4_MiB));
@@ -229,7 +229,7 @@ TEST_F(CaptureReuseTest, SwitchedOffEverythingWaitsForTheEnd) {
   EXPECT_EQ(waiting(), 4_MiB);
 }
 
-TEST_F(PoolsTest, ABlockIsTakenAtItsAddressIfThatIsFree) {
+TEST_F(PoolsTest, BlockIsAllocatedAtAStatedFreeAddress) {
   const auto allocate_at = [&](DeviceAddress at, Bytes bytes, StreamId stream = kMain) {
     const AllocationResult result =
         card_.allocator.Allocate({.bytes = bytes, .stream = stream, .at = at});
@@ -254,7 +254,7 @@ TEST_F(PoolsTest, ABlockIsTakenAtItsAddressIfThatIsFree) {
   EXPECT_EQ(reserved(), 24_MiB);
 }
 
-TEST_F(PoolsTest, AnOpenPoolServesWhatWouldFailElsewhere) {
+TEST_F(PoolsTest, PoolWithUseOnOomServesRequestsThatWouldFail) {
   Begin(kOther);
   const DeviceAddress inside = card_.Allocate(80_MiB);
   End(kOther);
@@ -265,7 +265,7 @@ TEST_F(PoolsTest, AnOpenPoolServesWhatWouldFailElsewhere) {
   EXPECT_EQ(card_.FailToAllocate(50_MiB).obtainable, 30_MiB);
 }
 
-TEST_F(PoolsTest, BlocksThatMustNotBeSplitHaveASegmentEach) {
+TEST_F(PoolsTest, PoolWithNoSplitHasOneSegmentPerBlock) {
   card_.allocator.pools().Retain(kOther);
   ASSERT_TRUE(card_.allocator.pools().SetNoSplit(kOther).ok());
   Begin(kOther);
@@ -297,7 +297,7 @@ class WrittenSource : public MemorySource {
   DeviceAddress next_{1ull << 40};
 };
 
-TEST_F(PoolsTest, ASourceIsAskedForTorchsSizesAndGetsThemBack) {
+TEST_F(PoolsTest, SourceIsAskedForTorchsSegmentSizesAndGetsThemBack) {
   auto source = std::make_shared<WrittenSource>();
   card_.allocator.pools().Retain(kOther);
   ASSERT_TRUE(card_.allocator.pools().SetSource(kOther, source).ok());
@@ -320,7 +320,7 @@ TEST_F(PoolsTest, ASourceIsAskedForTorchsSizesAndGetsThemBack) {
                                    Pair(testing::_, 20_MiB), Pair(testing::_, 18_MiB)));
 }
 
-TEST_F(PoolsTest, ASourceCountsTowardsTheLimit) {
+TEST_F(PoolsTest, MemoryOfASourceCountsTowardsTheLimit) {
   auto source = std::make_shared<WrittenSource>();
   card_.allocator.pools().Retain(kOther);
   ASSERT_TRUE(card_.allocator.pools().SetSource(kOther, source).ok());
@@ -330,7 +330,7 @@ TEST_F(PoolsTest, ASourceCountsTowardsTheLimit) {
   EXPECT_THAT(source->asked, IsEmpty());
 }
 
-TEST_F(PoolsTest, APoolGoesBackToItsCheckpoint) {
+TEST_F(PoolsTest, PoolIsRestoredToItsCheckpoint) {
   Begin(kGraph);
   const DeviceAddress a = card_.Allocate(4_MiB);
   const DeviceAddress gap = card_.Allocate(2_MiB);
@@ -352,7 +352,7 @@ TEST_F(PoolsTest, APoolGoesBackToItsCheckpoint) {
   EXPECT_EQ(card_.allocator.accounts().statistics().allocation.all.current, 2);
 }
 
-TEST_F(PoolsTest, ACheckpointThatCannotBeRestoredChangesNothing) {
+TEST_F(PoolsTest, FailedRestoreChangesNothing) {
   Begin(kGraph);
   const DeviceAddress a = card_.Allocate(4_MiB);
   const auto checkpoint = card_.allocator.pools().Checkpoint(kGraph);

@@ -32,7 +32,7 @@ class QuickGroupsTest : public HeapParts {
   bool is_locked_ = true;
 };
 
-TEST_F(QuickGroupsTest, WhatLiesFreeOnTheStreamIsServed) {
+TEST_F(QuickGroupsTest, FreeBlockOfTheSameStreamIsServed) {
   const DeviceAddress address = Allocate(4_MiB);
   Unlock();
   EXPECT_EQ(Try(4_MiB), DeviceAddress{});
@@ -43,7 +43,7 @@ TEST_F(QuickGroupsTest, WhatLiesFreeOnTheStreamIsServed) {
 }
 
 // While a free must be completed, or requests are routed, the heap decides.
-TEST_F(QuickGroupsTest, ClosedNothingIsServedAndBlocksAreFreedAllTheSame) {
+TEST_F(QuickGroupsTest, ClosedGroupFreesBlocksButServesNone) {
   const DeviceAddress first = Allocate(4_MiB);
   Unlock(/*is_open=*/false);
   EXPECT_TRUE(quick_.TryFree(first));
@@ -53,7 +53,7 @@ TEST_F(QuickGroupsTest, ClosedNothingIsServedAndBlocksAreFreedAllTheSame) {
   EXPECT_EQ(Try(4_MiB), first);
 }
 
-TEST_F(QuickGroupsTest, ABlockThatMustBeWaitedForIsNotFreed) {
+TEST_F(QuickGroupsTest, BlockThatAnotherStreamUsesIsNotFreed) {
   const DeviceAddress address = Allocate(4_MiB);
   Unlock();
   EXPECT_TRUE(quick_.TryRecordStream(address, kMain)) << "its own";
@@ -63,7 +63,7 @@ TEST_F(QuickGroupsTest, ABlockThatMustBeWaitedForIsNotFreed) {
   EXPECT_FALSE(quick_.TryFree(address));
 }
 
-TEST_F(QuickGroupsTest, OnlyTheFirstAddressOfABlockInUseIsOne) {
+TEST_F(QuickGroupsTest, OnlyTheFirstAddressOfABlockInUseIsAccepted) {
   const DeviceAddress address = Allocate(4_MiB);
   Unlock();
   for (const DeviceAddress wrong : {address + 512, address - 512, DeviceAddress{}}) {
@@ -74,7 +74,7 @@ TEST_F(QuickGroupsTest, OnlyTheFirstAddressOfABlockInUseIsOne) {
   EXPECT_FALSE(quick_.TryFree(address));
 }
 
-TEST_F(QuickGroupsTest, AnAddressIsOfTheSegmentAroundIt) {
+TEST_F(QuickGroupsTest, AddressIsFoundInTheSegmentThatContainsIt) {
   Allocate(4_MiB);
   const Reservation& reservation = Group().segments().all().front()->reservation();
   const DeviceAddress begin = reservation.address();
@@ -91,7 +91,7 @@ TEST_F(QuickGroupsTest, AnAddressIsOfTheSegmentAroundIt) {
   EXPECT_EQ(quick_.At(begin), &Group());
 }
 
-TEST_F(QuickGroupsTest, PrivatePoolsAreNotServedHere) {
+TEST_F(QuickGroupsTest, PrivatePoolsAreLeftToTheHeap) {
   const DeviceAddress pooled = AllocateIn(kPool, 4_MiB);
   EXPECT_EQ(quick_.At(pooled), nullptr);
   Unlock();
@@ -99,7 +99,7 @@ TEST_F(QuickGroupsTest, PrivatePoolsAreNotServedHere) {
   EXPECT_EQ(Try(4_MiB), DeviceAddress{});
 }
 
-TEST_F(QuickGroupsTest, StreamsPastTheBoundAreLeftToTheHeap) {
+TEST_F(QuickGroupsTest, StreamsBeyondTheLimitAreLeftToTheHeap) {
   for (uint64_t stream = 1; stream <= 63; ++stream) Group(StreamId{stream});
   const DeviceAddress last_kept = Allocate(4_MiB, StreamId{64});
   const DeviceAddress past = Allocate(4_MiB, StreamId{65});

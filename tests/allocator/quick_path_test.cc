@@ -44,7 +44,7 @@ class QuickPathTest : public ::testing::Test {
   CachingAllocator allocator_{{}, vmm_, streams_, nobody_};
 };
 
-TEST_F(QuickPathTest, PeakIsWhatAllStreamsHadTogether) {
+TEST_F(QuickPathTest, PeakIsTheSumOverConcurrentStreams) {
   std::barrier all(kThreads);
   InThreads([&](int thread) {
     const StreamId stream{static_cast<uint64_t>(thread + 1)};
@@ -66,7 +66,7 @@ TEST_F(QuickPathTest, PeakIsWhatAllStreamsHadTogether) {
   EXPECT_EQ(statistics.allocated_bytes.all.current, 0);
 }
 
-TEST_F(QuickPathTest, PeakDoesNotCountWhatStreamsHadAfterEachOther) {
+TEST_F(QuickPathTest, PeakDoesNotAddUpUseAtDifferentTimes) {
   for (uint64_t stream = 1; stream <= 3; ++stream) {
     for (int i = 0; i < 10; ++i) {
       EXPECT_TRUE(allocator_.Free(Allocate(100_MiB, StreamId{stream})).ok());
@@ -76,7 +76,7 @@ TEST_F(QuickPathTest, PeakDoesNotCountWhatStreamsHadAfterEachOther) {
 }
 
 // All streams repeatedly take back memory that others have freed, at the same time.
-TEST_F(QuickPathTest, StreamsTakeFromEachOtherWhileTheyRun) {
+TEST_F(QuickPathTest, ConcurrentStreamsReclaimEachOthersMemory) {
   InThreads([&](int thread) {
     const StreamId stream{static_cast<uint64_t>(thread + 1)};
     for (int i = 0; i < 300; ++i) {
@@ -98,7 +98,7 @@ TEST_F(QuickPathTest, StreamsTakeFromEachOtherWhileTheyRun) {
 
 // Each thread runs its cycle, now and then with other requests in between, while others hold the
 // card's lock.
-TEST(PlannedQuickPathTest, StreamsFollowTheirPlansAtOnce) {
+TEST(PlannedQuickPathTest, ConcurrentStreamsFollowTheirPlans) {
   auto plan = std::make_shared<Plan>();
   for (uint32_t stream = 0; stream < 4; ++stream) {
     plan->Add({.device = 0,
@@ -138,7 +138,7 @@ TEST(PlannedQuickPathTest, StreamsFollowTheirPlansAtOnce) {
 }
 
 // Uses more streams than can have a lock of their own.
-TEST_F(QuickPathTest, ManyStreams) {
+TEST_F(QuickPathTest, MoreStreamsThanLocksAreServed) {
   std::vector<DeviceAddress> blocks;
   for (uint64_t stream = 1; stream <= 200; ++stream) {
     blocks.push_back(Allocate(2_MiB, StreamId{stream}));

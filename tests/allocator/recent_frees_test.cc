@@ -30,7 +30,7 @@ class RecentFreesTest : public ::testing::Test {
   std::vector<Block*> left_;
 };
 
-TEST_F(RecentFreesTest, TheLastOneOfTheSizeComesFirst) {
+TEST_F(RecentFreesTest, LastFreedBlockOfTheSizeComesFirst) {
   Block* first = New(1_MiB);
   Block* second = New(1_MiB);
   Put(first);
@@ -46,7 +46,7 @@ TEST_F(RecentFreesTest, TheLastOneOfTheSizeComesFirst) {
   EXPECT_EQ(recent_.bytes(), 0u);
 }
 
-TEST_F(RecentFreesTest, AnotherSizeInItsSlotMakesThemLeave) {
+TEST_F(RecentFreesTest, AnotherSizeInTheSameSlotEvictsThem) {
   // There are more sizes than slots, so that some must share one.
   constexpr Bytes kLargest = 50_KiB;
   std::vector<Block*> put;
@@ -62,7 +62,7 @@ TEST_F(RecentFreesTest, AnotherSizeInItsSlotMakesThemLeave) {
   EXPECT_EQ(recent_.Take(kLargest), put.back());  // the last one was never evicted
 }
 
-TEST_F(RecentFreesTest, EmptyingLeavesNone) {
+TEST_F(RecentFreesTest, EmptyAllRemovesEveryBlock) {
   Block* small = New(512);
   Block* large = New(8_MiB);
   Put(small);

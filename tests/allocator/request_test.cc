@@ -46,7 +46,7 @@ CachingAllocator::Options FollowingOnePlace() {
   return {.plan = std::move(plan)};
 }
 
-TEST(OnlyFreeTest, WhatLiesFreeIsServedWithoutTheDriver) {
+TEST(OnlyFreeTest, FreeMemoryIsServedWithoutTheDriver) {
   Card card(64_MiB);
   const DeviceAddress block = card.Allocate(4_MiB);
   EXPECT_TRUE(card.Free(block).ok());
@@ -55,7 +55,7 @@ TEST(OnlyFreeTest, WhatLiesFreeIsServedWithoutTheDriver) {
   EXPECT_EQ(card.failures.calls(), calls);
 }
 
-TEST(OnlyFreeTest, CardWithRoomIsAskedForNothingAndNobodyIsTold) {
+TEST(OnlyFreeTest, MissMakesNoDriverCallAndNoEvent) {
   Card card(64_MiB);
   EXPECT_TRUE(AllocateFree(card, 4_MiB).is_null());
   EXPECT_EQ(card.failures.calls(), 0u);
@@ -69,14 +69,14 @@ TEST(OnlyFreeTest, CardWithRoomIsAskedForNothingAndNobodyIsTold) {
   EXPECT_EQ(card.allocator.accounts().statistics().num_alloc_retries, 0);
 }
 
-TEST(OnlyFreeTest, OtherStreamsKeepWhatLiesFree) {
+TEST(OnlyFreeTest, FreeMemoryOfOtherStreamsIsNotTaken) {
   Card card(64_MiB);
   EXPECT_TRUE(card.Free(card.Allocate(64_MiB, kSide)).ok());
   EXPECT_TRUE(AllocateFree(card, 4_MiB).is_null());
   EXPECT_THAT(card.Contents(), ElementsAre("2 large: (64MiB)"));
 }
 
-TEST(OnlyFreeTest, FreeThatIsDoneIsCompletedAndOneThatIsNotIsNotWaitedFor) {
+TEST(OnlyFreeTest, OnlyFinishedFreesAreCompleted) {
   Card card(64_MiB);
   const DeviceAddress block = card.Allocate(4_MiB);
   EXPECT_TRUE(card.Share(block, 4_MiB, kSide).ok());
@@ -89,7 +89,7 @@ TEST(OnlyFreeTest, FreeThatIsDoneIsCompletedAndOneThatIsNotIsNotWaitedFor) {
   EXPECT_EQ(CallsButQuestions(card), calls);
 }
 
-TEST(IsNotFreeTest, QuickSearchIsLeftOut) {
+TEST(IsNotFreeTest, QuickSearchIsSkipped) {
   Card card(64_MiB, FollowingOnePlace());
   EXPECT_TRUE(card.Free(card.Allocate(4_MiB)).ok());
   // Only the quick search gives a planned block to a request with only_free.
@@ -98,7 +98,7 @@ TEST(IsNotFreeTest, QuickSearchIsLeftOut) {
   EXPECT_FALSE(AllocateFree(card, 4_MiB).is_null());
 }
 
-TEST(IsNotFreeTest, WhatHasBeenFreedSinceIsServedWithoutTheDriver) {
+TEST(IsNotFreeTest, MemoryFreedSinceIsServedWithoutTheDriver) {
   Card card(64_MiB);
   const DeviceAddress block = card.Allocate(4_MiB);
   EXPECT_TRUE(AllocateFree(card, 4_MiB).is_null());
@@ -110,7 +110,7 @@ TEST(IsNotFreeTest, WhatHasBeenFreedSinceIsServedWithoutTheDriver) {
   EXPECT_EQ(card.failures.calls(), calls);
 }
 
-TEST(IsNotFreeTest, DriverIsAskedIfNothingIsFree) {
+TEST(IsNotFreeTest, MemoryIsMappedIfNothingIsFree) {
   Card card(64_MiB);
   const AllocationResult result =
       card.allocator.Allocate({.bytes = 4_MiB, .stream = kMain, .is_not_free = true});

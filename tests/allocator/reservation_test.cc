@@ -58,7 +58,7 @@ TEST_F(ReservationTest, MappingIsCutIntoPowersOfTwo) {
   EXPECT_EQ(vmm_.live_mappings(), 3u);  // 4, 2 and 1
 }
 
-TEST_F(ReservationTest, ChunksAreNoLargerThanAsked) {
+TEST_F(ReservationTest, ChunksAreAtMostTheRequestedSize) {
   ASSERT_TRUE(Map(0, 7, /*chunk=*/2).ok());
   EXPECT_EQ(vmm_.live_mappings(), 4u);  // 2, 2, 2 and 1
 }
@@ -73,7 +73,7 @@ TEST_F(ReservationTest, UnmappingGoesDownFromTheTopUntilEnoughIsUnmapped) {
   EXPECT_EQ(vmm_.used(), 4 * kGranule);
 }
 
-TEST_F(ReservationTest, ChunksThatLieInsideOnlyInPartStay) {
+TEST_F(ReservationTest, PartlyCoveredChunksStayMapped) {
   ASSERT_TRUE(Map(0, 7).ok());
   EXPECT_EQ(reservation_->InWholeChunks({At(1), At(7)}), 3 * kGranule);
   EXPECT_EQ(reservation_->InWholeChunks({At(4) + 512, At(7)}), kGranule);
@@ -86,7 +86,7 @@ TEST_F(ReservationTest, ChunksThatLieInsideOnlyInPartStay) {
   EXPECT_EQ(reservation_->Picture(), "xxxx");
 }
 
-TEST_F(ReservationTest, ChunksUnderAnAddressAreThoseThatItTouches) {
+TEST_F(ReservationTest, ChunksUnderARangeAreThoseThatItTouches) {
   ASSERT_TRUE(Map(0, 7).ok());
   const auto chunks = reservation_->ChunksUnder(AddressRange::Of(At(4) - 1, 512));
   ASSERT_EQ(chunks.size(), 2u);
@@ -97,7 +97,7 @@ TEST_F(ReservationTest, ChunksUnderAnAddressAreThoseThatItTouches) {
   EXPECT_TRUE(reservation_->ChunksUnder({At(7), At(8)}).empty());
 }
 
-TEST_F(ReservationTest, FailureInTheMiddleOfAMappingLeavesAllAsBefore) {
+TEST_F(ReservationTest, FailureDuringAMappingChangesNothing) {
   ASSERT_TRUE(Map(0, 2).ok());
   // Chunks of 4, 2 and 1 are each created and mapped; then one call gives access to all of them.
   for (const DriverCall call : {DriverCall::kCreate, DriverCall::kMap, DriverCall::kGiveAccess}) {
@@ -117,7 +117,7 @@ TEST_F(ReservationTest, FailureInTheMiddleOfAMappingLeavesAllAsBefore) {
   EXPECT_EQ(reservation_->Picture(), "xx..xxxxxxx");
 }
 
-TEST_F(ReservationTest, CardThatIsFullInTheMiddleOfAMappingLeavesAllAsBefore) {
+TEST_F(ReservationTest, FullCardDuringAMappingChangesNothing) {
   ASSERT_TRUE(Map(0, 2).ok());
   EXPECT_EQ(Map(4, 15, /*chunk=*/4).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(reservation_->Picture(), "xx");
@@ -125,7 +125,7 @@ TEST_F(ReservationTest, CardThatIsFullInTheMiddleOfAMappingLeavesAllAsBefore) {
   EXPECT_EQ(vmm_.live_mappings(), 1u);
 }
 
-TEST_F(ReservationTest, UndoRestUnmapsWhatCouldNotBeUndone) {
+TEST_F(ReservationTest, UndoRestUnmapsRemainingChunks) {
   FailFromCallOn(5);  // create, map, release, create: the second chunk is not mapped
   EXPECT_FALSE(Map(0, 6).ok());
   EXPECT_EQ(reservation_->mapped(), 0u);
@@ -139,7 +139,7 @@ TEST_F(ReservationTest, UndoRestUnmapsWhatCouldNotBeUndone) {
   EXPECT_EQ(vmm_.live_chunks(), 0u);
 }
 
-TEST_F(ReservationTest, UndoRestGoesOnWhereItFailed) {
+TEST_F(ReservationTest, UndoRestContinuesWhereItFailed) {
   Fail(DriverCall::kGiveAccess, 1, Repeat::kFromThenOn);
   ASSERT_FALSE(Map(0, 6).ok());  // undone at once, because only giving access fails
   ASSERT_EQ(vmm_.live_mappings(), 0u);
@@ -162,7 +162,7 @@ TEST_F(ReservationTest, NextMappingUndoesTheRestFirst) {
   EXPECT_EQ(vmm_.used(), 12 * kGranule);
 }
 
-TEST_F(ReservationTest, HandleThatIsNotReleasedHoldsItsMemoryUntilUndoRest) {
+TEST_F(ReservationTest, UnreleasedHandleHoldsItsMemoryUntilUndoRest) {
   Fail(DriverCall::kRelease, 1, Repeat::kFromThenOn);
   EXPECT_TRUE(Map(0, 4).ok());
   EXPECT_EQ(reservation_->Picture(), "xxxx");
@@ -187,7 +187,7 @@ TEST_F(ReservationTest, FailedUnmapKeepsThatChunkAndTheLowerOnesMapped) {
   EXPECT_EQ(vmm_.used(), 6 * kGranule);
 }
 
-TEST_F(ReservationTest, CloseThatFailsCanBeRepeatedAndIsThenDone) {
+TEST_F(ReservationTest, FailedCloseCanBeRetried) {
   Fail(DriverCall::kReleaseReservation, 1, Repeat::kOnce);
   EXPECT_FALSE(reservation_->Close().ok());
   EXPECT_EQ(vmm_.live_reservations(), 1u);
@@ -197,7 +197,7 @@ TEST_F(ReservationTest, CloseThatFailsCanBeRepeatedAndIsThenDone) {
   EXPECT_EQ(failures_.calls(DriverCall::kReleaseReservation), 2u);
 }
 
-TEST_F(ReservationTest, DestructorGivesBackWhatIsMappedAndWhatCouldNotBeUndone) {
+TEST_F(ReservationTest, DestructorReleasesMappedAndUndoneMemory) {
   ASSERT_TRUE(Map(0, 3).ok());
   FailFromCallOn(7);
   ASSERT_FALSE(Map(4, 6).ok());

@@ -83,14 +83,14 @@ TEST_F(SegmentBlocksTest, FilledPartOfAHoleLeavesHolesOnBothSides) {
   EXPECT_NE(blocks_->holes().At(kStart + 6_MiB), nullptr);
 }
 
-TEST_F(SegmentBlocksTest, FilledPartIsOneWithItsFreeNeighbours) {
+TEST_F(SegmentBlocksTest, FilledPartMergesWithFreeNeighbours) {
   Fill(0, 2_MiB);
   Fill(4_MiB, 6_MiB);
   Fill(2_MiB, 4_MiB);
   EXPECT_THAT(Contents(), ElementsAre("6MiB free", "10MiB hole"));
 }
 
-TEST_F(SegmentBlocksTest, DugPartIsOneWithTheHolesBesideIt) {
+TEST_F(SegmentBlocksTest, DugPartMergesWithNeighbouringHoles) {
   Fill(0, 8_MiB);
   Dig(FreeAt(0), 0, 2_MiB);
   Dig(FreeAt(2_MiB), 4_MiB, 6_MiB);
@@ -112,14 +112,14 @@ TEST_F(SegmentBlocksTest, TakenBlockIsTheBestFit) {
                                       "1MiB free", "6MiB hole"));
 }
 
-TEST_F(SegmentBlocksTest, SegmentThatHoldsOneBlockGivesItAllItHas) {
+TEST_F(SegmentBlocksTest, SegmentThatHoldsOneBlockIsUsedWhole) {
   Reserve({.size = 8_MiB, .granule = 8_MiB, .holds_one = true});
   Fill(0, 8_MiB);
   EXPECT_EQ(Take(512)->size, 8_MiB);
   EXPECT_THAT(Contents(), ElementsAre("8MiB in use"));
 }
 
-TEST_F(SegmentBlocksTest, ReturnedBlockIsOneWithItsFreeNeighbours) {
+TEST_F(SegmentBlocksTest, ReturnedBlockMergesWithFreeNeighbours) {
   Fill(0, 6_MiB);
   Block* first = Take(2_MiB);
   Block* second = Take(2_MiB);
@@ -145,7 +145,7 @@ TEST_P(StatedAddressTest, BlockIsCutOutOfAFreeRange) {
               ElementsAre("2MiB hole", "1MiB free", "2MiB in use", "3MiB free", "8MiB hole"));
 }
 
-TEST_P(StatedAddressTest, WhatIsNotFreeThroughoutIsNotGiven) {
+TEST_P(StatedAddressTest, RangeThatIsNotEntirelyFreeIsNotTaken) {
   Fill(2_MiB, 8_MiB);
   ASSERT_NE(TakeAt(4_MiB, 1_MiB), nullptr);
   EXPECT_EQ(TakeAt(0, 1_MiB), nullptr);            // a hole

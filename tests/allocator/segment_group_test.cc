@@ -18,7 +18,7 @@ class SegmentGroupTest : public HeapParts {
   }
 };
 
-TEST_F(SegmentGroupTest, TheBlockOfThisSizeThatWasFreedLastIsTakenFirst) {
+TEST_F(SegmentGroupTest, LastFreedBlockOfTheSizeIsTakenFirst) {
   const DeviceAddress first = Allocate(4_MiB);
   const DeviceAddress second = Allocate(4_MiB);
   const DeviceAddress third = Allocate(4_MiB);
@@ -30,7 +30,7 @@ TEST_F(SegmentGroupTest, TheBlockOfThisSizeThatWasFreedLastIsTakenFirst) {
   EXPECT_EQ(Peek(Group(), 4_MiB), first);
 }
 
-TEST_F(SegmentGroupTest, ALargeRequestIsServedFromAllThatIsFree) {
+TEST_F(SegmentGroupTest, LargeRequestMergesRecentlyFreedBlocks) {
   const DeviceAddress first = Allocate(3_MiB);
   const DeviceAddress second = Allocate(3_MiB);
   Allocate(2_MiB);
@@ -40,7 +40,7 @@ TEST_F(SegmentGroupTest, ALargeRequestIsServedFromAllThatIsFree) {
 }
 
 // 3 MiB are cut from the range of 4 MiB, not from the one of 10 MiB.
-TEST_F(SegmentGroupTest, ALargeRequestGetsTheBestFit) {
+TEST_F(SegmentGroupTest, LargeRequestGetsTheBestFit) {
   const DeviceAddress ten = Allocate(10_MiB);
   Allocate(2_MiB);
   const DeviceAddress four = Allocate(4_MiB);
@@ -51,7 +51,7 @@ TEST_F(SegmentGroupTest, ALargeRequestGetsTheBestFit) {
 }
 
 // Small blocks are freed and requested again most often, so merging them is postponed.
-TEST_F(SegmentGroupTest, ASmallRequestMergesOnlyIfNothingElseFits) {
+TEST_F(SegmentGroupTest, SmallRequestMergesOnlyIfNothingElseFits) {
   const DeviceAddress first = Allocate(512);
   const DeviceAddress second = Allocate(512);
   const DeviceAddress last = Allocate(512);
@@ -64,7 +64,7 @@ TEST_F(SegmentGroupTest, ASmallRequestMergesOnlyIfNothingElseFits) {
   EXPECT_EQ(Peek(small, 512), DeviceAddress{});
 }
 
-TEST_F(SegmentGroupTest, ABlockThatWaitsIsNotInUseAndComesBackOnce) {
+TEST_F(SegmentGroupTest, WaitingBlockIsUnavailableUntilItIsGivenBack) {
   const DeviceAddress address = Allocate(4_MiB);
   SegmentGroup& group = Group();
   Block* block = group.blocks().Find(address);
@@ -78,7 +78,7 @@ TEST_F(SegmentGroupTest, ABlockThatWaitsIsNotInUseAndComesBackOnce) {
   heap_.CheckInvariants();
 }
 
-TEST_F(SegmentGroupTest, AnAddressIsTakenIfAllOfItIsFree) {
+TEST_F(SegmentGroupTest, StatedRangeIsTakenIfItIsEntirelyFree) {
   const DeviceAddress first = Allocate(4_MiB);
   const DeviceAddress second = Allocate(4_MiB);
   Allocate(4_MiB);
@@ -94,7 +94,7 @@ TEST_F(SegmentGroupTest, AnAddressIsTakenIfAllOfItIsFree) {
   heap_.CheckInvariants();
 }
 
-TEST_F(SegmentGroupTest, WhatIsMergedSaysNothingOfWhoHadIt) {
+TEST_F(SegmentGroupTest, MergedBlocksHaveNoContextAndNoRequestedSize) {
   const DeviceAddress address = Allocate(4_MiB);
   Share(address, kMain);
   Block* block = BlockAt(address);

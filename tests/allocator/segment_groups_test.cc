@@ -28,7 +28,7 @@ class SegmentGroupsTest : public HeapParts {
   SegmentGroups& groups_ = heap_.groups();
 };
 
-TEST_F(SegmentGroupsTest, AKeyHasOneGroup) {
+TEST_F(SegmentGroupsTest, EachKeyHasOneGroup) {
   SegmentGroup& large = Group(kMain);
   EXPECT_EQ(&Group(kMain), &large);
   EXPECT_NE(&Group(kMain, /*small=*/true), &large);
@@ -38,7 +38,7 @@ TEST_F(SegmentGroupsTest, AKeyHasOneGroup) {
   EXPECT_EQ(&large.lane(), &Group(kMain, /*small=*/true).lane()) << "a stream has one";
 }
 
-TEST_F(SegmentGroupsTest, ABlockInUseIsFoundByItsFirstAddressOnly) {
+TEST_F(SegmentGroupsTest, BlockInUseIsFoundOnlyByItsFirstAddress) {
   const DeviceAddress usual = Allocate(4_MiB);
   const DeviceAddress pooled = AllocateIn(kPool, 4_MiB);
   EXPECT_EQ(groups_.OwnerOf(usual), &Group(kMain));
@@ -52,7 +52,7 @@ TEST_F(SegmentGroupsTest, ABlockInUseIsFoundByItsFirstAddressOnly) {
   EXPECT_EQ(groups_.OwnerOf(pooled), nullptr);
 }
 
-TEST_F(SegmentGroupsTest, OthersAreTakenFromFirstTheOldestOfThemFirst) {
+TEST_F(SegmentGroupsTest, OtherGroupsAreReclaimedFirstFromTheOldest) {
   for (uint64_t stream = 1; stream <= 3; ++stream) FreeChunks(8_MiB, StreamId{stream});
   ASSERT_TRUE(TakeBack(6_MiB, &Group(StreamId{1})).ok());
   EXPECT_EQ(MappedOf(StreamId{2}), 2_MiB);
@@ -65,7 +65,7 @@ TEST_F(SegmentGroupsTest, OthersAreTakenFromFirstTheOldestOfThemFirst) {
 }
 
 // Work queued on a stream may still use memory that is free on it.
-TEST_F(SegmentGroupsTest, AChunkIsTakenOnceItsStreamIsDone) {
+TEST_F(SegmentGroupsTest, ChunkIsReclaimedOnceItsStreamIsDone) {
   const DeviceAddress address = Allocate(8_MiB, kSide);
   vmm_.NoteUse(address, 8_MiB, streams_.Queue(kSide));
   Free(address);
@@ -75,13 +75,13 @@ TEST_F(SegmentGroupsTest, AChunkIsTakenOnceItsStreamIsDone) {
   EXPECT_TRUE(vmm_.faults().empty());
 }
 
-TEST_F(SegmentGroupsTest, NothingIsWaitedForWhereNothingCanBeTaken) {
+TEST_F(SegmentGroupsTest, NothingIsWaitedForIfNothingCanBeReclaimed) {
   Allocate(8_MiB);
   ASSERT_TRUE(TakeBack(SegmentGroups::kEverything).ok());
   EXPECT_EQ(failures_.calls(DriverCall::kRecord), 0U);
 }
 
-TEST_F(SegmentGroupsTest, ACapturedStreamIsNotTakenFrom) {
+TEST_F(SegmentGroupsTest, CapturedStreamIsNotReclaimedFrom) {
   FreeChunks(8_MiB, kMain);
   FreeChunks(8_MiB, kSide);
   streams_.BeginCapture(kMain);
@@ -94,7 +94,7 @@ TEST_F(SegmentGroupsTest, ACapturedStreamIsNotTakenFrom) {
 }
 
 // A replay writes to memory that is not allocated.
-TEST_F(SegmentGroupsTest, APoolIsTakenFromOnceItHasLostItsUsersAndAllStreamsAreWaitedFor) {
+TEST_F(SegmentGroupsTest, PoolIsReclaimedOnlyWithoutUsersAndCaptures) {
   Free(AllocateIn(kPool, 8_MiB));
   SegmentGroup& group = Group(kMain, /*small=*/false, kPool);
   groups_.MergeRecent();
@@ -111,7 +111,7 @@ TEST_F(SegmentGroupsTest, APoolIsTakenFromOnceItHasLostItsUsersAndAllStreamsAreW
   EXPECT_EQ(vmm_.used(), 0U);
 }
 
-TEST_F(SegmentGroupsTest, APoolIsForgottenOnceItHasNoMemory) {
+TEST_F(SegmentGroupsTest, PoolIsForgottenOnlyWithoutMemory) {
   const DeviceAddress pooled = AllocateIn(kPool, 8_MiB);
   const Pool& pool = *heap_.pools().Find(kPool);
   EXPECT_FALSE(groups_.Forget(pool));
@@ -125,7 +125,7 @@ TEST_F(SegmentGroupsTest, APoolIsForgottenOnceItHasNoMemory) {
   EXPECT_EQ(vmm_.live_reservations(), 0U);
 }
 
-TEST_F(SegmentGroupsTest, AStreamThatTakesNoEventIsWaitedForWithAllOthers) {
+TEST_F(SegmentGroupsTest, StreamThatRejectsEventsIsSynchronizedWithAllOthers) {
   FreeChunks(8_MiB, kSide);
   failures_.FailNth(DriverCall::kRecord, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("invalid resource handle"));
@@ -133,7 +133,7 @@ TEST_F(SegmentGroupsTest, AStreamThatTakesNoEventIsWaitedForWithAllOthers) {
   EXPECT_EQ(MappedOf(kSide), 0U);
 }
 
-TEST_F(SegmentGroupsTest, ADriverThatDoesNotWaitLeavesTheMemoryMapped) {
+TEST_F(SegmentGroupsTest, FailedSynchronizationLeavesTheMemoryMapped) {
   FreeChunks(8_MiB, kSide);
   failures_.FailNth(DriverCall::kWait, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("no answer"));

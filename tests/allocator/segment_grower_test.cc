@@ -54,7 +54,7 @@ TEST_F(SegmentGrowerTest, FirstGrowthReservesASegmentAndLaterOnesGrowIt) {
   EXPECT_EQ(vmm_.used(), 8_MiB);  // 1 MiB was left of the first growth
 }
 
-TEST_F(SegmentGrowerTest, FullCardGivesNullAndIsNotAskedToMap) {
+TEST_F(SegmentGrowerTest, FullCardReturnsNullWithoutMapping) {
   Grow(60_MiB);
   const uint64_t creations = Calls(DriverCall::kCreate);
   EXPECT_EQ(Grow(6_MiB), nullptr);
@@ -68,7 +68,7 @@ TEST_F(SegmentGrowerTest, RequestLargerThanTheCardReservesNothing) {
   EXPECT_EQ(vmm_.live_reservations(), 0u);
 }
 
-TEST_F(SegmentGrowerTest, GrowthBeyondTheLimitGivesNullWithoutTheDriver) {
+TEST_F(SegmentGrowerTest, GrowthBeyondTheLimitReturnsNullWithoutTheDriver) {
   Grow(20_MiB);
   room_.SetLimit(30_MiB);
   const uint64_t calls = failures_.calls();
@@ -77,7 +77,7 @@ TEST_F(SegmentGrowerTest, GrowthBeyondTheLimitGivesNullWithoutTheDriver) {
   EXPECT_NE(Grow(10_MiB), nullptr);
 }
 
-TEST_F(SegmentGrowerTest, DriverThatFailsIsToldAndChangesNothing) {
+TEST_F(SegmentGrowerTest, DriverErrorIsReturnedAndChangesNothing) {
   Grow(8_MiB);
   for (const DriverCall call : {DriverCall::kCreate, DriverCall::kMap, DriverCall::kGiveAccess}) {
     failures_.FailNth(call, 1, CallFailures::Repeat::kOnce, absl::InternalError("injected"));
@@ -88,33 +88,33 @@ TEST_F(SegmentGrowerTest, DriverThatFailsIsToldAndChangesNothing) {
   }
 }
 
-TEST_F(SegmentGrowerTest, DriverThatDoesNotReserveIsTold) {
+TEST_F(SegmentGrowerTest, FailedReservationIsReported) {
   failures_.FailNth(DriverCall::kReserve, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("injected"));
   EXPECT_EQ(grower_.TryGrow(Group(), 8_MiB).status().code(), absl::StatusCode::kInternal);
   EXPECT_NE(Grow(8_MiB), nullptr);
 }
 
-TEST_F(SegmentGrowerTest, ShortfallIsWhatTheCardOrTheLimitLacks) {
+TEST_F(SegmentGrowerTest, ShortfallIsMeasuredAgainstCardAndLimit) {
   Grow(60_MiB);
   EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, kNoPlace), 6_MiB);
   room_.SetLimit(62_MiB);
   EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, kNoPlace), 8_MiB);
 }
 
-TEST_F(SegmentGrowerTest, ShortfallOfWhatWasRefusedForNoReasonIsAllOfIt) {
+TEST_F(SegmentGrowerTest, ShortfallIsTheWholeRequestIfTheCardHasRoom) {
   Grow(40_MiB);
   EXPECT_EQ(grower_.Shortfall(Group(), 10_MiB, kNoPlace), 10_MiB);
 }
 
-TEST_F(SegmentGrowerTest, ShortfallIsEverythingIfTheCardIsTooSmallOrSaysNothing) {
+TEST_F(SegmentGrowerTest, ShortfallIsEverythingIfTheCardIsTooSmallOrUnreadable) {
   EXPECT_EQ(grower_.Shortfall(Group(), 65_MiB, kNoPlace), SegmentGroups::kEverything);
   failures_.FailNth(DriverCall::kMemoryInfo, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("injected"));
   EXPECT_EQ(grower_.Shortfall(Group(), 2_MiB, kNoPlace), SegmentGroups::kEverything);
 }
 
-TEST_F(SegmentGrowerTest, GroupWithoutAPlanHasNoPlaces) {
+TEST_F(SegmentGrowerTest, GroupWithoutAPlanHasNoPlannedPlaces) {
   EXPECT_TRUE(grower_.NextPlace(Group(), 4_MiB).is_null());
   EXPECT_EQ(grower_.TryPlace(Group(), 4_MiB, kNoPlace, kUnlimited).value(), nullptr);
   EXPECT_EQ(grower_.TrySpare(Group(), 4_MiB).value(), nullptr);
@@ -138,7 +138,7 @@ TEST_F(LargeCardTest, SmallRequestsGrowByGranules) {
   EXPECT_EQ(vmm_.used(), 2_MiB);
 }
 
-TEST_F(LargeCardTest, NoMoreThanMustBeIsMappedIfALargeChunkIsRefused) {
+TEST_F(LargeCardTest, OnlyTheNeededBytesAreMappedIfALargeChunkFails) {
   Grow(64_MiB);
   ASSERT_TRUE(vmm_.Create(80_GiB - 64_MiB - 40_MiB).ok());  // another process's
   const size_t mappings = vmm_.live_mappings();
@@ -147,7 +147,7 @@ TEST_F(LargeCardTest, NoMoreThanMustBeIsMappedIfALargeChunkIsRefused) {
   EXPECT_EQ(vmm_.live_mappings() - mappings, 20u);
 }
 
-TEST_F(LargeCardTest, NoMoreThanMustBeIsMappedIfTheLimitLeavesNoRoomForALargeChunk) {
+TEST_F(LargeCardTest, OnlyTheNeededBytesAreMappedIfTheLimitIsNear) {
   room_.SetLimit(79_GiB);  // not a multiple of the chunks, which have 29 granules then
   EXPECT_NE(Grow(79_GiB), nullptr);
   EXPECT_EQ(vmm_.used(), 79_GiB);
@@ -174,7 +174,7 @@ class PlannedGrowthTest : public SegmentGrowerTest {
   Plan plan_;
 };
 
-TEST_F(PlannedGrowthTest, PlacesAreThoseOfThePlanAndMappedAsTheyAreTaken) {
+TEST_F(PlannedGrowthTest, PlannedPlacesAreMappedWhenTaken) {
   const DeviceAddress first = grower_.NextPlace(Group(), 4_MiB);
   const DeviceAddress second = grower_.NextPlace(Group(), 4_MiB);
   EXPECT_EQ(first - second, 12_MiB);
@@ -185,18 +185,18 @@ TEST_F(PlannedGrowthTest, PlacesAreThoseOfThePlanAndMappedAsTheyAreTaken) {
   EXPECT_EQ(vmm_.used(), 8_MiB);
 }
 
-TEST_F(PlannedGrowthTest, SizeThatIsNotDueHasNoPlace) {
+TEST_F(PlannedGrowthTest, UnexpectedSizeHasNoPlace) {
   EXPECT_TRUE(grower_.NextPlace(Group(), 6_MiB).is_null());
   EXPECT_EQ(vmm_.live_reservations(), 0u);
 }
 
-TEST_F(PlannedGrowthTest, PlaceInUseGivesNull) {
+TEST_F(PlannedGrowthTest, PlaceInUseReturnsNull) {
   const DeviceAddress place = grower_.NextPlace(Group(), 4_MiB);
   ASSERT_NE(Place(place), nullptr);
   EXPECT_EQ(Place(place), nullptr);
 }
 
-TEST_F(PlannedGrowthTest, PlaceThatNeedsMoreThanIsAllowedIsNotMapped) {
+TEST_F(PlannedGrowthTest, PlaceBeyondTheAllowedBytesIsNotMapped) {
   const DeviceAddress place = grower_.NextPlace(Group(), 4_MiB);
   EXPECT_EQ(Place(place, 4_MiB - 1), nullptr);
   room_.SetLimit(4_MiB - 1);
@@ -206,7 +206,7 @@ TEST_F(PlannedGrowthTest, PlaceThatNeedsMoreThanIsAllowedIsNotMapped) {
   EXPECT_NE(Place(place, 4_MiB), nullptr);
 }
 
-TEST_F(PlannedGrowthTest, SpareMemoryIsMappedWhereNothingIsFree) {
+TEST_F(PlannedGrowthTest, SpareMemoryIsMappedIfNothingIsFree) {
   grower_.NextPlace(Group(), 4_MiB);
   const auto block = grower_.TrySpare(Group(), 6_MiB);
   ASSERT_TRUE(block.ok());
@@ -216,7 +216,7 @@ TEST_F(PlannedGrowthTest, SpareMemoryIsMappedWhereNothingIsFree) {
   EXPECT_EQ(grower_.TrySpare(Group(), 12_MiB).value(), nullptr);  // 10 MiB are left
 }
 
-TEST_F(PlannedGrowthTest, ShortfallOfAPlaceIsWhatIsMissingThere) {
+TEST_F(PlannedGrowthTest, ShortfallOfAPlaceIsItsUnmappedPart) {
   const DeviceAddress place = grower_.NextPlace(Group(), 4_MiB);
   ExpandableSegment& segment = *Group().planned()->segment();
   ASSERT_TRUE(segment.Grow({segment.blocks().holes().At(place), place, 2_MiB}).ok());

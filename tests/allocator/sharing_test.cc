@@ -50,7 +50,7 @@ class SharingTest : public testing::Test {
   CachingAllocator allocator_{{}, vmm_, streams_, nobody_};
 };
 
-TEST_F(SharingTest, ABlockIsSharedWithTheChunksUnderIt) {
+TEST_F(SharingTest, SharingABlockSharesTheChunksUnderIt) {
   const DeviceAddress below = Allocate(3_MiB);  // one chunk of 4 MiB
   const DeviceAddress block = Allocate(5_MiB);  // its last MiB, and a chunk of 4 MiB
   const auto shared = allocator_.sharing().Share(block + 1_MiB);
@@ -61,14 +61,14 @@ TEST_F(SharingTest, ABlockIsSharedWithTheChunksUnderIt) {
   EXPECT_GE((*shared)[1].descriptor.get(), 0);
 }
 
-TEST_F(SharingTest, WhatIsNotInUseIsNotShared) {
+TEST_F(SharingTest, FreedBlockIsNotShared) {
   const DeviceAddress block = Allocate(4_MiB);
   ASSERT_TRUE(allocator_.Free(block).ok());
   EXPECT_TRUE(absl::IsNotFound(allocator_.sharing().Share(block).status()));
   EXPECT_TRUE(absl::IsNotFound(allocator_.sharing().ChunksUnder(block).status()));
 }
 
-TEST_F(SharingTest, AnotherMappingAtTheSameAddressHasAnotherSerial) {
+TEST_F(SharingTest, NewMappingAtTheSameAddressHasANewSerial) {
   const DeviceAddress block = Allocate(4_MiB);
   const uint64_t before = allocator_.sharing().ChunksUnder(block)->front().serial;
   ASSERT_TRUE(allocator_.Free(block).ok());
@@ -77,7 +77,7 @@ TEST_F(SharingTest, AnotherMappingAtTheSameAddressHasAnotherSerial) {
   EXPECT_NE(allocator_.sharing().ChunksUnder(block)->front().serial, before);
 }
 
-TEST_F(SharingTest, APeerIsAdmittedToAllThatIsMapped) {
+TEST_F(SharingTest, PeerIsAdmittedToAllMappedChunks) {
   Allocate(512);
   Allocate(8_MiB);
   ASSERT_TRUE(allocator_.sharing().Admit(DeviceIndex{1}).ok());
@@ -87,7 +87,7 @@ TEST_F(SharingTest, APeerIsAdmittedToAllThatIsMapped) {
                           Field(&MappedChunk::size, 4_MiB)));
 }
 
-TEST_F(SharingTest, AnEmptyCardAdmitsPeersToWhatComes) {
+TEST_F(SharingTest, PeerCanBeAdmittedToAnEmptyCard) {
   ASSERT_TRUE(allocator_.sharing().Admit(DeviceIndex{1}).ok());
   EXPECT_THAT(vmm_.mapped_then, IsEmpty());
 }

@@ -7,7 +7,7 @@
 namespace memtrace {
 namespace {
 
-TEST(SizeBinsTest, LargerSizesAreInNoLowerBin) {
+TEST(SizeBinsTest, BinsAreMonotonicInSize) {
   size_t last = 0;
   for (Bytes size = 0; size < 4_MiB; size += 512) {
     ASSERT_GE(BinOf(size), last) << size;
@@ -21,14 +21,14 @@ TEST(SizeBinsTest, LargerSizesAreInNoLowerBin) {
   EXPECT_EQ(BinOf(~Bytes{0}), kSizeBins - 1);
 }
 
-TEST(SizeBinsTest, ABinIsNarrowerThanAThirtySecondOfItsSizes) {
+TEST(SizeBinsTest, BinWidthIsAThirtySecondOfItsSize) {
   for (Bytes size = 16_KiB; size < 8192_GiB; size *= 2) {
     EXPECT_EQ(BinOf(size), BinOf(size + size / 32 - 1)) << size;
     EXPECT_NE(BinOf(size), BinOf(size + size / 32)) << size;
   }
 }
 
-TEST(SizeBinsTest, TheNextAndTheLastAreFound) {
+TEST(SizeBinsTest, NextAndLastBinsAreFound) {
   BinSet set;
   EXPECT_EQ(set.Next(0), BinSet::kNone);
   EXPECT_EQ(set.Last(), BinSet::kNone);

@@ -60,7 +60,7 @@ TEST(SizePolicyTest, ChunksShrinkAsTheCardFills) {
   EXPECT_EQ(ChunkGranules(0, 0, 2_MiB), 1u);
 }
 
-TEST(SizePolicyTest, ReservationIsTheCardAndAnEighth) {
+TEST(SizePolicyTest, ReservationIsNineEighthsOfTheCard) {
   EXPECT_EQ(ReservationSize(80_GiB, 2_MiB), 90_GiB);
   EXPECT_EQ(ReservationSize(10_MiB, 2_MiB), 12_MiB);
 }

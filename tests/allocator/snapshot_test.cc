@@ -30,14 +30,14 @@ class SnapshotTest : public HeapParts {
   }
 };
 
-TEST_F(SnapshotTest, AddressSpaceWithoutMemoryIsNoSegment) {
+TEST_F(SnapshotTest, UnmappedAddressSpaceIsNotASegment) {
   Free(Allocate(4_MiB));
   ASSERT_TRUE(heap_.EmptyCache({}).ok());
   EXPECT_EQ(vmm_.live_reservations(), 1U);
   EXPECT_THAT(Snapshot(), IsEmpty());
 }
 
-TEST_F(SnapshotTest, EachMappedRangeIsASegmentOfItsOwn) {
+TEST_F(SnapshotTest, EachMappedRangeIsASeparateSegment) {
   const DeviceAddress low = Allocate(4_MiB);
   const DeviceAddress middle = Allocate(8_MiB);
   const DeviceAddress high = Allocate(2_MiB);
@@ -51,7 +51,7 @@ TEST_F(SnapshotTest, EachMappedRangeIsASegmentOfItsOwn) {
   EXPECT_EQ(views[1].size, 2_MiB);
 }
 
-TEST_F(SnapshotTest, BlocksTileTheirSegmentAndSayWhatTheyAre) {
+TEST_F(SnapshotTest, BlocksTileTheirSegmentWithStateAndContext) {
   const AllocationResult kept =
       heap_.Allocate({.bytes = 3_MiB - 100, .stream = kMain, .context = ContextId{77}}, 3_MiB);
   const DeviceAddress waits = Allocate(2_MiB);
@@ -69,7 +69,7 @@ TEST_F(SnapshotTest, BlocksTileTheirSegmentAndSayWhatTheyAre) {
   EXPECT_EQ(view.blocks[2].requested, 0U);
 }
 
-TEST_F(SnapshotTest, SegmentsSayWhoseTheyAreByAscendingAddress) {
+TEST_F(SnapshotTest, SegmentsAreSortedAndNameStreamAndPool) {
   Allocate(4_MiB, kSide);
   Allocate(512);
   heap_.pools().Retain(kPool).no_split = true;

@@ -7,7 +7,7 @@
 namespace memtrace {
 namespace {
 
-TEST(StatisticTest, PeakOutlivesAFreeAndRestartsAtCurrent) {
+TEST(StatisticTest, PeakSurvivesAFreeAndResetsToCurrent) {
   Statistic bytes;
   bytes.Add(100);
   bytes.Add(-60);

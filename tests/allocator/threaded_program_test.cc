@@ -206,7 +206,7 @@ class Machine {
 
 TEST(ThreadedProgramTest, ThreadsAgreeWithTheAllocator) { Machine(/*is_observed=*/false).Run(); }
 
-TEST(ThreadedProgramTest, ThreadsAgreeWithAnObservedAllocator) {
+TEST(ThreadedProgramTest, ThreadsAgreeWithTheAllocatorAndItsObserver) {
   Machine(/*is_observed=*/true).Run();
 }
 

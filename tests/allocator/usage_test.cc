@@ -59,7 +59,7 @@ struct Block {
 };
 
 // Uses several shares, which count alone as long as they have room.
-TEST(UsageTest, IsWhatTorchCountsOneByOne) {
+TEST(UsageTest, SharesSumToASingleCounter) {
   std::mt19937 random(1);
   Usage usage;
   std::deque<UsageShare> shares;
@@ -119,7 +119,7 @@ TEST(UsageTest, IsWhatTorchCountsOneByOne) {
   EXPECT_GT(alone, 1000);
 }
 
-TEST(UsageTest, WhatNoCardHoldsOverflowsNothing) {
+TEST(UsageTest, ImpossibleAmountsDoNotOverflow) {
   Usage usage;
   UsageShare share;
   usage.Add(share);
@@ -131,7 +131,7 @@ TEST(UsageTest, WhatNoCardHoldsOverflowsNothing) {
   static_cast<void>(share.HasRoomFor(/*small=*/false, AmountsOf(~Bytes{0}, ~Bytes{0})));
 }
 
-TEST(UsageTest, AloneAShareMayUseAllThatEverWasInUse) {
+TEST(UsageTest, SingleShareHasRoomUpToItsEarlierPeak) {
   Usage usage;
   UsageShare share;
   usage.Add(share);

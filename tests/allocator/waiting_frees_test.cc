@@ -67,7 +67,7 @@ class WaitingFreesTest : public ::testing::Test {
   WaitingFrees& waiting_ = heap_.waiting();
 };
 
-TEST_F(WaitingFreesTest, BlockIsGivenBackOnceTheOtherStreamIsDone) {
+TEST_F(WaitingFreesTest, BlockIsReturnedOnceTheOtherStreamIsDone) {
   const Block* block = FreeShared(kSide);
   waiting_.CompleteDone(kMain);
   EXPECT_TRUE(Waits(block));
@@ -79,7 +79,7 @@ TEST_F(WaitingFreesTest, BlockIsGivenBackOnceTheOtherStreamIsDone) {
   heap_.CheckInvariants();
 }
 
-TEST_F(WaitingFreesTest, EmptyAsksTheDriverNothing) {
+TEST_F(WaitingFreesTest, NoDriverCallIsMadeWithoutWaitingFrees) {
   const uint64_t calls = failures_.calls();
   waiting_.CompleteDone(kMain);
   waiting_.TakeUpPutOff();
@@ -88,7 +88,7 @@ TEST_F(WaitingFreesTest, EmptyAsksTheDriverNothing) {
   EXPECT_EQ(failures_.calls(), calls);
 }
 
-TEST_F(WaitingFreesTest, RefusedEventIsAskedForAgain) {
+TEST_F(WaitingFreesTest, FailedEventIsRecordedAgain) {
   failures_.FailNth(DriverCall::kRecord, 1, Repeat::kOnce, absl::InternalError("injected"));
   const Block* block = FreeShared(kSide);
   EXPECT_TRUE(Waits(block));
@@ -100,7 +100,7 @@ TEST_F(WaitingFreesTest, RefusedEventIsAskedForAgain) {
   EXPECT_TRUE(waiting_.empty());
 }
 
-TEST_F(WaitingFreesTest, EventThatIsRefusedForEverIsMadeUpForByWaitingForAll) {
+TEST_F(WaitingFreesTest, PermanentlyFailingEventIsReplacedByWaitingForAll) {
   failures_.FailNth(DriverCall::kRecord, 1, Repeat::kFromThenOn, absl::InternalError("injected"));
   const Block* block = FreeShared(kSide);
   waiting_.CompleteDone(kMain);
@@ -110,7 +110,7 @@ TEST_F(WaitingFreesTest, EventThatIsRefusedForEverIsMadeUpForByWaitingForAll) {
   EXPECT_TRUE(waiting_.empty());
 }
 
-TEST_F(WaitingFreesTest, DriverThatDoesNotWaitCompletesNothing) {
+TEST_F(WaitingFreesTest, FailedSynchronizationCompletesNothing) {
   failures_.FailNth(DriverCall::kRecord, 1, Repeat::kOnce, absl::InternalError("injected"));
   const Block* put_off = FreeShared(kSide);
   failures_.FailNth(DriverCall::kWait, 1, Repeat::kOnce, absl::InternalError("injected"));
@@ -141,7 +141,7 @@ TEST_F(WaitingFreesTest, CapturedStreamGetsNoEventUntilRoutingHasEnded) {
   EXPECT_TRUE(waiting_.has_pending());
 }
 
-TEST_F(WaitingFreesTest, DuringRoutingOrACaptureNoWorkIsWaitedFor) {
+TEST_F(WaitingFreesTest, NothingIsWaitedForDuringRoutingOrCapture) {
   failures_.FailNth(DriverCall::kRecord, 1, Repeat::kOnce, absl::InternalError("injected"));
   const Block* block = FreeShared(kSide);
   BeginRouting();
@@ -166,7 +166,7 @@ TEST_F(WaitingFreesTest, StreamThatIsNotCapturedGetsItsEventDuringRouting) {
   streams_.EndCapture(kOther);
 }
 
-TEST_F(WaitingFreesTest, BlockOfARoutedPoolIsGivenBackOnceItsStreamHasJoinedTheOthers) {
+TEST_F(WaitingFreesTest, BlockOfARoutedPoolIsReturnedOnceItsStreamHasJoined) {
   waiting_.captures().SetEnabled(true);
   BeginRouting();
   CaptureBoth();
@@ -182,7 +182,7 @@ TEST_F(WaitingFreesTest, BlockOfARoutedPoolIsGivenBackOnceItsStreamHasJoinedTheO
   EndCaptures();
 }
 
-TEST_F(WaitingFreesTest, BlockOfTheDefaultPoolIsNotGivenBackWithinACapture) {
+TEST_F(WaitingFreesTest, BlockOfTheDefaultPoolIsNotReturnedWithinACapture) {
   waiting_.captures().SetEnabled(true);
   Block* block = Share(kSide);
   BeginRouting();
@@ -195,7 +195,7 @@ TEST_F(WaitingFreesTest, BlockOfTheDefaultPoolIsNotGivenBackWithinACapture) {
   EndCaptures();
 }
 
-TEST_F(WaitingFreesTest, OldestEventIsWaitedForFirst) {
+TEST_F(WaitingFreesTest, OldestEventIsAwaitedFirst) {
   const Block* first = FreeShared(kOther);
   const Block* second = FreeShared(kSide);
   ASSERT_TRUE(waiting_.CompleteNext().ok());
@@ -205,7 +205,7 @@ TEST_F(WaitingFreesTest, OldestEventIsWaitedForFirst) {
   EXPECT_FALSE(Waits(second));
 }
 
-TEST_F(WaitingFreesTest, WaitingForAPoolLeavesYoungerFreesOfOthers) {
+TEST_F(WaitingFreesTest, WaitingForAPoolLeavesYoungerFreesOfOtherPools) {
   const Block* older = FreeShared(kSide);
   BeginRouting();
   const Block* of_pool = FreeShared(kSide);
@@ -219,7 +219,7 @@ TEST_F(WaitingFreesTest, WaitingForAPoolLeavesYoungerFreesOfOthers) {
   EXPECT_FALSE(Waits(younger));
 }
 
-TEST_F(WaitingFreesTest, DrainingWaitsForAllEventsAndGivesNothingBack) {
+TEST_F(WaitingFreesTest, DrainWaitsForAllEventsAndReturnsNoBlock) {
   const Block* block = FreeShared(kSide);
   failures_.FailNth(DriverCall::kRecord, 1, Repeat::kOnce, absl::InternalError("injected"));
   const Block* put_off = FreeShared(kOther);

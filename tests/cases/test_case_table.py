@@ -11,23 +11,23 @@ README = case_run.CASES / "README.md"
 needs_cases = pytest.mark.skipif(not README.exists(), reason="no cases in MEMTRACE_CORPUS")
 
 
-def test_no_two_rows_have_one_name() -> None:
+def test_row_names_are_unique() -> None:
     names = [row.name for row in all_rows()]
     assert len(set(names)) == len(names)
 
 
-def test_each_row_expects_something() -> None:
+def test_each_row_has_expectations() -> None:
     assert not [row.name for row in all_rows() if not row.expects or not row.right.endswith(".")]
 
 
-def test_a_row_that_is_judged_elsewhere_names_a_test_that_exists_or_a_reason() -> None:
+def test_row_checked_elsewhere_names_an_existing_test_or_a_reason() -> None:
     for row in ELSEWHERE:
         assert bool(row.test) != bool(row.reason), row.script
         assert not row.test or (ROOT / row.test).exists(), f"{row.script}: {row.test}"
 
 
 @needs_cases
-def test_each_script_of_the_corpus_is_in_the_table() -> None:
+def test_each_script_is_in_the_table() -> None:
     known = {row.script for row in [*all_rows(), *ELSEWHERE]}
     scripts = {path.name for path in case_run.CASES.iterdir() if path.suffix != ".md"}
     assert scripts - known == set()
@@ -35,7 +35,7 @@ def test_each_script_of_the_corpus_is_in_the_table() -> None:
 
 
 @needs_cases
-def test_each_script_that_the_corpus_names_is_in_the_table() -> None:
+def test_each_script_named_in_the_readme_is_in_the_table() -> None:
     known = {row.script for row in [*all_rows(), *ELSEWHERE]}
     named = set(re.findall(r"`(\w+\.py)\b", README.read_text()))
     assert named - known == set()

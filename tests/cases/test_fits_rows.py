@@ -30,7 +30,7 @@ OF_FRAMEWORKS = ("lora", "adam8bit")
 
 @pytest.mark.skipif(not case_run.CASES.is_dir(), reason="no cases in MEMTRACE_CORPUS")
 @pytest.mark.parametrize("row", REPORTED, ids=lambda row: row.name)
-def test_what_is_said_to_fit_completes_when_it_is_applied(row: Row) -> None:
+def test_remedy_reported_to_fit_completes(row: Row) -> None:
     if row.frameworks and not case_run.FRAMEWORKS.exists():
         pytest.skip("no .venv-frameworks; setup/setup.sh frameworks makes it")
     report = reported(row)
@@ -44,7 +44,7 @@ FOLLOWED = [("c12_gemma_logits.py", "logits in pieces")]
 
 @pytest.mark.skipif(not case_run.CASES.is_dir(), reason="no cases in MEMTRACE_CORPUS")
 @pytest.mark.parametrize(("command", "name"), FOLLOWED)
-def test_a_first_cure_without_a_prediction_completes_when_it_is_applied(command: str, name: str) -> None:
+def test_first_remedy_without_a_prediction_completes(command: str, name: str) -> None:
     (row,) = [row for row in REPORTED if row.command == command]
     if row.frameworks and not case_run.FRAMEWORKS.exists():
         pytest.skip("no .venv-frameworks; setup/setup.sh frameworks makes it")
@@ -126,7 +126,7 @@ def with_edits(row: Row, name: str) -> Row | None:
     return replace(row, command=" ".join([str(script), *row.arguments]))
 
 
-def test_every_argument_that_applies_a_remedy_is_of_a_row() -> None:
+def test_every_argument_belongs_to_a_row() -> None:
     commands = {row.command for row in REPORTED}
     changed = [*fits_arguments.COMMANDS, *fits_edits.EDITS]
     assert not {command for command, _ in changed} - commands

@@ -35,7 +35,7 @@ def run(tmp_path, command, card, expect):
         ("resize_embeddings.py", SMALL, "2.03 GiB", "_init_added_embeddings_weights_with_mean"),
     ],
 )
-def test_a_case_runs_out_where_its_page_says(tmp_path, command, card, asked, function):
+def test_case_runs_out_where_documented(tmp_path, command, card, asked, function):
     finished = run(tmp_path, command, card, expect=1)
     assert f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {asked}." in finished.err
     assert f", in {function}\n" in finished.err
@@ -53,12 +53,12 @@ def test_a_case_runs_out_where_its_page_says(tmp_path, command, card, asked, fun
         ("resize_embeddings.py --device-map auto", "4x23.68GiB,cc=8.6", "9.423"),
     ],
 )
-def test_a_cure_of_a_case_fits(tmp_path, command, card, peak):
+def test_remedy_of_a_case_fits(tmp_path, command, card, peak):
     finished = run(tmp_path, command, card, expect=0)
     assert max(PEAK.findall(finished.out), key=float) == peak, finished.out
 
 
-def test_the_models_copy_of_a_case_has_its_owner(tmp_path):
+def test_copy_of_the_model_has_its_owner(tmp_path):
     finished = run(tmp_path, "mend_editing.py", "40GiB", expect=1)
     by_owner = {row["name"]: row["bytes"] for row in finished.report()["peak"]["by_owner"]}
     assert 14.2 < by_owner["edited_model"] / 2**30 < 15.0

@@ -11,7 +11,7 @@ pytestmark = needs_frameworks
 
 
 @pytest.mark.parametrize("backend", ["nccl", "gloo"])
-def test_each_rank_is_recorded_whole_on_its_own_card(tmp_path, backend):
+def test_each_rank_is_recorded_completely_on_its_own_card(tmp_path, backend):
     finished = run("ddp.py", tmp_path, backend, card="2x24GiB", launcher=torchrun(2))
     told = {line["rank"]: line for line in map(json.loads, finished.out.splitlines())}
     traces = traces_by_card(finished)

@@ -9,7 +9,7 @@ pytestmark = needs_frameworks
 
 
 @pytest.mark.parametrize("stage", ["1", "2"])
-def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path, stage):
+def test_fitting_run_is_recorded_completely_and_its_roles_add_up(tmp_path, stage):
     finished = run("deepspeed_zero.py", tmp_path, stage, launcher=torchrun(1))
     told = finished.printed()
     report = assert_complete(finished, told)
@@ -19,7 +19,7 @@ def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path, stage)
     assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
 
 
-def test_a_card_too_small_for_its_bucket_is_explained(tmp_path):
+def test_card_too_small_for_the_bucket_is_explained(tmp_path):
     finished = run("deepspeed_zero.py", tmp_path, "2", card="1GiB", launcher=torchrun(1), expect=1)
     # The bucket for gathered gradients, 0.93 GiB: it does not fit such a card beside a context.
     report = assert_explained(finished, cause="too_large")

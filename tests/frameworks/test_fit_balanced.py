@@ -60,7 +60,7 @@ def run(script: str, folder: Path, card: str = "2x24GiB") -> tuple[dict, str]:
 
 
 @pytest.mark.parametrize("way", PLACE)
-def test_a_model_is_spread_however_it_comes_to_the_card(tmp_path, way):
+def test_model_is_spread_over_cards_however_it_is_placed(tmp_path, way):
     said, places = run(MAKE + PLACE[way] + TRAIN, tmp_path)
     assert places == "1"
     assert said["dtype"] == ("torch.bfloat16" if way == "to" else "torch.float32")
@@ -68,7 +68,7 @@ def test_a_model_is_spread_however_it_comes_to_the_card(tmp_path, way):
     assert all(1.2 * said["parameters"] < peak < 3.2 * said["parameters"] + 64 * MIB for peak in said["cards"])
 
 
-def test_what_fits_on_no_second_card_or_has_a_place_stays(tmp_path):
+def test_model_with_a_device_map_or_a_single_card_is_not_spread(tmp_path):
     script = MAKE + "model = make().cuda()\nmodel.to('cuda')\nmodel.to(torch.float16)\nmodel.to('cpu')\n"
     script += "print(json.dumps([p.device.type for p in model.parameters()]))\n"
     placed, places = run(script, tmp_path, card="24GiB")
@@ -80,7 +80,7 @@ def test_what_fits_on_no_second_card_or_has_a_place_stays(tmp_path):
     assert set(placed) == {1} and set(spread) == {0, 1} and places == "1"
 
 
-def test_a_trainer_gets_a_model_that_is_spread(tmp_path):
+def test_trainer_gets_a_spread_model(tmp_path):
     done = run_program("trainer.py", tmp_path, card="2x24GiB", MEMTRACE_FIT_CHANGES="balanced")
     assert annotations(done.trace)["fit.changed.balanced"] == "1"
     peaks = [device["peak"] for device in done.stats()["devices"]]

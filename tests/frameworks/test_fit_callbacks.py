@@ -19,7 +19,7 @@ SMALL = 64 << 10
         ("lightning_estimate.py", '{"precision": "bf16-mixed", "accumulate_grad_batches": 2}'),
     ],
 )
-def test_an_estimate_is_what_the_training_then_takes(tmp_path, program, options):
+def test_estimate_equals_what_the_training_takes(tmp_path, program, options):
     told = run(program, tmp_path, "", options, options=("--allocator", "native"), card="8GiB").printed()
     estimate = told["estimates"][0]
     assert len(told["estimates"]) == 1 and estimate["fits"] and told["warned"] == []
@@ -27,7 +27,7 @@ def test_an_estimate_is_what_the_training_then_takes(tmp_path, program, options)
     assert estimate["allocated"] == pytest.approx(told["own"]["allocated"], abs=SMALL)
 
 
-def test_what_will_not_fit_is_warned_of_and_trained_as_without_the_callback(tmp_path):
+def test_training_that_will_not_fit_is_warned_of_and_continues(tmp_path):
     (tmp_path / "with").mkdir()
     (tmp_path / "without").mkdir()
     told = run("trainer_fit.py", tmp_path / "with", "900MiB", "{}", card="8GiB").printed()
@@ -38,6 +38,6 @@ def test_what_will_not_fit_is_warned_of_and_trained_as_without_the_callback(tmp_
     assert told["order"] == without["order"] and len(told["order"]) == 12
 
 
-def test_stop_stops_before_the_first_step(tmp_path):
+def test_stop_option_stops_before_the_first_step(tmp_path):
     finished = run("trainer_fit.py", tmp_path, "900MiB", "{}", "stop", card="8GiB", expect=1)
     assert "memtrace._estimate.answer.DoesNotFit: will run out in the first " in finished.err

@@ -65,7 +65,7 @@ def run(script: str, folder: Path, change: str) -> tuple[dict, str]:
     return done.printed(), annotations(done.trace).get("fit.changed.lora", "")
 
 
-def test_transformers_models_get_adapters_where_peft_knows_them(tmp_path):
+def test_transformers_models_get_adapters_in_pefts_layers(tmp_path):
     for change, rank in (("lora", 16), ("lora=4", 4)):
         said, places = run(GPT2, tmp_path, change)
         adapters = 4 * rank * (256 + 3 * 256)  # c_attn, four times
@@ -75,7 +75,7 @@ def test_transformers_models_get_adapters_where_peft_knows_them(tmp_path):
         assert places == "8"
 
 
-def test_other_modules_get_them_in_linear_layers(tmp_path):
+def test_other_modules_get_adapters_in_linear_layers(tmp_path):
     said, places = run(OTHERS, tmp_path, "lora")
     assert said["names"] == [f"{i}.lora_{ab}.default.weight" for i in (0, 2) for ab in "AB"]
     assert (said["plain"], said["again"], places) == (3, 4, "4")

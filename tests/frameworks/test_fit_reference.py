@@ -20,7 +20,7 @@ def train(folder: Path, change: str, card: str) -> tuple[int, list[int], str]:
     return told["reference"], json.loads(told["held"]), annotations(done.trace).get(f"fit.changed.{change}", "")
 
 
-def test_a_trainers_reference_is_elsewhere(tmp_path):
+def test_reference_model_of_a_trainer_is_moved(tmp_path):
     size, (unchanged,), _ = train(tmp_path, "", "24GiB")
     _, (held,), places = train(tmp_path, "offload", "24GiB")
     assert places == "1" and 0 <= held - (unchanged - size) < SMALL

@@ -11,7 +11,7 @@ pytestmark = needs_frameworks
 
 
 @pytest.mark.parametrize("kind", ["sharded", "flat"])
-def test_shards_are_parameters_and_what_is_gathered_is_comm(tmp_path, kind):
+def test_shards_are_parameters_and_gathered_memory_is_comm(tmp_path, kind):
     finished = run("fsdp.py", tmp_path, kind, card="2x24GiB", launcher=torchrun(2))
     told = {line["rank"]: line for line in map(json.loads, finished.out.splitlines())}
     traces = traces_by_card(finished)

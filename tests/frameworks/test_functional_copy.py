@@ -10,7 +10,7 @@ pytestmark = needs_frameworks
 
 
 @pytest.mark.parametrize("kind", ["func", "higher"])
-def test_a_functional_copy_has_parameters_and_an_owner(tmp_path, kind):
+def test_functional_copy_has_parameters_and_an_owner(tmp_path, kind):
     finished = run("functional_copy.py", tmp_path, kind)
     told = finished.printed()
     assert_complete(finished, told)

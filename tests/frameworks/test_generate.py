@@ -7,7 +7,7 @@ from frameworks_under_test import assert_complete, needs_frameworks, role, run
 pytestmark = needs_frameworks
 
 
-def test_a_run_is_recorded_whole(tmp_path):
+def test_run_is_recorded_completely(tmp_path):
     finished = run("generate.py", tmp_path)
     told = finished.printed()
     report = assert_complete(finished, told)

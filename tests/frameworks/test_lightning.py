@@ -7,7 +7,7 @@ from frameworks_under_test import assert_complete, assert_explained, needs_frame
 pytestmark = needs_frameworks
 
 
-def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path):
+def test_fitting_run_is_recorded_completely_and_its_roles_add_up(tmp_path):
     finished = run("lightning_fit.py", tmp_path)
     told = finished.printed()
     report = assert_complete(finished, told)
@@ -17,7 +17,7 @@ def test_a_run_that_fits_is_recorded_whole_and_its_roles_add_up(tmp_path):
     assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
 
 
-def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
+def test_card_too_small_for_activations_is_explained(tmp_path):
     report = assert_explained(run("lightning_fit.py", tmp_path, card="700MiB", expect=1))
     assert report["request"]["role"] == "activation"
     assert report["request"]["site"].startswith("transformer.h.")

@@ -24,7 +24,7 @@ def test_adapters_get_their_paths_and_only_they_have_states(tmp_path):
     assert not any(site.startswith("transformer.") for site in sites), sites  # the paths from before the adapters
 
 
-def test_a_card_too_small_for_its_activations_is_explained(tmp_path):
+def test_card_too_small_for_activations_is_explained(tmp_path):
     report = assert_explained(run("peft_lora.py", tmp_path, card="700MiB", expect=1))
     assert report["request"]["role"] == "activation"
     assert report["request"]["site"].startswith("base_model.model.")

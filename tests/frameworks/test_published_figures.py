@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 
-def test_a_vae_of_stable_diffusion_takes_what_an_rtx_4090_took(tmp_path):
+def test_stable_diffusion_vae_takes_the_memory_published_for_an_rtx_4090(tmp_path):
     script, theirs = FIGURES / "r02_vae.py", FIGURES / "theirs_sd_vae.json"
     finished = on_card(script, tmp_path, str(theirs), "SD1.5", "1024", card="rtx-4090", options=NATIVE, python=PYTHON)
     met = {found["what"]: found for found in LINE.finditer(finished.out)}

@@ -72,13 +72,13 @@ def completes(script: str, folder: Path, card: str) -> None:
     on_card(MODEL + script, folder, python=PYTHON, card=f"{card},context=100MiB", **OFFLINE)
 
 
-def test_eager_attention_has_a_row_and_sdpa_completes(tmp_path: Path) -> None:
+def test_eager_attention_has_a_remedy_and_sdpa_completes(tmp_path: Path) -> None:
     rows, _ = told(EAGER.format("eager"), tmp_path, "800MiB")
     assert rows[0]["name"] == "fused attention" and 'attn_implementation="sdpa"' in rows[0]["change"], rows
     completes(EAGER.format("sdpa"), tmp_path, "800MiB")
 
 
-def test_modules_that_peft_copies_and_trains_have_a_row(tmp_path: Path) -> None:
+def test_modules_copied_by_peft_have_a_remedy(tmp_path: Path) -> None:
     copies = 'modules_to_save=["embed_tokens", "lm_head"]'
     rows, _ = told(COPIED.format(copies), tmp_path, "190MiB")
     row = next(row for row in rows if row["name"] == "no modules_to_save")
@@ -86,7 +86,7 @@ def test_modules_that_peft_copies_and_trains_have_a_row(tmp_path: Path) -> None:
     completes(COPIED.format(""), tmp_path, "190MiB")
 
 
-def test_joined_predictions_are_growth_that_eval_accumulation_steps_ends(tmp_path: Path) -> None:
+def test_eval_accumulation_steps_is_the_remedy_for_joined_predictions(tmp_path: Path) -> None:
     rows, text = told(EVALUATED.format(""), tmp_path, "190MiB")
     assert "Live memory grows by" in text and "fragmented" not in text.replace("not fragmented", ""), text
     assert rows[0]["name"] == "eval_accumulation_steps", rows
@@ -122,14 +122,14 @@ with torch.no_grad():
 """
 
 
-def test_frames_of_a_video_are_decoded_some_at_a_time(tmp_path: Path) -> None:
+def test_video_frames_are_to_be_decoded_in_groups(tmp_path: Path) -> None:
     rows, _ = told(FRAMES.format(14), tmp_path, "450MiB")
     assert "4 of the 14 frames at a time" in rows[0]["change"], rows
     assert not any(row["name"].startswith(("half the", "VAE slicing")) for row in rows)
     completes(FRAMES.format(4), tmp_path, "450MiB")
 
 
-def test_one_image_is_decoded_in_tiles(tmp_path: Path) -> None:
+def test_single_image_is_to_be_decoded_in_tiles(tmp_path: Path) -> None:
     rows, _ = told(IMAGE.format(""), tmp_path, "600MiB")
     assert rows[0]["change"] == "pipe.vae.enable_tiling()" and rows[0]["at_least"], rows
     assert not any(row["name"].startswith(("half the", "VAE slicing")) for row in rows)
@@ -148,7 +148,7 @@ for _ in range(3):
 """
 
 
-def test_rules_of_torch_are_not_applied_to_a_class_of_another_library(tmp_path: Path) -> None:
+def test_optimizer_of_another_library_gets_no_torch_remedies(tmp_path: Path) -> None:
     rows, text = told(OTHER_ADAMW, tmp_path, "400MiB")
     names = {row["name"] for row in rows}
     assert names.isdisjoint({"fused optimizer", "optimizer without foreach", "8-bit optimizer", "bf16 parameters"})
@@ -170,7 +170,7 @@ for user in range(40):
 """
 
 
-def test_adapters_that_become_more_are_to_be_deleted(tmp_path: Path) -> None:
+def test_growing_adapters_are_to_be_deleted(tmp_path: Path) -> None:
     rows, _ = told(ADAPTERS.format(""), tmp_path, "800MiB")
     assert rows[0]["change"].startswith("model.delete_adapter(NAME) of those"), rows
     completes(ADAPTERS.format('model.delete_adapter(f"user{user}")'), tmp_path, "800MiB")
@@ -189,7 +189,7 @@ for _ in range(3):
 """
 
 
-def test_bf16_parameters_do_not_halve_what_accelerate_computes_in_bf16(tmp_path: Path) -> None:
+def test_bf16_remedy_does_not_count_memory_already_in_bf16(tmp_path: Path) -> None:
     rows, _ = told(PREPARED, tmp_path, "500MiB")
     row = next(row for row in rows if row["name"] == "bf16 parameters")
     larger = next(row for row in rows if row["name"] == "a larger card")

@@ -60,7 +60,7 @@ def compared(finished: Finished) -> list[tuple[str, int, str, int, int]]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_roles_are_the_scripts_own_sums_to_the_byte(tmp_path, case):
+def test_roles_equal_the_scripts_own_sums(tmp_path, case):
     finished = run(case, tmp_path)
     rows = compared(finished)
     assert {row[0] for row in rows} >= {CASES[case][2], "end"}

@@ -44,7 +44,7 @@ def run(tmp_path, command, card, allocator="native"):
         ("case_e_resize.py --no-mean", "23.68GiB,cc=8.6", "15.852"),
     ],
 )
-def test_a_case_that_fits_has_the_known_peak(tmp_path, command, card, peak):
+def test_fitting_case_has_the_known_peak(tmp_path, command, card, peak):
     finished = run(tmp_path, command, card)
     assert max(PEAK.findall(finished.out), key=float) == peak, finished.out
 
@@ -67,14 +67,14 @@ def test_a_case_that_fits_has_the_known_peak(tmp_path, command, card, peak):
         ),
     ],
 )
-def test_a_case_that_does_not_fit_fails_as_known_and_where(tmp_path, command, card, message, place):
+def test_failing_case_fails_with_the_known_message_and_place(tmp_path, command, card, message, place):
     finished = run(tmp_path, command, card)
     failure = finished.out[finished.out.index("OOM: ") :]
     assert message in failure
     assert place in failure.splitlines()[1]
 
 
-def test_memory_in_holes_ends_torchs_allocator_and_not_ours(tmp_path):
+def test_fragmentation_fails_torchs_allocator_but_not_ours(tmp_path):
     """Case B4: LoRA with groups of two on 24 GiB; scenarios/README.md has torch's failure, in the second step."""
     command = "case_b_grpo.py --lora --group 2 --steps 3"
     native = run(tmp_path, command, "24GiB").out

@@ -43,7 +43,7 @@ std::string Read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(FuzzRegressionTest, InputsThatOnceBrokeATargetBreakItNoMore) {
+TEST(FuzzRegressionTest, RegressionInputsPass) {
   size_t inputs = 0;
   for (const auto& entry : fs::recursive_directory_iterator(kTests / "fuzz" / "regressions")) {
     if (!entry.is_regular_file()) continue;
@@ -57,7 +57,7 @@ TEST(FuzzRegressionTest, InputsThatOnceBrokeATargetBreakItNoMore) {
 }
 
 // Needs no fuzzer's feedback, but runs with every compiler: lines of the golden traces, mixed up.
-TEST(FuzzRegressionTest, TextTracesWithSwappedWordsAreReadOrRefused) {
+TEST(FuzzRegressionTest, TextTracesWithSwappedCharactersAreReadOrRejected) {
   std::mt19937_64 random(1);
   for (const auto& entry : fs::directory_iterator(kTests / "golden")) {
     if (fs::path(entry.path().stem()).extension() != ".trace") continue;
@@ -95,7 +95,7 @@ std::string WithEdgeNumber(std::string text, std::mt19937_64& random) {
   return text.replace(begin + 1, end - begin - 1, kEdges[random() % kEdges.size()]);
 }
 
-TEST(FuzzRegressionTest, TracesWithEdgeNumbersAreReportedOrRefused) {
+TEST(FuzzRegressionTest, TracesWithEdgeNumbersAreReportedOrRejected) {
   std::mt19937_64 random(9);
   const std::string path = fs::path(testing::TempDir()) / "edge_numbers.trace";
   int written = 0;
@@ -112,7 +112,7 @@ TEST(FuzzRegressionTest, TracesWithEdgeNumbersAreReportedOrRefused) {
   EXPECT_GT(written, 100);
 }
 
-TEST(FuzzRegressionTest, ProfilesWithChangedCharactersAreReadOrRefused) {
+TEST(FuzzRegressionTest, ProfilesWithChangedCharactersAreReadOrRejected) {
   std::mt19937_64 random(6);
   const std::string text = Read(kTests / "golden" / "profile.kineto.json");
   ASSERT_FALSE(text.empty());
@@ -126,7 +126,7 @@ TEST(FuzzRegressionTest, ProfilesWithChangedCharactersAreReadOrRefused) {
   }
 }
 
-TEST(FuzzRegressionTest, LogsWithChangedCharactersAreReadOrRefused) {
+TEST(FuzzRegressionTest, LogsWithChangedCharactersAreReadOrRejected) {
   std::mt19937_64 random(7);
   const std::string text = Read(kTests / "golden" / "rmm_log.csv");
   ASSERT_FALSE(text.empty());
@@ -138,7 +138,7 @@ TEST(FuzzRegressionTest, LogsWithChangedCharactersAreReadOrRefused) {
   }
 }
 
-TEST(FuzzRegressionTest, SnapshotsWithChangedBytesAreReadOrRefused) {
+TEST(FuzzRegressionTest, SnapshotsWithChangedBytesAreReadOrRejected) {
   std::mt19937_64 random(8);
   const std::string pickle = SnapshotSeed();
   Snapshot(pickle);
@@ -151,7 +151,7 @@ TEST(FuzzRegressionTest, SnapshotsWithChangedBytesAreReadOrRefused) {
   }
 }
 
-TEST(FuzzRegressionTest, PlansWithChangedCharactersAreReadOrRefused) {
+TEST(FuzzRegressionTest, PlansWithChangedCharactersAreReadOrRejected) {
   std::mt19937_64 random(3);
   const std::string text = Read(kTests / "golden" / "steps.plan.txt");
   constexpr std::string_view kLikely = "0123456789 \n";
@@ -164,7 +164,7 @@ TEST(FuzzRegressionTest, PlansWithChangedCharactersAreReadOrRefused) {
   }
 }
 
-TEST(FuzzRegressionTest, ProgramsWithRandomPlansGoWell) {
+TEST(FuzzRegressionTest, ProgramsWithRandomPlansSucceed) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 20; ++i) {
     std::string bytes(2000, '\0');
@@ -173,7 +173,7 @@ TEST(FuzzRegressionTest, ProgramsWithRandomPlansGoWell) {
   }
 }
 
-TEST(FuzzRegressionTest, SummariesWithChangedCharactersAreReadOrRefused) {
+TEST(FuzzRegressionTest, SummariesWithChangedCharactersAreReadOrRejected) {
   std::mt19937_64 random(5);
   const std::string text = Read(kTests / "golden" / "run.summary.json");
   ASSERT_FALSE(text.empty());

@@ -10,7 +10,7 @@
 namespace memtrace {
 namespace {
 
-TEST(CardReadingTest, SimulatedProfileReadsAsItIsWritten) {
+TEST(CardReadingTest, SimulatedProfileIsReadBack) {
   const card::CardProfile* profile = card::FindCardProfile("rtx-4090");
   ASSERT_NE(profile, nullptr);
   CardReading reading;

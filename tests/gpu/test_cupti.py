@@ -35,12 +35,12 @@ def test_kernels_are_tied_to_blocks(run):
     check_kernels(run)
 
 
-def test_a_block_that_is_kept_and_not_written_for_steps_is_named_first(run):
+def test_block_unwritten_for_steps_is_named_first(run):
     check_kept_block(run)
 
 
 @pytest.mark.usefixtures("run")
-def test_a_profile_is_as_it_is_without_us_and_the_gap_is_said(tmp_path):
+def test_profile_is_unchanged_and_the_gap_is_recorded(tmp_path):
     plain = on_real_card(tmp_path, "profile", options=())
     ours = on_real_card(tmp_path, "profile")
     assert ours.printed() == plain.printed()

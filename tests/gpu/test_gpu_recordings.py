@@ -89,14 +89,14 @@ def flat(found: JsonObject) -> JsonObject:
     return rows
 
 
-def test_misuse_is_answered_as_by_the_driver() -> None:
+def test_invalid_calls_return_the_drivers_errors() -> None:
     theirs, ours = flat(recorded("error_codes.json")), flat(of_driver("error_codes.py"))
     assert len(theirs) > 70
     assert {name for name in theirs if theirs[name] != ours[name]} == STRICTER
 
 
 @pytest.mark.parametrize("card", CARDS)
-def test_memory_is_charged_as_by_the_driver(card: str) -> None:
+def test_memory_is_charged_as_by_the_real_driver(card: str) -> None:
     theirs, ours = recorded("driver_facts.json", card), of_driver("driver_facts.py", card)
     for same in ("charges", "stream_ordered", "stream_steps"):
         assert ours[same] == theirs[same]
@@ -111,7 +111,7 @@ def test_memory_is_charged_as_by_the_driver(card: str) -> None:
 
 
 @pytest.mark.parametrize("card", CARDS)
-def test_a_process_takes_as_much_as_on_a_real_card(card: str) -> None:
+def test_process_takes_as_much_memory_as_on_a_real_card(card: str) -> None:
     theirs, ours = recorded("context_growth.json", card), json.loads(on_the_card("context_growth.py", card=card))
     for step in ("elementwise", "matrix_product", "linear_with_bias", "side_stream", "convolution"):
         assert ours[step] == theirs[step], step
@@ -121,14 +121,14 @@ def test_a_process_takes_as_much_as_on_a_real_card(card: str) -> None:
 
 
 @pytest.mark.parametrize("group", KNOWN_TO_DIFFER)
-def test_programs_allocate_the_same(group: str) -> None:
+def test_programs_allocate_as_recorded(group: str) -> None:
     theirs, ours = sizes(group)
     assert len(theirs) >= 24
     differing = {name for name in theirs if any(theirs[name][key] != ours[name][key] for key in ("peak", "reserved"))}
     assert differing == KNOWN_TO_DIFFER[group]
 
 
-def test_a_training_takes_the_same_under_each_allocator() -> None:
+def test_training_takes_the_recorded_memory_with_each_allocator() -> None:
     rows = [json.loads(line) for line in (RECORDINGS / "h200" / "train.jsonl").read_text().splitlines()]
     theirs = {row["tag"]: row for row in rows if row["shapes"] == "fixed"}
     for tag, allocator in {"native": ("--allocator", "native"), "ours": ()}.items():
@@ -138,7 +138,7 @@ def test_a_training_takes_the_same_under_each_allocator() -> None:
 
 
 @pytest.mark.slow
-def test_convolutions_allocate_about_the_same() -> None:
+def test_convolutions_allocate_nearly_as_recorded() -> None:
     theirs, ours = sizes("convolutions")
     off = {name: abs(ours[name]["peak"] / theirs[name]["peak"] - 1) for name in theirs}
     forward = [share for name, share in off.items() if name.endswith("forward")]
@@ -148,7 +148,7 @@ def test_convolutions_allocate_about_the_same() -> None:
 
 
 @pytest.mark.slow
-def test_a_decoder_of_images_allocates_about_the_same() -> None:
+def test_image_decoder_allocates_nearly_as_recorded() -> None:
     theirs, ours = sizes("models")
     for name in (name for name in theirs if name.startswith("models.vae.") and "train" not in name):
         # A rule for scratch memory is missing for the smallest fp16 model.

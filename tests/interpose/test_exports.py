@@ -24,7 +24,7 @@ def names(paths: list[Path]) -> list[str]:
     return [path.name for path in paths]
 
 
-def test_core_and_shim_are_looked_at():
+def test_core_and_shim_are_checked():
     assert {"libmemtrace.so", "libmemtrace_torch.so"} <= set(names(OURS))
 
 
@@ -40,7 +40,7 @@ def test_only_our_names_are_exported(library):
     assert others == shared and len(shared) == (2 if library.name == "libmemtrace_torch.so" else 0)
 
 
-def test_preload_library_stands_before_its_list_and_needs_the_c_library_alone():
+def test_preload_library_exports_its_list_and_needs_only_libc():
     library = PACKAGE / "lib/libmemtrace_preload.so"
     symbols = (Path(__file__).parents[2] / "interpose/preload/cuda_symbols.def").read_text()
     listed = set(re.findall(r"^MEMTRACE_CUDA_SYMBOL\((\w+),", symbols, re.M))
@@ -52,7 +52,7 @@ def test_preload_library_stands_before_its_list_and_needs_the_c_library_alone():
 
 
 @pytest.mark.parametrize("library", LIBRARIES, ids=names(LIBRARIES))
-def test_libraries_are_looked_for_beside_each_other_only(library):
+def test_libraries_are_found_only_beside_each_other(library):
     dynamic = output("readelf", "-d", library)
     places = re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic)
     assert all(place.startswith("$ORIGIN") for entry in places for place in entry.split(":"))

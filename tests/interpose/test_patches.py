@@ -42,7 +42,7 @@ def put_around(name):
 
 
 @pytest.mark.parametrize("name", ["method", "static", "inherited"])
-def test_what_was_put_is_called_and_taken_back(name):
+def test_patch_is_called_and_undone(name):
     before = vars(Owner).get(name)
     put_around(name)
     assert getattr(Owner(), name)() == f"around {name}"
@@ -52,7 +52,7 @@ def test_what_was_put_is_called_and_taken_back(name):
     assert vars(Owner).get(name) is before
 
 
-def test_the_latest_is_taken_back_first():
+def test_latest_patch_is_undone_first():
     put_around("method")
     put_around("method")
     assert Owner().method() == "around around method"
@@ -60,7 +60,7 @@ def test_the_latest_is_taken_back_first():
     assert Owner().method() == "method"
 
 
-def test_what_somebody_else_went_round_since_stays_and_is_named(monkeypatch):
+def test_patch_wrapped_by_others_is_left_and_named(monkeypatch):
     put_around("method")
     monkeypatch.setattr(Owner, "method", around(Owner.method))
     (left,) = _patches.undo()
@@ -70,7 +70,7 @@ def test_what_somebody_else_went_round_since_stays_and_is_named(monkeypatch):
     assert Owner().method() == "around method"
 
 
-def test_doctor_lists_what_memtrace_goes_round():
+def test_doctor_lists_patched_functions():
     listed = subprocess.run([MEMTRACE, "doctor", "--hooks"], capture_output=True, text=True, check=True, timeout=60)
     assert "torch.nn.Module.__call__: which module runs (_hooks.py)\n" in listed.stdout
     assert len(listed.stdout.splitlines()) > 20

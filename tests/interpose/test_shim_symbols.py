@@ -33,7 +33,7 @@ def declarations(major: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("shim", SHIMS, ids=[shim.parent.name for shim in SHIMS])
-def test_every_major_version_has_what_a_shim_calls(shim):
+def test_every_major_version_has_the_functions_of_the_shim(shim):
     names = called(shim)
     assert {"cudaMalloc", "cudaIpcOpenMemHandle"} <= names
     for major in MAJORS:
@@ -42,7 +42,7 @@ def test_every_major_version_has_what_a_shim_calls(shim):
 
 
 @pytest.mark.parametrize("shim", SHIMS, ids=[shim.parent.name for shim in SHIMS])
-def test_every_major_version_declares_it_alike(shim):
+def test_every_major_version_declares_the_functions_of_the_shim_alike(shim):
     first, second = (declarations(major) for major in MAJORS)
     # The declaration of this function differs in 13, which proves that a difference would be detected.
     assert first["cudaMemPrefetchAsync"] != second["cudaMemPrefetchAsync"]

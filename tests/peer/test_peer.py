@@ -90,7 +90,7 @@ def outcomes(ids: set[str], mode: str, events: str, allocator: str, folder: Path
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("allocator", ["native", "memtrace"])
-def test_what_passes_on_a_gpu_or_the_sketch_passes_on_the_card(allocator, mode, tmp_path):
+def test_expected_torch_tests_pass_on_the_card(allocator, mode, tmp_path):
     ids = expected(mode) - (exempt() if allocator == "memtrace" else set())
     found = outcomes(ids - ASK_A_BUSY_CARD, mode, "eager", allocator, tmp_path)
     found |= outcomes(ids & ASK_A_BUSY_CARD, mode, "lazy", allocator, tmp_path)
@@ -98,7 +98,7 @@ def test_what_passes_on_a_gpu_or_the_sketch_passes_on_the_card(allocator, mode, 
     assert {name: outcome for name, outcome in found.items() if outcome != "passed"} == {}
 
 
-def test_few_are_left_out_and_all_of_them_are_there():
+def test_exempt_tests_are_few_and_exist():
     everything = set().union(*(expected(mode) for mode in MODES))
     assert exempt() <= everything
     assert len(exempt()) <= MOST_EXEMPT

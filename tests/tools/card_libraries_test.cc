@@ -22,7 +22,7 @@ TEST(CardLibrariesTest, NeededLibrariesOfThisProgramAreRead) {
   EXPECT_THAT(NeededLibraries("/proc/self/exe"), Contains("libc.so.6"));
 }
 
-TEST(CardLibrariesTest, FilesThatAreNoElfNeedNothing) {
+TEST(CardLibrariesTest, FilesThatAreNotElfNeedNothing) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "needed.txt";
   std::ofstream(file) << "\x7f"
                       << "ELF and then nothing of the kind";
@@ -31,13 +31,13 @@ TEST(CardLibrariesTest, FilesThatAreNoElfNeedNothing) {
   std::filesystem::remove(file);
 }
 
-TEST(CardLibrariesTest, AProgramWithoutCudaGetsWhatServesAnyCuda) {
+TEST(CardLibrariesTest, ProgramWithoutCudaGetsLibrariesForAnyCuda) {
   EXPECT_THAT(CardLibrariesFor({"libc.so.6"}),
               ElementsAre("libcuda.so.1", "libcudnn.so.9", "libcusparse.so.12", "libnvidia-ml.so.1",
                           "libnccl.so.2"));
 }
 
-TEST(CardLibrariesTest, AProgramGetsTheSetOfItsOwnCuda) {
+TEST(CardLibrariesTest, ProgramGetsTheLibrariesOfItsCuda) {
   const auto twelve = CardLibrariesFor({"libc.so.6", "libcublas.so.12"});
   EXPECT_THAT(twelve, Contains("libcudart.so.12"));
   EXPECT_THAT(twelve, Contains("libcusolver.so.11"));

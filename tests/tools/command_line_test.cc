@@ -38,7 +38,7 @@ class CommandLineTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(CommandLineTest, HostValuesAreOnWherePossibleUnlessAskedForOrOff) {
+TEST_F(CommandLineTest, HostValuesFollowOptionsAndIgnoreTheEnvironment) {
   const std::string show =
       " -- sh -c 'echo ${MEMTRACE_HOST_VALUES-unset} ${MEMTRACE_GENERATE_LENGTH-unset}'";
   const std::string around = "export MEMTRACE_HOST_VALUES=1 MEMTRACE_GENERATE_LENGTH=3; ";
@@ -55,7 +55,7 @@ TEST_F(CommandLineTest, HostValuesAreOnWherePossibleUnlessAskedForOrOff) {
       "0 unset\n");
 }
 
-TEST_F(CommandLineTest, HostValuesThatCannotBeAreRefused) {
+TEST_F(CommandLineTest, InvalidHostValuesAreRejected) {
   ExpectRefusal("memtrace run --host-values on -- true", 2, "add --card");
   ExpectRefusal("memtrace run --card 24GiB --host-values /not/there -- true", 2,
                 "there is no file /not/there");
@@ -64,7 +64,7 @@ TEST_F(CommandLineTest, HostValuesThatCannotBeAreRefused) {
   ExpectRefusal("memtrace run --generate-length 5 -- true", 2, "add --card");
 }
 
-TEST_F(CommandLineTest, ReplaySaysWhetherItFitsAndWhereBlocksGo) {
+TEST_F(CommandLineTest, ReplayReportsFitAndPlacements) {
   shell_.WriteTrace("run.trace",
                     "map 0 0x7f0000000000 size=20MiB\n"
                     "alloc 0 0x7f0000000000 requested=4MiB\n"
@@ -80,7 +80,7 @@ TEST_F(CommandLineTest, ReplaySaysWhetherItFitsAndWhereBlocksGo) {
   EXPECT_THAT(json.out, HasSubstr("\"peak_reserved\": 10485760"));
 }
 
-TEST_F(CommandLineTest, ReplayRefusesWhatItCannotReplay) {
+TEST_F(CommandLineTest, ReplayRejectsInvalidArguments) {
   shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
   shell_.WriteTrace("idle.trace", "step 1\n");
   ExpectRefusal("memtrace replay run.trace", 2, "--policy is required");
@@ -96,7 +96,7 @@ TEST_F(CommandLineTest, ReplayRefusesWhatItCannotReplay) {
   ExpectRefusal("memtrace replay none.trace --policy memtrace", 3, "none.trace");
 }
 
-TEST_F(CommandLineTest, PlanIsWrittenAsAWholeOrNotAtAll) {
+TEST_F(CommandLineTest, PlanIsWrittenCompletelyOrNotAtAll) {
   shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
   EXPECT_EQ(shell_.Run("memtrace plan run.trace -o run.plan").code, 0);
   ExpectRefusal("memtrace plan run.trace -o run.plan", 2, "run.plan exists already; -f overwrites");
@@ -106,13 +106,13 @@ TEST_F(CommandLineTest, PlanIsWrittenAsAWholeOrNotAtAll) {
   EXPECT_EQ(shell_.Run("ls").out, "run.plan\nrun.trace\n");
 }
 
-TEST_F(CommandLineTest, TraceThatThereIsNothingToPlanOfIsRefused) {
+TEST_F(CommandLineTest, TraceWithNothingToPlanIsRejected) {
   shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4KiB\n");
   ExpectRefusal("memtrace plan run.trace -o run.plan", 2, "there is nothing to plan");
   ExpectRefusal("memtrace plan no.trace", 3, "there is no file no.trace");
 }
 
-TEST_F(CommandLineTest, RunRefusesAPlanThatCannotBeUsed) {
+TEST_F(CommandLineTest, RunRejectsAnUnusablePlan) {
   shell_.Write("broken.plan", "memtrace-plan 1\nend");
   ExpectRefusal("memtrace run --plan broken.plan -- true", 2,
                 "--plan: broken.plan: line 2: the file ends early; memtrace plan makes one");
@@ -122,27 +122,27 @@ TEST_F(CommandLineTest, RunRefusesAPlanThatCannotBeUsed) {
                 "leave --allocator native out");
 }
 
-TEST_F(CommandLineTest, RunTellsTheProgramItsPlan) {
+TEST_F(CommandLineTest, RunPassesThePlanToTheProgram) {
   shell_.Write("run.plan", "memtrace-plan 1\nend\n");
   const std::string show = " -- sh -c 'basename \"$MEMTRACE_PLAN\"'";
   EXPECT_EQ(shell_.Run(WithPackage("memtrace run -q --plan run.plan" + show)).out, "run.plan\n");
   EXPECT_EQ(shell_.Run(WithPackage("MEMTRACE_PLAN=other memtrace run -q" + show)).out, "other\n");
 }
 
-TEST_F(CommandLineTest, WithoutACommandHelpGoesToStderrAsUsage) {
+TEST_F(CommandLineTest, WithoutACommandUsageIsPrintedToStderr) {
   const Outcome outcome = shell_.Run("memtrace");
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.out, IsEmpty());
   EXPECT_THAT(outcome.err, HasSubstr("Usage: memtrace COMMAND"));
 }
 
-TEST_F(CommandLineTest, VersionIsTheResult) {
+TEST_F(CommandLineTest, VersionIsPrintedToStdout) {
   const Outcome outcome = shell_.Run("memtrace --version");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, StartsWith("memtrace 0."));
 }
 
-TEST_F(CommandLineTest, HelpIsAVerbAsWellAsAFlag) {
+TEST_F(CommandLineTest, HelpWorksAsVerbAndAsFlag) {
   EXPECT_EQ(shell_.Run("memtrace help").out, shell_.Run("memtrace --help").out);
   EXPECT_EQ(shell_.Run("memtrace help tree").out, shell_.Run("memtrace tree --help").out);
   EXPECT_EQ(shell_.Run("memtrace help run").out, shell_.Run("memtrace run --help").out);
@@ -150,7 +150,7 @@ TEST_F(CommandLineTest, HelpIsAVerbAsWellAsAFlag) {
   ExpectRefusal("memtrace help repor", 2, "report");
 }
 
-TEST_F(CommandLineTest, RunOfAScriptHintsAtPython) {
+TEST_F(CommandLineTest, RunOfAScriptSuggestsPython) {
   shell_.Write("train.py", "print(1)\n");
   ExpectRefusal("memtrace run train.py", 127, "write memtrace run -- python train.py");
   ExpectRefusal("memtrace run ./train.py --lr 1", 126, "write memtrace run -- python ./train.py");
@@ -160,7 +160,7 @@ TEST_F(CommandLineTest, RunOfAScriptHintsAtPython) {
   EXPECT_THAT(shell_.Run("memtrace run true.exe").err, testing::Not(HasSubstr("python")));
 }
 
-TEST_F(CommandLineTest, MistypedVerbsAndFlagsAreRecognised) {
+TEST_F(CommandLineTest, MistypedVerbsAndFlagsGetSuggestions) {
   ExpectRefusal("memtrace rapport run.trace", 2, "did you mean 'report'?");
   ExpectRefusal("memtrace frobnicate", 2, "no command 'frobnicate'; memtrace --help");
   ExpectRefusal("memtrace run --crad 24GiB -- true", 2, "did you mean '--card'?");
@@ -170,7 +170,7 @@ TEST_F(CommandLineTest, MistypedVerbsAndFlagsAreRecognised) {
   ExpectRefusal("memtrace report --oom 0 x", 2, "--oom");
 }
 
-TEST_F(CommandLineTest, UnreadableInputIsNamedWithWhatItLooksLike) {
+TEST_F(CommandLineTest, UnreadableInputIsDescribed) {
   ExpectRefusal("memtrace report none.trace", 3, "there is no file none.trace");
   ExpectRefusal("mkdir runs; memtrace report runs", 3, "runs is a folder");
   ExpectRefusal("printf '\\200\\004}' >s.pickle; memtrace report s.pickle", 3, "is a pickle");
@@ -179,7 +179,7 @@ TEST_F(CommandLineTest, UnreadableInputIsNamedWithWhatItLooksLike) {
   ExpectRefusal(": >empty.trace; memtrace report empty.trace", 3, "empty");
 }
 
-TEST_F(CommandLineTest, AReportNamesTheTracesOfOtherProcessesBesideIt) {
+TEST_F(CommandLineTest, ReportNamesTracesOfOtherProcesses) {
   for (const char* name : {"run.trace", "run.trace.41", "run.trace.407", "other.trace"}) {
     shell_.WriteTrace(name, "alloc 0 0x200 requested=1MiB\n");
   }
@@ -193,18 +193,18 @@ TEST_F(CommandLineTest, AReportNamesTheTracesOfOtherProcessesBesideIt) {
   ExpectRefusal("memtrace tree .", 3, "other verbs one trace of it: ./other.trace, ./run.trace, ");
 }
 
-TEST_F(CommandLineTest, ControlCharactersInAFileNameAreNotPrinted) {
+TEST_F(CommandLineTest, ControlCharactersInAFileNameAreEscaped) {
   const Outcome outcome = shell_.Run("memtrace report \"$(printf 'a\\033[2Jb')\"");
   EXPECT_THAT(outcome.err, HasSubstr("a\\x1b[2Jb"));
 }
 
-TEST_F(CommandLineTest, WhatIsNoCountIsSaidInOneShortSentence) {
+TEST_F(CommandLineTest, InvalidCountIsRejectedInOneSentence) {
   for (const std::string text : {"x", "0", "1.5", "99999999999"}) {
     ExpectRefusal("memtrace top " + text, 2, text + " is no whole number from 1 on");
   }
 }
 
-TEST_F(CommandLineTest, AnOutOfMemoryThatIsNotThereIsSaid) {
+TEST_F(CommandLineTest, MissingOutOfMemoryIsReported) {
   shell_.WriteTrace("fine.trace", "alloc 0 0x200 requested=1MiB\n");
   ExpectRefusal("memtrace report --oom 1 fine.trace", 2, "no out-of-memory in this trace");
   shell_.WriteTrace("one.trace", "out_of_memory 0 requested=1MiB\n  card 0 total=2MiB\n");
@@ -212,7 +212,7 @@ TEST_F(CommandLineTest, AnOutOfMemoryThatIsNotThereIsSaid) {
                 "no out-of-memory 2 in this trace; it has 1");
 }
 
-TEST_F(CommandLineTest, RunRefusesBeforeItStartsAnything) {
+TEST_F(CommandLineTest, RunRejectsInvalidArgumentsBeforeStarting) {
   ExpectRefusal("memtrace run", 2, "no command to run");
   ExpectRefusal("memtrace run --", 2, "no command to run");
   ExpectRefusal("memtrace run --card 24GB -- true", 2, "24GiB");
@@ -239,7 +239,7 @@ TEST_F(CommandLineTest, RunReturnsTheStatusOfItsProgram) {
   EXPECT_EQ(shell_.Run(WithPackage("memtrace run -q -- sh -c 'kill -SEGV $$'")).code, 139);
 }
 
-TEST_F(CommandLineTest, RunPassesOnTheSignalsItGets) {
+TEST_F(CommandLineTest, RunForwardsSignals) {
   const Outcome outcome = shell_.Run(WithPackage(
       "memtrace run -q -- sh -c 'trap \"echo bye; exit 7\" TERM; while :; do sleep 0.05; "
       "done' & sleep 0.3; kill -TERM $!; wait $!"));
@@ -247,7 +247,7 @@ TEST_F(CommandLineTest, RunPassesOnTheSignalsItGets) {
   EXPECT_EQ(outcome.out, "bye\n");
 }
 
-TEST_F(CommandLineTest, RunTellsTheProgramWhatToDoByItsEnvironment) {
+TEST_F(CommandLineTest, RunPassesOptionsInTheEnvironment) {
   const Outcome outcome = shell_.Run(
       WithPackage("PYTHONPATH=/mine memtrace run -q --card 24GiB --card 2x8GiB -o run.trace "
                   "--allocator native -- sh -c 'echo $PYTHONPATH; echo $MEMTRACE_CARD; "
@@ -258,12 +258,12 @@ TEST_F(CommandLineTest, RunTellsTheProgramWhatToDoByItsEnvironment) {
   EXPECT_THAT(outcome.out, HasSubstr("\"name\",\"--flag\"]"));
 }
 
-TEST_F(CommandLineTest, DashesOfTheProgramItselfReachIt) {
+TEST_F(CommandLineTest, DashesAfterTheProgramArePassedOn) {
   const Outcome outcome = shell_.Run(WithPackage("memtrace run -q echo one -- -q two"));
   EXPECT_EQ(outcome.out, "one -- -q two\n");
 }
 
-TEST_F(CommandLineTest, ASimulatedCardIsPreloadedIntoProgramsThatAreNotPython) {
+TEST_F(CommandLineTest, SimulatedCardIsPreloadedIntoOtherPrograms) {
   const std::string run = WithPackage("memtrace run -q --card 1GiB -- ");
   // The shell needs no library of CUDA, so it gets those that serve any; programs that it starts
   // find the others by name.
@@ -276,7 +276,7 @@ TEST_F(CommandLineTest, ASimulatedCardIsPreloadedIntoProgramsThatAreNotPython) {
             "None\n");
 }
 
-TEST_F(CommandLineTest, TheLibraryThatWatchesTheDriverIsPreloadedBeforeAnyDriver) {
+TEST_F(CommandLineTest, PreloadLibraryComesBeforeAnyDriver) {
   const std::string make = "mkdir -p ../package/lib; : >../package/lib/libmemtrace_preload.so; ";
   const std::string show = " -- sh -c 'echo $LD_PRELOAD' 2>/dev/null";
   const auto run = [&](const std::string& options) {
@@ -301,7 +301,7 @@ TEST_F(CommandLineTest, RunNamesTheTraceAndTheNextCommand) {
   EXPECT_THAT(shell_.Run(WithPackage("memtrace run -q -- true")).err, IsEmpty());
 }
 
-TEST_F(CommandLineTest, SwitchedOffItRunsPlainlyAndSaysSoOnce) {
+TEST_F(CommandLineTest, SwitchedOffRunIsPlainAndReportedOnce) {
   const Outcome outcome = shell_.Run(
       "MEMTRACE=0 memtrace run -- sh -c 'echo ${PYTHONPATH-plain} ${MEMTRACE_COMMAND-plain}'");
   EXPECT_EQ(outcome.code, 0);
@@ -309,7 +309,7 @@ TEST_F(CommandLineTest, SwitchedOffItRunsPlainlyAndSaysSoOnce) {
   EXPECT_EQ(outcome.err, "memtrace: MEMTRACE=0 is set: the program runs plainly, no trace\n");
 }
 
-TEST_F(CommandLineTest, ExportIsWrittenAsAWholeOrNotAtAll) {
+TEST_F(CommandLineTest, ExportIsWrittenCompletelyOrNotAtAll) {
   shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
   const Outcome outcome = shell_.Run("memtrace export --to csv run.trace");
   EXPECT_EQ(outcome.code, 0);
@@ -324,7 +324,7 @@ TEST_F(CommandLineTest, ExportIsWrittenAsAWholeOrNotAtAll) {
   EXPECT_EQ(shell_.Run("ls").out, "all.db\nrun.csv\nrun.trace\n");
 }
 
-TEST_F(CommandLineTest, ExportOntoAFullDiskLeavesNothingAndSaysSo) {
+TEST_F(CommandLineTest, ExportOntoAFullDiskLeavesNothingAndIsReported) {
   std::string text;
   for (int i = 0; i < 3000; ++i)
     text += "alloc 0 " + std::to_string(i * 4096) + " requested=4KiB\n";
@@ -337,7 +337,7 @@ TEST_F(CommandLineTest, ExportOntoAFullDiskLeavesNothingAndSaysSo) {
   EXPECT_EQ(shell_.Run("ls").out, "run.trace\n");
 }
 
-TEST_F(CommandLineTest, ExportRefusesWhatItCannotWrite) {
+TEST_F(CommandLineTest, ExportRejectsInvalidArguments) {
   shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
   ExpectRefusal("memtrace export --to perfeto run.trace", 2, "did you mean 'perfetto'");
   ExpectRefusal("memtrace export --to sqlite -o - run.trace", 2, "cannot be written to stdout");
@@ -345,7 +345,7 @@ TEST_F(CommandLineTest, ExportRefusesWhatItCannotWrite) {
   EXPECT_EQ(shell_.Run("memtrace export --to csv -o - run.trace").err, "");
 }
 
-TEST_F(CommandLineTest, ExportOfADamagedTraceSaysWhatIsMissing) {
+TEST_F(CommandLineTest, ExportOfADamagedTraceIsMarkedPartial) {
   shell_.WriteTrace("run.trace", "alloc 0 0x7f0000000000 requested=4MiB\n");
   shell_.Run("head -c -100 run.trace > cut.trace");
   const Outcome outcome = shell_.Run("memtrace export --to jsonl cut.trace");

@@ -52,7 +52,7 @@ class FolderReportTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(FolderReportTest, TheFirstToFailByTheClockIsNamed) {
+TEST_F(FolderReportTest, FirstProcessToFailIsNamed) {
   Write("run.trace", Process(0, 100) + Failure(700));
   Write("run.trace.11", Process(1, 100, 3) + Failure(700));
   Write("run.trace.12", Process(2, 100));
@@ -69,7 +69,7 @@ TEST_F(FolderReportTest, TheFirstToFailByTheClockIsNamed) {
   EXPECT_EQ(late["bytes"], 700 << 20);
 }
 
-TEST_F(FolderReportTest, TheOneThatIsNotLikeTheOthersIsSaidWithWhatIsMore) {
+TEST_F(FolderReportTest, OutlierIsNamedWithItsExtraMemory) {
   for (int rank = 0; rank < 5; ++rank)
     Write("rank" + std::to_string(rank) + ".trace", Process(rank, rank == 3 ? 500 : 100 + rank));
   const Outcome outcome = shell_.Run("memtrace report job");
@@ -84,7 +84,7 @@ TEST_F(FolderReportTest, TheOneThatIsNotLikeTheOthersIsSaidWithWhatIsMore) {
   EXPECT_EQ(outliers[0]["roles"][0]["difference"], 398 << 20);
 }
 
-TEST_F(FolderReportTest, WhatCannotBeReadIsARow) {
+TEST_F(FolderReportTest, UnreadableTraceIsListed) {
   Write("a.trace", Process(0, 100));
   Write("b.trace", Process(1, 100));
   shell_.Write("job/c.trace", "");
@@ -96,12 +96,12 @@ TEST_F(FolderReportTest, WhatCannotBeReadIsARow) {
   EXPECT_EQ(Json()["processes"][2]["readable"], false);
 }
 
-TEST_F(FolderReportTest, OneTraceIsReportedAsItself) {
+TEST_F(FolderReportTest, SingleTraceIsReportedAsUsual) {
   Write("a.trace", Process(0, 100));
   EXPECT_THAT(shell_.Run("memtrace report job").out, HasSubstr("WHO HOLDS IT"));
 }
 
-TEST_F(FolderReportTest, MomentsAreOfOneProcess) {
+TEST_F(FolderReportTest, MomentNeedsASingleTrace) {
   Write("a.trace", Process(0, 100));
   Write("b.trace", Process(1, 100));
   const Outcome outcome = shell_.Run("memtrace report --at peak job");
@@ -109,13 +109,13 @@ TEST_F(FolderReportTest, MomentsAreOfOneProcess) {
   EXPECT_THAT(outcome.err, HasSubstr("name one trace of job, such as job/a.trace"));
 }
 
-TEST_F(FolderReportTest, AFolderWithoutTracesIsRefused) {
+TEST_F(FolderReportTest, FolderWithoutTracesIsRejected) {
   const Outcome outcome = shell_.Run("memtrace report job");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("there is no trace in it"));
 }
 
-TEST_F(FolderReportTest, CanBeAPage) {
+TEST_F(FolderReportTest, CanBeWrittenAsAPage) {
   Write("a.trace", Process(0, 100) + Failure(700));
   Write("b.trace", Process(1, 100));
   EXPECT_EQ(shell_.Run("memtrace report -o page.html job").code, 0);

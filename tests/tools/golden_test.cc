@@ -64,15 +64,15 @@ class GoldenTest : public testing::TestWithParam<std::string> {
   const std::string trace_ = GetParam() + ".trace";
 };
 
-TEST_P(GoldenTest, TextReportIsAsKept) {
+TEST_P(GoldenTest, TextReportMatchesGolden) {
   CompareWithGolden(OutputOf("report"), "report/" + GetParam() + ".txt");
 }
 
-TEST_P(GoldenTest, JsonReportIsAsKept) {
+TEST_P(GoldenTest, JsonReportMatchesGolden) {
   CompareWithGolden(OutputOf("report --json"), "report/" + GetParam() + ".json");
 }
 
-TEST_P(GoldenTest, StatisticsAreAsKept) {
+TEST_P(GoldenTest, JsonStatisticsMatchGolden) {
   CompareWithGolden(OutputOf("stats --json"), "stats/" + GetParam() + ".json");
 }
 
@@ -86,7 +86,7 @@ void ExpectToFit(const std::string& text, size_t columns) {
   }
 }
 
-TEST_P(GoldenTest, TextFitsTheTerminalAndHoldsNoControlCharacter) {
+TEST_P(GoldenTest, TextFitsTheTerminalWithoutControlCharacters) {
   ExpectToFit(OutputOf("report") + OutputOf("stats"), report::kColumns);
 }
 
@@ -96,7 +96,7 @@ TEST_P(GoldenTest, TextFitsANarrowTerminal) {
   ExpectToFit(outcome.out, report::kLeastColumns);
 }
 
-TEST_P(GoldenTest, StatisticsInTextAreAsKept) {
+TEST_P(GoldenTest, TextStatisticsMatchGolden) {
   const std::string text = OutputOf("stats");
   // The size of the file depends on the format only.
   CompareWithGolden(text.substr(0, text.find("\nTRACE\n")), "stats/" + GetParam() + ".txt");
@@ -111,7 +111,7 @@ TEST_P(GoldenTest, EveryLedgerAndBreakdownSumsToItsWhole) {
   }
 }
 
-TEST_P(GoldenTest, PeakOfStatisticsIsPeakOfReport) {
+TEST_P(GoldenTest, StatisticsAndReportHaveTheSamePeak) {
   const json report = json::parse(OutputOf("report --json"));
   const json statistics = json::parse(OutputOf("stats --json"));
   for (const json& device : statistics["devices"]) {
@@ -136,14 +136,14 @@ class PlanGoldenTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(PlanGoldenTest, FiguresAreAsKept) {
+TEST_F(PlanGoldenTest, FiguresMatchGolden) {
   CompareWithGolden(Plan("").out, "steps.plan_report.txt");
   CompareWithGolden(Plan("--json").out, "steps.plan_report.json");
   const Outcome narrow = shell_.Run("COLUMNS=80; export COLUMNS; memtrace plan steps.trace");
   ExpectToFit(narrow.out, report::kLeastColumns);
 }
 
-TEST_F(PlanGoldenTest, FileIsAsKept) {
+TEST_F(PlanGoldenTest, FileMatchesGolden) {
   const Outcome outcome = Plan("-o run.plan");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.err,
@@ -166,12 +166,12 @@ class DiffGoldenTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(DiffGoldenTest, TwoRunsAreAsKept) {
+TEST_F(DiffGoldenTest, TwoRunsMatchGolden) {
   CompareWithGolden(Diff("steps.trace foreach_copy.trace"), "two_runs.diff.txt");
   CompareWithGolden(Diff("--json steps.trace foreach_copy.trace"), "two_runs.diff.json");
 }
 
-TEST_F(DiffGoldenTest, TwoMomentsAreAsKept) {
+TEST_F(DiffGoldenTest, TwoMomentsMatchGolden) {
   CompareWithGolden(Diff("--at step:1 --at peak --rows 3 steps.trace"), "two_moments.diff.txt");
 }
 
@@ -181,7 +181,7 @@ TEST_F(DiffGoldenTest, TextFitsTheTerminal) {
               report::kLeastColumns);
 }
 
-TEST(PartialTraceTest, TruncatedTraceGivesItsLongestValidPartABannerAndExitCode4) {
+TEST(PartialTraceTest, TruncatedTraceGivesABannerAndExitCode4) {
   const Shell shell;
   shell.WriteTrace("cut.trace", ReadFile(kGolden / "foreach_copy.trace.txt"));
   fs::resize_file(shell.Path("cut.trace"), fs::file_size(shell.Path("cut.trace")) - 700);
@@ -194,7 +194,7 @@ TEST(PartialTraceTest, TruncatedTraceGivesItsLongestValidPartABannerAndExitCode4
   EXPECT_GT(json::parse(in_json.out)["lost"]["truncated_bytes"], 0);
 }
 
-TEST(PartialTraceTest, EveryLengthOfATraceIsReadWithoutACrash) {
+TEST(PartialTraceTest, TraceTruncatedAnywhereDoesNotCrash) {
   const Shell shell;
   shell.WriteTrace("whole.trace", ReadFile(kGolden / "fits.trace.txt"));
   const auto size = fs::file_size(shell.Path("whole.trace"));

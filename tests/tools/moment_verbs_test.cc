@@ -48,7 +48,7 @@ class MomentVerbsTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(MomentVerbsTest, ReportTellsOfTheMomentThatIsAskedFor) {
+TEST_F(MomentVerbsTest, ReportDescribesTheRequestedMoment) {
   const json report = Json("memtrace report --at step:4 --json leak.trace");
   EXPECT_EQ(report["moment"]["name"], "step:4");
   EXPECT_EQ(report["moment"]["held"], (30 + 3 * 2) << 20);
@@ -57,7 +57,7 @@ TEST_F(MomentVerbsTest, ReportTellsOfTheMomentThatIsAskedFor) {
   EXPECT_THAT(text.out, HasSubstr("At step:4 (in step 4,"));
 }
 
-TEST_F(MomentVerbsTest, ReportNamesWhatGrowsAndHowFast) {
+TEST_F(MomentVerbsTest, ReportNamesGrowthAndItsRate) {
   const json growth = Json("memtrace report --json leak.trace")["growth"];
   EXPECT_EQ(growth["bytes_per_step"], 2 << 20);
   ASSERT_EQ(growth["sites"].size(), 1U);
@@ -68,7 +68,7 @@ TEST_F(MomentVerbsTest, ReportNamesWhatGrowsAndHowFast) {
       ContainsRegex("grows by 2.0 MiB a step;[ \n]all[ \n]of[ \n]it[ \n]at[ \n]train.py:9"));
 }
 
-TEST_F(MomentVerbsTest, TheMapSaysWhatLiesWhere) {
+TEST_F(MomentVerbsTest, MapListsSegmentsAndBlocks) {
   shell_.WriteTrace("map.trace",
                     "map 0 0x10000000 size=8MiB\n"
                     "alloc 0 0x10000000 requested=2MiB stack=main@train.py:3\n"
@@ -87,7 +87,7 @@ TEST_F(MomentVerbsTest, TheMapSaysWhatLiesWhere) {
   EXPECT_FALSE(Json("memtrace report --json map.trace").contains("segments"));
 }
 
-TEST_F(MomentVerbsTest, WhatIsNoMomentIsRefused) {
+TEST_F(MomentVerbsTest, InvalidMomentIsRejected) {
   ExpectRefusal("memtrace report --at later leak.trace", "'later' is no moment");
   ExpectRefusal("memtrace report --at step:9 leak.trace", "the last is step 6");
   ExpectRefusal("memtrace report --oom 1 leak.trace", "no out-of-memory");
@@ -112,14 +112,14 @@ TEST_F(MomentVerbsTest, TreeSumsAtEachLevel) {
   EXPECT_EQ(tree["tree"][0]["stated_bytes"], 30 << 20);
 }
 
-TEST_F(MomentVerbsTest, TreeKeepsTheLargestRowsAndSaysWhatItLeavesOut) {
+TEST_F(MomentVerbsTest, TreeKeepsTheLargestRowsAndCountsTheRest) {
   const Outcome outcome =
       shell_.Run("memtrace tree --at peak --flat --by site --rows 2 leak.trace");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("train.py:3"), HasSubstr("train.py:9"),
                                  Not(HasSubstr("train.py:7")), HasSubstr("1 smaller rows")));
 }
 
-TEST_F(MomentVerbsTest, DiffShowsWhatStepsLeftBehind) {
+TEST_F(MomentVerbsTest, DiffShowsMemoryKeptBetweenSteps) {
   const json diff = Json("memtrace diff --at step:2 --at step:5 --json leak.trace");
   ASSERT_EQ(diff["rows"].size(), 1U);
   EXPECT_EQ(diff["rows"][0]["site"], "train.py:9");
@@ -127,7 +127,7 @@ TEST_F(MomentVerbsTest, DiffShowsWhatStepsLeftBehind) {
   EXPECT_EQ(diff["before"]["bytes"].get<uint64_t>() + (6 << 20), diff["after"]["bytes"]);
 }
 
-TEST_F(MomentVerbsTest, DiffOfTwoRunsJoinsWhatIsTheSame) {
+TEST_F(MomentVerbsTest, DiffOfTwoRunsJoinsEqualSites) {
   shell_.WriteTrace("other.trace", "alloc 0 0x10000000 requested=20MiB stack=main@train.py:3\n");
   const Outcome outcome = shell_.Run("memtrace diff --by site leak.trace other.trace");
   EXPECT_EQ(outcome.code, 0);
@@ -135,7 +135,7 @@ TEST_F(MomentVerbsTest, DiffOfTwoRunsJoinsWhatIsTheSame) {
   EXPECT_THAT(outcome.out, ContainsRegex("train.py:3 +-10.00 +30.00 +20.00 +0\n"));
 }
 
-TEST_F(MomentVerbsTest, FilesOfADiffMayStandBehindItsMoments) {
+TEST_F(MomentVerbsTest, FilesOfADiffMayFollowItsMoments) {
   shell_.WriteTrace("other.trace", "alloc 0 0x10000000 requested=20MiB stack=main@train.py:3\n");
   const json one = Json("memtrace diff --json --at end leak.trace other.trace");
   EXPECT_EQ(one["before"]["moment"], "end");
@@ -145,7 +145,7 @@ TEST_F(MomentVerbsTest, FilesOfADiffMayStandBehindItsMoments) {
   EXPECT_EQ(two["after"]["file"], "other.trace");
 }
 
-TEST_F(MomentVerbsTest, CheckHoldsOrFailsWithOne) {
+TEST_F(MomentVerbsTest, CheckPassesOrExitsWithOne) {
   EXPECT_EQ(shell_.Run("memtrace check --max-peak 52MiB leak.trace").code, 0);
   const Outcome failed = shell_.Run("memtrace check --max-peak 51MiB leak.trace");
   EXPECT_EQ(failed.code, 1);
@@ -164,7 +164,7 @@ TEST_F(MomentVerbsTest, CheckFailsARunThatRanOutOfMemory) {
   EXPECT_EQ(shell_.Run("memtrace check --allow-oom --max-peak 5MiB oom.trace").code, 0);
 }
 
-TEST_F(MomentVerbsTest, ARunThatGotOverAFailedRequestCompletedAndPassesItsChecks) {
+TEST_F(MomentVerbsTest, RecoveredRunCompletesAndPassesItsChecks) {
   const std::string before = "alloc 0 0x10000000 requested=1MiB\nout_of_memory 0 requested=90MiB\n";
   const std::string after = "alloc 0 0x20000000 requested=2MiB\n";
   const std::string ended = "annotate program.exception \"none\"\n";
@@ -180,14 +180,14 @@ TEST_F(MomentVerbsTest, ARunThatGotOverAFailedRequestCompletedAndPassesItsChecks
   EXPECT_THAT(shell_.Run("memtrace report caught.trace").out, HasSubstr("OUT OF MEMORY"));
 }
 
-TEST_F(MomentVerbsTest, ARunThatAnExceptionEndedSaysSo) {
+TEST_F(MomentVerbsTest, ExceptionThatEndedTheRunIsNamed) {
   shell_.WriteTrace("cut.trace",
                     "alloc 0 0x10000000 requested=1MiB\nannotate program.exception \"KeyError\"\n");
   EXPECT_THAT(shell_.Run("memtrace report cut.trace").out,
               HasSubstr("No out-of-memory. An exception, KeyError, ended the program"));
 }
 
-TEST_F(MomentVerbsTest, CheckRefusesWhatIsNoLimit) {
+TEST_F(MomentVerbsTest, CheckRejectsInvalidLimits) {
   ExpectRefusal("memtrace check leak.trace", "no limit is given");
   ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is no size");
   ExpectRefusal("memtrace check --max-growth 1MiB leak.trace", "is no growth");

@@ -104,11 +104,11 @@ class PageTest : public testing::TestWithParam<std::string> {
   Shell shell_;
 };
 
-TEST_P(PageTest, HasOnlyOurTagsAndClosesThem) {
+TEST_P(PageTest, HasOnlyKnownTagsAllClosed) {
   EXPECT_THAT(MarkupReader(PageOf(Golden(GetParam()))).Faults(), IsEmpty());
 }
 
-TEST_P(PageTest, SaysWhatTheTerminalSays) {
+TEST_P(PageTest, AgreesWithTheTerminal) {
   const std::string page = PageOf(Golden(GetParam()));
   const std::string verdict = page.substr(page.find("<section id=\"verdict\">"));
   const std::string text = shell_.Run("memtrace report run.trace").out;
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Traces, PageTest, testing::ValuesIn(GoldenTraces()),
 
 using PageOfAnyTest = PageTest;
 
-TEST_F(PageOfAnyTest, WhatATraceSaysIsTextAndNeverMarkup) {
+TEST_F(PageOfAnyTest, TextOfATraceIsEscaped) {
   const std::string page = PageOf(ReadFile(kHostile));
   EXPECT_THAT(MarkupReader(page).Faults(), IsEmpty());
   const size_t script = page.find("<script");
@@ -131,7 +131,7 @@ TEST_F(PageOfAnyTest, WhatATraceSaysIsTextAndNeverMarkup) {
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;executed=1"));
 }
 
-TEST_F(PageOfAnyTest, NothingIsWrittenOverWhatIsThereUnlessAsked) {
+TEST_F(PageOfAnyTest, ExistingFileIsOverwrittenOnlyIfForced) {
   shell_.WriteTrace("run.trace", Golden("fits"));
   shell_.Write("page.html", "precious");
   EXPECT_EQ(shell_.Run("memtrace report -o page.html run.trace").code, 2);
@@ -157,7 +157,7 @@ class DiffPageTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(DiffPageTest, HasOnlyOurTagsWhateverTheTracesSay) {
+TEST_F(DiffPageTest, HasOnlyKnownTagsForHostileTraces) {
   shell_.WriteTrace("hostile.trace", ReadFile(kHostile));
   shell_.WriteTrace("run.trace", Golden("hostile_text"));
   const std::string page = PageOf("hostile.trace run.trace");
@@ -168,7 +168,7 @@ TEST_F(DiffPageTest, HasOnlyOurTagsWhateverTheTracesSay) {
   EXPECT_THAT(page, HasSubstr("onerror=executed=1&gt;.py:1"));
 }
 
-TEST_F(DiffPageTest, SaysWhatTheTerminalSays) {
+TEST_F(DiffPageTest, HasTheSectionsOfTheTerminal) {
   shell_.WriteTrace("a.trace", Golden("steps"));
   shell_.WriteTrace("b.trace", Golden("foreach_copy"));
   const std::string page = PageOf("a.trace b.trace");
@@ -177,7 +177,7 @@ TEST_F(DiffPageTest, SaysWhatTheTerminalSays) {
     EXPECT_THAT(page, HasSubstr(part));
 }
 
-TEST_F(DiffPageTest, TwoMomentsOfOneRunHaveItsDataOnce) {
+TEST_F(DiffPageTest, TwoMomentsOfOneRunShareItsData) {
   shell_.WriteTrace("run.trace", Golden("steps"));
   const std::string page = PageOf("--at step:1 --at peak run.trace");
   EXPECT_THAT(MarkupReader(page).Faults(), IsEmpty());
@@ -185,7 +185,7 @@ TEST_F(DiffPageTest, TwoMomentsOfOneRunHaveItsDataOnce) {
   EXPECT_THAT(page, Not(HasSubstr("template id=\"data-after\"")));
 }
 
-TEST_F(DiffPageTest, NothingIsWrittenOverWhatIsThereUnlessAsked) {
+TEST_F(DiffPageTest, ExistingFileIsOverwrittenOnlyIfForced) {
   shell_.WriteTrace("run.trace", Golden("steps"));
   shell_.Write("page.html", "precious");
   const std::string diff = "memtrace diff --at step:1 --at peak run.trace -o page.html ";

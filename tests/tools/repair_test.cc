@@ -64,7 +64,7 @@ class RepairTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(RepairTest, ADamagedBlockInTheMiddleIsLeftOutAndItsEventsAreCounted) {
+TEST_F(RepairTest, DamagedBlockIsRemovedAndItsEventsCounted) {
   const json before = json::parse(shell_.Run("memtrace stats --json run.trace").out);
   FlipByte(Size() / 2);
   ExpectToBeRepaired();
@@ -74,7 +74,7 @@ TEST_F(RepairTest, ADamagedBlockInTheMiddleIsLeftOutAndItsEventsAreCounted) {
             before["events"]["all"]);
 }
 
-TEST_F(RepairTest, WhatIsCutOffIsSaidToBeMissing) {
+TEST_F(RepairTest, TruncatedEndIsReportedMissing) {
   fs::resize_file(shell_.Path("run.trace"), Size() - 100'000);
   ExpectToBeRepaired();
   const json run = json::parse(shell_.Run("memtrace report --json new.trace").out);
@@ -82,21 +82,21 @@ TEST_F(RepairTest, WhatIsCutOffIsSaidToBeMissing) {
   EXPECT_THAT(run["run"]["repaired"], HasSubstr("cut short"));
 }
 
-TEST_F(RepairTest, SeveralFaultsAtOnce) {
+TEST_F(RepairTest, SeveralFaultsAreRepairedAtOnce) {
   FlipByte(10'000);
   FlipByte(Size() / 2 + 70'000);
   fs::resize_file(shell_.Path("run.trace"), Size() - 4711);
   ExpectToBeRepaired();
 }
 
-TEST_F(RepairTest, AWholeTraceIsLeftAlone) {
+TEST_F(RepairTest, WholeTraceIsNotRewritten) {
   const Outcome outcome = Repair("run.trace -o new.trace");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.err, "memtrace: run.trace is whole; nothing to repair, nothing was written\n");
   EXPECT_FALSE(fs::exists(shell_.Path("new.trace")));
 }
 
-TEST_F(RepairTest, NothingIsWrittenOverWhatIsThereUnlessAsked) {
+TEST_F(RepairTest, ExistingFileIsOverwrittenOnlyIfForced) {
   FlipByte(Size() / 2);
   shell_.Write("new.trace", "precious");
   EXPECT_EQ(Repair("run.trace -o new.trace").code, 2);
@@ -106,7 +106,7 @@ TEST_F(RepairTest, NothingIsWrittenOverWhatIsThereUnlessAsked) {
   EXPECT_EQ(Repair("new.trace -o again.trace").code, 0);
 }
 
-TEST_F(RepairTest, WhatCannotBeReadIsRefused) {
+TEST_F(RepairTest, UnreadableTraceIsRejected) {
   shell_.Write("no.trace", "hello");
   EXPECT_EQ(Repair("no.trace -o new.trace").code, 3);
   fs::resize_file(shell_.Path("run.trace"), 5000);

@@ -85,7 +85,7 @@ class RunningProgramTest : public testing::Test {
   pid_t child_ = 0;
 };
 
-TEST_F(RunningProgramTest, TopShowsWhoHoldsTheCardNow) {
+TEST_F(RunningProgramTest, TopShowsTheCurrentHolders) {
   StartRecording();
   usleep(1'200'000);  // the summary of the first second
   const Outcome text = shell_.Run("memtrace top " + pid());
@@ -100,7 +100,7 @@ TEST_F(RunningProgramTest, TopShowsWhoHoldsTheCardNow) {
   EXPECT_EQ(figures["steps"], 1);
 }
 
-TEST_F(RunningProgramTest, SnapshotMarksAMomentThatStatsLists) {
+TEST_F(RunningProgramTest, SnapshotMarksAMomentListedByStats) {
   StartRecording();
   for (const char* number : {"1", "2"}) {
     const Outcome marked = shell_.Run("memtrace snapshot " + pid());
@@ -113,7 +113,7 @@ TEST_F(RunningProgramTest, SnapshotMarksAMomentThatStatsLists) {
   EXPECT_EQ(stats["snapshots"], json({{"1", "step 1"}, {"2", "step 1"}}));
 }
 
-TEST_F(RunningProgramTest, SnapshotOfAProgramThatDoesNothingSaysSo) {
+TEST_F(RunningProgramTest, SnapshotOfAnIdleProgramIsReported) {
   Start([this] {
     recorder::NumberSymbolizer symbolizer;
     Recorder recorder(*trace::TraceWriter::Open(trace(), {}, {.with_summary = true}), symbolizer);
@@ -126,7 +126,7 @@ TEST_F(RunningProgramTest, SnapshotOfAProgramThatDoesNothingSaysSo) {
   EXPECT_THAT(marked.err, HasSubstr("will be marked with the program's next event"));
 }
 
-TEST_F(RunningProgramTest, ProcessesThatCannotBeLookedAtAreNamed) {
+TEST_F(RunningProgramTest, ProcessesThatCannotBeReadAreNamed) {
   const auto refusal = [this](const std::string& command) {
     const Outcome outcome = shell_.Run(command);
     EXPECT_EQ(outcome.code, 3) << command;
@@ -146,13 +146,13 @@ TEST_F(RunningProgramTest, ProcessesThatCannotBeLookedAtAreNamed) {
   EXPECT_EQ(shell_.Run("memtrace top x").code, 2);
 }
 
-TEST_F(RunningProgramTest, ALaunchersRecordedChildrenAreNamed) {
+TEST_F(RunningProgramTest, RecordedChildrenOfALauncherAreNamed) {
   StartRecording();
   EXPECT_THAT(shell_.Run("memtrace top " + std::to_string(getpid())).err,
               HasSubstr("below it these are: " + pid()));
 }
 
-TEST_F(RunningProgramTest, AnotherUsersProcessIsRefused) {
+TEST_F(RunningProgramTest, ProcessOfAnotherUserIsRejected) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   StartRecording();
   const Outcome outcome =
@@ -171,7 +171,7 @@ TEST_F(RunningProgramTest, TopEndsWithTheProgram) {
             0);
 }
 
-TEST_F(RunningProgramTest, StatsOfTheSummaryAloneAreThoseOfTheWholeTrace) {
+TEST_F(RunningProgramTest, StatsCanUseTheSummaryAlone) {
   StartRecording();
   End();
   const Outcome text = shell_.Run("memtrace stats --summary run.trace");

@@ -61,7 +61,7 @@ def test_bash_completes_values_files_and_programs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_script_is_the_installed_one_and_has_no_fault(shell: str) -> None:
+def test_completion_script_is_installed_and_valid(shell: str) -> None:
     installed = {
         "bash": "bash-completion/completions/memtrace",
         "zsh": "zsh/site-functions/_memtrace",
@@ -79,7 +79,7 @@ def test_script_is_the_installed_one_and_has_no_fault(shell: str) -> None:
     assert done.returncode == 0 and not done.stderr, done.stderr
 
 
-def test_every_verb_has_a_page_with_every_option() -> None:
+def test_every_verb_has_a_man_page_with_every_option() -> None:
     assert {path.stem for path in PAGES.glob("memtrace*")} == {"memtrace", *(f"memtrace-{verb}" for verb in verbs())}
     for verb in verbs():
         page = (PAGES / f"memtrace-{verb}.1").read_text().replace("\\-", "-")
@@ -89,7 +89,7 @@ def test_every_verb_has_a_page_with_every_option() -> None:
     assert all(f"memtrace-{verb}" in (PAGES / "memtrace.1").read_text().replace("\\-", "-") for verb in verbs())
 
 
-def test_pages_are_set_without_a_warning() -> None:
+def test_man_pages_are_formatted_without_warnings() -> None:
     if shutil.which("groff") is None:
         pytest.skip("groff is not installed")
     for page in sorted(PAGES.glob("memtrace*.1")):

@@ -59,7 +59,7 @@ def assert_no_contradiction(found: JsonObject, code: int) -> None:
         assert not (remedy["fits"] and remedy["first_failure"])
 
 
-def test_what_fits_is_said_with_what_it_needs(tmp_path: Path) -> None:
+def test_fitting_program_is_reported_with_its_need(tmp_path: Path) -> None:
     done = fit(tmp_path, TRAINING, "4", options=("--card", "2GiB", "--json"))
     assert done.returncode == 0, done.stderr
     found = answer(done)
@@ -91,7 +91,7 @@ open("mine.txt", "w").write("lost")
 """
 
 
-def test_what_a_program_writes_is_kept_away_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_trial_are_redirected_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTRACE_FIT_OVERLAY", "0")  # test_fit_user_files.py tests it with the layer
     mine = tmp_path / "mine.txt"
     mine.write_text("kept")
@@ -105,7 +105,7 @@ def test_what_a_program_writes_is_kept_away_and_said(tmp_path: Path, monkeypatch
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.txt", "program.py"]
 
 
-def test_what_does_not_fit_gets_the_smallest_change_that_does(tmp_path: Path) -> None:
+def test_smallest_fitting_change_is_recommended(tmp_path: Path) -> None:
     # The context has 500 MiB: a fused step completes, but not on 5 % less.
     done = fit(tmp_path, TRAINING, "4", options=("--card", "800MiB", "--margin", "0", "--json"))
     assert done.returncode == 1, done.stderr
@@ -118,7 +118,7 @@ def test_what_does_not_fit_gets_the_smallest_change_that_does(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_the_scripts_own_option_is_varied(tmp_path: Path) -> None:
+def test_script_option_is_varied(tmp_path: Path) -> None:
     options = ("--card", "1GiB", "--vary", "rows=60000,10", "--json")
     done = fit(tmp_path, TRAINING, "{rows}", options=options)
     assert done.returncode == 1, done.stderr
@@ -141,13 +141,13 @@ for attempt in range(ATTEMPTS):
 """
 
 
-def test_an_error_that_the_program_catches_before_it_ends_does_not_fit(tmp_path: Path) -> None:
+def test_caught_error_that_ends_the_program_does_not_fit(tmp_path: Path) -> None:
     done = fit(tmp_path, CATCHING.replace("ATTEMPTS", "1"), options=("--card", "1000MiB", "--no-remedies", "--json"))
     found = answer(done)
     assert found["verdict"] == "does_not_fit" and found["needs"] > found["card_bytes"][0]
 
 
-def test_an_error_that_the_program_gets_over_fits_with_a_note(tmp_path: Path) -> None:
+def test_error_that_the_program_recovers_from_fits_with_a_note(tmp_path: Path) -> None:
     done = fit(tmp_path, CATCHING.replace("ATTEMPTS", "4"), options=("--card", "1000MiB", "--json"))
     found = answer(done)
     assert found["verdict"] == "fits" and found["got_over"]["times"] >= 1
@@ -166,7 +166,7 @@ for step in range(1000):
 """
 
 
-def test_a_peak_that_rises_will_not_fit_beyond_the_step_that_its_gain_says(tmp_path: Path) -> None:
+def test_rising_peak_will_not_fit_beyond_a_predicted_step(tmp_path: Path) -> None:
     done = fit(tmp_path, KEEPING, options=("--card", "800MiB", "--steps", "8", "--no-remedies", "--json"))
     found = answer(done)
     assert found["verdict"] == "will_not_fit"
@@ -175,18 +175,18 @@ def test_a_peak_that_rises_will_not_fit_beyond_the_step_that_its_gain_says(tmp_p
     assert found["seen"]["rise"]["full_in_step"] == pytest.approx(30, abs=2)
 
 
-def test_a_peak_that_rose_in_the_last_step_is_not_known_to_fit(tmp_path: Path) -> None:
+def test_peak_that_rose_in_the_last_step_is_not_known(tmp_path: Path) -> None:
     done = fit(tmp_path, TRAINING, "4", options=("--card", "2GiB", "--steps", "1", "--json"))
     assert answer(done)["verdict"] == "not_known"
 
 
-def test_a_program_that_fails_by_itself_is_no_answer(tmp_path: Path) -> None:
+def test_program_that_fails_by_itself_is_an_error(tmp_path: Path) -> None:
     done = fit(tmp_path, "raise SystemExit('no data in /data')", options=("--card", "2GiB"))
     assert done.returncode == 3
     assert "exit code 1 by itself" in done.stderr and "no data in /data" in done.stderr
 
 
-def test_a_program_without_a_card_has_nothing_to_fit(tmp_path: Path) -> None:
+def test_program_without_a_card_has_nothing_to_fit(tmp_path: Path) -> None:
     done = fit(tmp_path, "print('hello')", options=("--card", "2GiB"))
     assert done.returncode == 3
     assert "allocates nothing on a card" in done.stderr
@@ -196,14 +196,14 @@ def test_a_program_without_a_card_has_nothing_to_fit(tmp_path: Path) -> None:
 FOREVER = "import torch, time\ntorch.zeros(1).cuda()\nprint(1)\nwhile True: time.sleep(1)"
 
 
-def test_a_program_that_never_steps_is_ended_and_says_where_it_was(tmp_path: Path) -> None:
+def test_program_without_steps_is_ended_with_its_position(tmp_path: Path) -> None:
     done = fit(tmp_path, FOREVER, options=("--card", "2GiB", "--time", "12"))
     assert done.returncode == 3
     assert "--time" in done.stderr and "it was at program.py:4" in done.stderr
     assert done.stdout.startswith("NOT KNOWN. memtrace fit was ended at its limit of time")
 
 
-def test_without_a_terminal_each_run_has_a_line(tmp_path: Path) -> None:
+def test_each_run_has_a_line_without_a_terminal(tmp_path: Path) -> None:
     done = fit(tmp_path, TRAINING, "4", options=("--card", "2GiB", "--margin", "0"))
     lines = done.stderr.splitlines()
     assert [line.split(" ...")[0] for line in lines] == ["memtrace: without a limit", "memtrace: on the card"]
@@ -213,7 +213,7 @@ def test_without_a_terminal_each_run_has_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
-def test_who_stops_it_gets_what_is_known_and_no_process_is_left(tmp_path: Path, asked: signal.Signals) -> None:
+def test_stopped_fit_reports_what_is_known_and_leaves_no_process(tmp_path: Path, asked: signal.Signals) -> None:
     script = tmp_path / "program.py"
     script.write_text(FOREVER)
     command = [MEMTRACE, "fit", "--card", "2GiB", "--", sys.executable, script]
@@ -244,7 +244,7 @@ def test_who_stops_it_gets_what_is_known_and_no_process_is_left(tmp_path: Path, 
         (("--card", "2GiB", "--bogus"), "--bogus"),
     ],
 )
-def test_wrong_words_start_nothing(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
+def test_invalid_arguments_start_nothing(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
     done = fit(tmp_path, "open('ran', 'w')", options=options)
     assert done.returncode == 2
     assert says in done.stderr

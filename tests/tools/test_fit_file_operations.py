@@ -26,7 +26,7 @@ def tree(mode: str, folder: Path) -> list[str]:
 
 @needs_corpus
 @pytest.mark.parametrize("way", WAYS)
-def test_no_operation_changes_a_file_without_a_word(tmp_path: Path, way: str) -> None:
+def test_every_changed_file_is_redirected_or_named(tmp_path: Path, way: str) -> None:
     for name in ("fit_file_operations.py", "fit_tree_before_after.py"):
         shutil.copy(CASES / name, tmp_path)
     folder = tmp_path / "users"
@@ -43,7 +43,7 @@ def test_no_operation_changes_a_file_without_a_word(tmp_path: Path, way: str) ->
 
 @needs_corpus
 @pytest.mark.parametrize("way", WAYS)
-def test_the_escapes_of_the_corpus_are_kept_away_or_named(tmp_path: Path, way: str) -> None:
+def test_known_escapes_are_redirected_or_named(tmp_path: Path, way: str) -> None:
     shutil.copy(CASES / "fit_escapes.py", tmp_path)
     names = ("bz2", "export.pt2", "fileio", "from_file")
     for name in names:
@@ -89,17 +89,17 @@ def folder_of_another_owner(folder: Path) -> Path:
     return folder
 
 
-def test_a_working_folder_of_another_owner_has_no_layer_in_a_user_namespace(tmp_path: Path) -> None:
+def test_folder_of_another_owner_has_no_layer_in_a_user_namespace(tmp_path: Path) -> None:
     folder = folder_of_another_owner(tmp_path / "users")
     assert "which has another owner or group" in written_without_a_layer(USERS, folder, "new")
 
 
-def test_a_run_that_fails_for_its_layer_is_run_without_one(tmp_path: Path) -> None:
+def test_run_that_fails_in_its_layer_is_repeated_without_it(tmp_path: Path) -> None:
     folder_of_another_owner(tmp_path / "users" / "deep" / "others")
     why = written_without_a_layer(USERS, tmp_path / "users", "deep/others/new")
     assert why == "a run failed in it, and did not fail without it"
 
 
-def test_a_run_that_fills_its_layer_is_run_without_one(tmp_path: Path) -> None:
+def test_run_that_fills_its_layer_is_repeated_without_it(tmp_path: Path) -> None:
     why = written_without_a_layer(LAYER, tmp_path, "new", MEMTRACE_FIT_OVERLAY="16MiB")
     assert why == "a run failed in it, and did not fail without it"

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="the corpus of cases 
 # Each needs more than its card has.
 @pytest.mark.parametrize(("script", "card"), [("c30_small.py", "2GiB"), ("unlearn_tiny.py", "640MiB")])
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
-def test_the_verdict_and_the_runs_so_far_are_told(
+def test_stopped_fit_reports_the_verdict_and_runs_so_far(
     tmp_path: Path, script: str, card: str, asked: signal.Signals
 ) -> None:
     shutil.copy(CASES / script, tmp_path)

@@ -49,7 +49,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int, int]]:
     return {path.name: (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
-def test_nothing_of_the_users_is_changed_under_a_layer(folder: Path) -> None:
+def test_user_files_are_unchanged_under_a_layer(folder: Path) -> None:
     before = contents(folder)
     kept = kept_away(LAYER, folder, "program")
     assert contents(folder) == before
@@ -59,7 +59,7 @@ def test_nothing_of_the_users_is_changed_under_a_layer(folder: Path) -> None:
     assert kept["other_programs"]["count"] == 0
 
 
-def test_what_is_changed_without_a_layer_is_named(folder: Path) -> None:
+def test_changed_files_are_named_without_a_layer(folder: Path) -> None:
     before = contents(folder)
     done = run(PYTHON, folder, "program", json=False)
     assert done.returncode == 0, done.stderr

@@ -54,7 +54,7 @@ def hash_of(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def test_the_policy_permits_the_style_and_the_script_and_nothing_else(tmp_path: Path) -> None:
+def test_policy_permits_only_the_style_and_the_script(tmp_path: Path) -> None:
     page = page_of(tmp_path)
     (style,), (script,) = page.styles, page.scripts
     assert page.policy == (
@@ -63,7 +63,7 @@ def test_the_policy_permits_the_style_and_the_script_and_nothing_else(tmp_path: 
     )
 
 
-def test_sections_have_an_id_each_and_the_order_of_the_terminal(tmp_path: Path) -> None:
+def test_sections_have_unique_ids_in_the_order_of_the_terminal(tmp_path: Path) -> None:
     page = page_of(tmp_path)
     assert len(set(page.ids)) == len(page.ids)
     text = memtrace("report", str(tmp_path / "run.trace")).out

@@ -39,29 +39,29 @@ def write(folder: Path, bytes_of: Callable[[], bytes]) -> Path:
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_traces(tmp_path: Path, name: str) -> None:
+def test_hostile_traces_are_read_within_the_memory_limit(tmp_path: Path, name: str) -> None:
     file = write(tmp_path, TRACES[name])
     read(file, "report")
 
 
 @pytest.mark.parametrize("name", PICKLES)
-def test_pickles(tmp_path: Path, name: str) -> None:
+def test_hostile_pickles_are_read_within_the_memory_limit(tmp_path: Path, name: str) -> None:
     file = write(tmp_path, PICKLES[name])
     read(file, "stats")
     read(file, "report")
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_profiles(tmp_path: Path, name: str) -> None:
+def test_hostile_profiles_are_read_within_the_memory_limit(tmp_path: Path, name: str) -> None:
     read(write(tmp_path, PROFILES[name]), "import", "-o", str(tmp_path / "out.trace"))
 
 
 @pytest.mark.parametrize("name", LOGS)
-def test_logs(tmp_path: Path, name: str) -> None:
+def test_hostile_logs_are_read_within_the_memory_limit(tmp_path: Path, name: str) -> None:
     read(write(tmp_path, LOGS[name]), "import", "-o", str(tmp_path / "out.trace"))
 
 
-def test_a_good_log_and_its_trace_whole_and_cut(tmp_path: Path) -> None:
+def test_valid_log_and_its_trace_are_read_whole_and_truncated(tmp_path: Path) -> None:
     log = write(tmp_path, lambda: good_log(BYTES // 80))
     trace = tmp_path / "good.trace"
     assert read(log, "import", "-o", str(trace)) == DONE
@@ -74,7 +74,7 @@ def test_a_good_log_and_its_trace_whole_and_cut(tmp_path: Path) -> None:
     assert read(log, "import", "-f", "-o", str(trace)) == PARTIAL
 
 
-def test_what_was_refused_for_its_memory_says_so(tmp_path: Path) -> None:
+def test_rejection_for_memory_is_explained(tmp_path: Path) -> None:
     file = write(tmp_path, TRACES["living_blocks"])
     done = subprocess.run([MEMTRACE, "report", file], capture_output=True, text=True, check=False)
     assert done.returncode == UNREADABLE

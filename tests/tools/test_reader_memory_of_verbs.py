@@ -10,7 +10,7 @@ from test_reader_memory import read, write
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_other_verbs(tmp_path: Path, name: str) -> None:
+def test_other_verbs_read_hostile_traces_within_the_memory_limit(tmp_path: Path, name: str) -> None:
     file = write(tmp_path, TRACES[name])
     read(file, "stats")
     read(file, "stats", "--json")

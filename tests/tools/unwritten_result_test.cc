@@ -35,7 +35,7 @@ class UnwrittenResultTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(UnwrittenResultTest, StdoutThatIsFullIsSaid) {
+TEST_F(UnwrittenResultTest, FullStdoutIsReported) {
   for (const char* words :
        {"report run.trace", "report --json run.trace", "stats run.trace", "tree run.trace",
         "diff run.trace run.trace", "verify run.trace", "verify --json run.trace", "plan run.trace",
@@ -47,12 +47,12 @@ TEST_F(UnwrittenResultTest, StdoutThatIsFullIsSaid) {
   }
 }
 
-TEST_F(UnwrittenResultTest, StdoutThatIsClosedIsSaid) {
+TEST_F(UnwrittenResultTest, ClosedStdoutIsReported) {
   ExpectUnwritten("memtrace report run.trace >&-");
   ExpectUnwritten("memtrace cards >&-");
 }
 
-TEST_F(UnwrittenResultTest, FileThatCannotBeWrittenIsSaidAndLeavesNothing) {
+TEST_F(UnwrittenResultTest, UnwritableFileIsReportedAndLeavesNothing) {
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "the thread sanitizer writes a file of its own before main()";
@@ -71,7 +71,7 @@ TEST_F(UnwrittenResultTest, FileThatCannotBeWrittenIsSaidAndLeavesNothing) {
   }
 }
 
-TEST_F(UnwrittenResultTest, DevicesAndPipesAreWrittenToAndNotReplaced) {
+TEST_F(UnwrittenResultTest, DevicesAndPipesAreWrittenAndNotReplaced) {
   for (const char* words : {"report run.trace -o ", "export --to csv run.trace -o "}) {
     const std::string command = std::string("memtrace ") + words;
     const Outcome full = shell_.Run(command + "/dev/full");
@@ -90,7 +90,7 @@ TEST_F(UnwrittenResultTest, TraceCannotBeADevice) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
-TEST_F(UnwrittenResultTest, PipeThatIsReadInPartEndsTheVerbSilently) {
+TEST_F(UnwrittenResultTest, PartlyReadPipeEndsTheVerbSilently) {
   const Outcome outcome = shell_.Run("memtrace export --to csv run.trace -o - | head -1");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, IsEmpty());

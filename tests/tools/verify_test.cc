@@ -43,7 +43,7 @@ class VerifyTest : public testing::Test {
   Shell shell_;
 };
 
-TEST_F(VerifyTest, AWholeTraceIsOneLineAndStatus0) {
+TEST_F(VerifyTest, WholeTraceGivesOneLineAndStatus0) {
   const Outcome outcome = Verify("run.trace");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, StartsWith("run.trace: whole; 5 events in "));
@@ -51,7 +51,7 @@ TEST_F(VerifyTest, AWholeTraceIsOneLineAndStatus0) {
   EXPECT_EQ(OnlyFile("run.trace")["state"], "whole");
 }
 
-TEST_F(VerifyTest, ADamagedBlockIsNamedWithItsPlaceAndStatus4) {
+TEST_F(VerifyTest, DamagedBlockIsNamedWithItsOffsetAndStatus4) {
   FlipLastByte("run.trace");
   const Outcome outcome = Verify("run.trace");
   EXPECT_EQ(outcome.code, 4);
@@ -63,7 +63,7 @@ TEST_F(VerifyTest, ADamagedBlockIsNamedWithItsPlaceAndStatus4) {
   EXPECT_EQ(file["unread_bytes"].get<uint64_t>(), fs::file_size(shell_.Path("run.trace")) - 8192);
 }
 
-TEST_F(VerifyTest, ACutTraceSaysWhatCanBeRead) {
+TEST_F(VerifyTest, TruncatedTraceReportsWhatCanBeRead) {
   const auto size = fs::file_size(shell_.Path("run.trace"));
   fs::resize_file(shell_.Path("run.trace"), size - 1);
   EXPECT_EQ(Verify("run.trace").code, 4);
@@ -73,7 +73,7 @@ TEST_F(VerifyTest, ACutTraceSaysWhatCanBeRead) {
   EXPECT_EQ(file["fault_count"], 0);
 }
 
-TEST_F(VerifyTest, AnEventThatCannotBeTrueIsNamedWithItsPlace) {
+TEST_F(VerifyTest, InconsistentEventIsNamedWithItsOffset) {
   shell_.WriteTrace("odd.trace", std::string(kRun) + "free 0 0x7f0000000000\n");
   const Outcome outcome = Verify("odd.trace");
   EXPECT_EQ(outcome.code, 4);
@@ -87,7 +87,7 @@ TEST_F(VerifyTest, AnEventThatCannotBeTrueIsNamedWithItsPlace) {
   EXPECT_LT(offset, fs::file_size(shell_.Path("odd.trace")));
 }
 
-TEST_F(VerifyTest, OfSeveralFilesTheWorstDecides) {
+TEST_F(VerifyTest, WorstOfSeveralFilesDecidesTheStatus) {
   shell_.Write("no.trace", "hello, world");
   shell_.Write("cut.pickle", "\x80\x04}");
   EXPECT_EQ(Verify("run.trace run.trace").code, 0);

@@ -46,7 +46,7 @@ def newest(kind: str, elf: check_wheel.Elf) -> tuple[int, ...]:
     return max((tuple(map(int, n.split("."))) for k, _, n in versions if k == kind and n[:1].isdigit()), default=(0,))
 
 
-def test_wheel_is_fit(wheel):
+def test_wheel_has_no_faults(wheel):
     assert check_wheel.faults_of_wheel(wheel) == []
 
 
@@ -58,7 +58,7 @@ def test_wheel_has_all_parts(wheel):
     assert "data/share/zsh/site-functions/_memtrace" in names
 
 
-def test_auditwheel_finds_its_name_right(wheel):
+def test_auditwheel_confirms_the_platform_tag(wheel):
     done = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", "--json", wheel], capture_output=True, text=True, check=True
     )
@@ -69,7 +69,7 @@ def test_auditwheel_finds_its_name_right(wheel):
     assert not shown["unsupported_isa"]
 
 
-def test_auditwheel_gives_the_name_once_the_processs_own_libraries_are_left_out(wheel):
+def test_auditwheel_gives_the_tag_without_host_libraries(wheel):
     from auditwheel.wheel_abi import analyze_wheel_abi
     from auditwheel.wheeltools import get_wheel_architecture, get_wheel_libc
 
@@ -86,7 +86,7 @@ def test_auditwheel_gives_the_name_once_the_processs_own_libraries_are_left_out(
     assert not found.overall_policy < next(policy for policy in found.policies if policy.name == TAG)
 
 
-def test_limits_are_not_beyond_torchs_own():
+def test_limits_do_not_exceed_torchs():
     library = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
     elf = check_wheel.read_elf(library)
     # torch needs the versions of its own tag: 2.28. It needs a C++ library no newer than ours may need.
@@ -94,32 +94,32 @@ def test_limits_are_not_beyond_torchs_own():
         assert tuple(map(int, check_wheel.LIMITS[kind].split("."))) <= newest(kind, elf)
 
 
-def test_a_library_of_todays_c_and_cpp_libraries_is_rejected(tmp_path):
+def test_library_that_needs_newer_c_and_cpp_libraries_is_rejected(tmp_path):
     faults = faults_of(compile_library(tmp_path, USES_TODAYS_LIBRARIES))
     assert "needs GLIBC_2.33, which is newer than GLIBC_2.28" in faults
     assert "needs GLIBCXX_3.4.26, which is newer than GLIBCXX_3.4.24" in faults
 
 
-def test_a_library_of_debian_is_rejected(tmp_path):
+def test_library_that_needs_a_system_library_is_rejected(tmp_path):
     source = 'extern "C" int sqlite3_initialize(); extern "C" int memtrace_test() { return sqlite3_initialize(); }'
     faults = faults_of(compile_library(tmp_path, source, "-l:libsqlite3.so.0"))
     assert "needs libsqlite3.so.0, which is neither in the wheel nor on every system" in faults
 
 
-def test_a_name_that_no_stub_had_is_rejected(tmp_path):
+def test_symbol_missing_from_all_stubs_is_rejected(tmp_path):
     source = 'extern "C" int gettid(); extern "C" int memtrace_test() { return gettid(); }'
     faults = faults_of(compile_library(tmp_path, source, "-nostdlib"))
     assert "needs gettid, which only the C or C++ library of the machine that built it has" in faults
 
 
-def test_a_static_part_that_is_not_hidden_is_rejected(tmp_path):
+def test_exported_static_library_is_rejected(tmp_path):
     faults = faults_of(
         compile_library(tmp_path, 'extern "C" int sqlite3_open() { return 0; }', "-Wl,-soname,libmemtrace_test.so")
     )
     assert "exports sqlite3_open" in faults
 
 
-def test_a_wheel_of_another_name_is_rejected(tmp_path):
+def test_wheel_with_another_tag_is_rejected(tmp_path):
     other = tmp_path / "memtrace-0.1.0-py3-none-linux_x86_64.whl"
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("memtrace/__init__.py", "")
@@ -129,7 +129,7 @@ def test_a_wheel_of_another_name_is_rejected(tmp_path):
 
 
 @pytest.mark.parametrize("size", [check_wheel.LARGEST + 1])
-def test_a_wheel_that_is_too_large_is_rejected(tmp_path, size):
+def test_wheel_that_is_too_large_is_rejected(tmp_path, size):
     large = tmp_path / f"memtrace-0.1.0-py3-none-{TAG}.whl"
     with zipfile.ZipFile(large, "w") as archive:
         archive.writestr("memtrace/data", bytes(size))

@@ -72,7 +72,7 @@ def statuses(out: Path) -> dict[str, str]:
     return {name.rstrip(":"): status.rstrip(",") for _, name, _, status, *_ in heads}
 
 
-def test_every_probe_ends_well_and_leaves_something(answers):
+def test_every_probe_succeeds_and_writes_output(answers):
     found = statuses(answers)
     assert len(found) >= 25
     assert {name: status for name, status in found.items() if status != "0"} == {}
@@ -80,23 +80,23 @@ def test_every_probe_ends_well_and_leaves_something(answers):
     assert empty <= {"full_ours.txt"}  # that one speaks on stderr
 
 
-def test_what_is_left_is_small(answers):
+def test_output_is_small(answers):
     assert not list(answers.rglob("*.trace"))
     assert sum(file.stat().st_size for file in answers.iterdir()) < 16 << 20
 
 
-def test_the_program_is_that_of_the_wheel(hour, answers):
+def test_program_is_from_the_wheel(hour, answers):
     assert str(hour.folder / "installed" / "memtrace") in (answers / "doctor.txt").read_text()
 
 
-def test_a_second_hour_finds_no_difference(hour, answers, tmp_path):
+def test_second_run_finds_no_difference(hour, answers, tmp_path):
     said = hour.run(tmp_path, *PARTS, EXPECTED=str(answers))
     *_, last = said.splitlines()
     words = last.split()
     assert words[0] == "all" and int(words[1]) > 1000 and words[2] == "0", said
 
 
-def test_a_difference_is_counted_and_named(hour, answers, tmp_path):
+def test_difference_is_counted_and_named(hour, answers, tmp_path):
     (tmp_path / "profile.json").write_text((answers / "profile.json").read_text().replace("132", "133"))
     command = [sys.executable, hour.folder / "hour/compare.py", tmp_path, answers]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -105,14 +105,14 @@ def test_a_difference_is_counted_and_named(hour, answers, tmp_path):
     assert (answers / "differences.txt").read_text() == line
 
 
-def test_what_is_there_is_not_asked_again(hour, answers):
+def test_existing_output_is_not_made_again(hour, answers):
     before = (answers / "messages.txt").read_text()
     said = hour.run(answers, "compiled")
     assert said.count(": was there") == 4
     assert (answers / "messages.txt").read_text() == before
 
 
-def test_an_unknown_part_is_refused_before_anything_runs(hour, tmp_path):
+def test_unknown_part_is_rejected_before_anything_runs(hour, tmp_path):
     done = subprocess.run(
         [hour.folder / "hour.sh", "compiled", "minutes"],
         env={**os.environ, "CARD": CARD, "OUT": str(tmp_path / "out"), "PYTHON": sys.executable},

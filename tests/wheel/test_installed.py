@@ -66,11 +66,11 @@ def with_torch(wheel, tmp_path_factory) -> Environment:
     return made
 
 
-def test_program_says_its_version(environment):
+def test_program_prints_its_version(environment):
     assert environment.run("memtrace", "--version").stdout.strip().startswith("memtrace ")
 
 
-def test_doctor_knows_what_is_installed(environment):
+def test_doctor_lists_what_is_installed(environment):
     said = environment.run("memtrace", "doctor").stdout
     assert "memtrace's allocator serves torch 2.5, 2.6, 2.7, 2.8, 2.9, 2.10, 2.11, 2.12, 2.13, 2.14, 2.15;" in said
     assert "stands in for CUDA 12 and 13, 17 libraries" in said
@@ -82,7 +82,7 @@ def test_man_pages_and_completions_are_installed(environment):
     assert (share / "zsh/site-functions/_memtrace").is_file()
 
 
-def test_every_library_is_loaded(environment):
+def test_every_library_loads(environment):
     """Each library that needs neither torch nor pyarrow loads, with all its names bound at once."""
     script = """
 import ctypes, pathlib, memtrace
@@ -95,7 +95,7 @@ print(len(found))
     assert int(environment.run("python", "-c", script).stdout) >= 13
 
 
-def test_parquet_says_which_pyarrow_it_needs(environment, with_torch):
+def test_parquet_names_the_required_pyarrow(environment, with_torch):
     version = ".".join(importlib.metadata.version("pyarrow").split(".")[:2])
     trace = run_out(with_torch)
     done = environment.run("memtrace", "export", "--to", "parquet", "-o", "out", str(trace), status=5)
@@ -117,7 +117,7 @@ def run_out(environment: Environment) -> Path:
     return trace
 
 
-def test_training_runs_out_and_its_report_opens(with_torch):
+def test_training_runs_out_and_is_reported(with_torch):
     trace = run_out(with_torch)
     report = json.loads(with_torch.run("memtrace", "report", "--json", str(trace)).stdout)
     assert report["verdict"]["cause"] == "capacity"
@@ -131,7 +131,7 @@ def test_training_runs_out_and_its_report_opens(with_torch):
 
 
 @pytest.mark.parametrize("minor", MINORS)
-def test_package_is_imported_by_each_python(wheel, tmp_path, minor):
+def test_package_can_be_imported_by_each_python(wheel, tmp_path, minor):
     python = interpreter(minor)
     if python is None:
         pytest.skip(f"no Python {minor} on this machine")

@@ -83,7 +83,7 @@ class CAbiDriverCallTest : public CardProcessTest {
   }
 };
 
-TEST_F(CAbiDriverCallTest, TheRecorderAnswersWithinACallOfTheDriver) {
+TEST_F(CAbiDriverCallTest, RecorderCanBeCalledWithinADriverCall) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     Within(SayEverything);
@@ -91,7 +91,7 @@ TEST_F(CAbiDriverCallTest, TheRecorderAnswersWithinACallOfTheDriver) {
   EXPECT_TRUE(Trace().completeness().closed);
 }
 
-TEST_F(CAbiDriverCallTest, MemoryOfTheDriverIsToldWithinACallOfIt) {
+TEST_F(CAbiDriverCallTest, OutsideMemoryIsRecordedWithinADriverCall) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     Within(TakeAndGiveBackOutside);
@@ -99,7 +99,7 @@ TEST_F(CAbiDriverCallTest, MemoryOfTheDriverIsToldWithinACallOfIt) {
   EXPECT_EQ(EventsOf<trace::OutsideAllocate>(Trace()).empty(), false);
 }
 
-TEST_F(CAbiDriverCallTest, AnotherCardAllocatesWithinACallOfTheDriver) {
+TEST_F(CAbiDriverCallTest, AnotherCardCanAllocateWithinADriverCall) {
   UseCard("2x1GiB,context=0MiB");
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(2, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);

@@ -36,7 +36,7 @@ class CAbiProcessTest : public CardProcessTest {
   }
 };
 
-TEST_F(CAbiProcessTest, MemoryOfSeveralCardsIsFreedOnItsOwn) {
+TEST_F(CAbiProcessTest, MemoryIsFreedOnItsOwnCard) {
   UseCard("1GiB;2GiB");
   EXPECT_TRUE(InOwnProcess([] {
     Start(2);
@@ -52,7 +52,7 @@ TEST_F(CAbiProcessTest, MemoryOfSeveralCardsIsFreedOnItsOwn) {
   }));
 }
 
-TEST_F(CAbiProcessTest, OutOfMemoryCarriesTheLedgersOfAllCards) {
+TEST_F(CAbiProcessTest, OutOfMemoryHasTheLedgersOfAllCards) {
   UseCard("1GiB;2GiB");
   EXPECT_TRUE(InOwnProcess([] {
     Start(2);
@@ -67,7 +67,7 @@ TEST_F(CAbiProcessTest, OutOfMemoryCarriesTheLedgersOfAllCards) {
   EXPECT_EQ(failure.cards[1].total, 2_GiB);
 }
 
-TEST_F(CAbiProcessTest, CardThatDoesNotExistLeavesTheProcessUnstarted) {
+TEST_F(CAbiProcessTest, FailedStartCanBeRetried) {
   EXPECT_TRUE(InOwnProcess([] {
     EXPECT_EQ(memtrace_start(3, MEMTRACE_MODE_ALLOCATE), MEMTRACE_INTERNAL);
     EXPECT_THAT(memtrace_last_error(), HasSubstr("cuDeviceGet"));
@@ -76,7 +76,7 @@ TEST_F(CAbiProcessTest, CardThatDoesNotExistLeavesTheProcessUnstarted) {
   }));
 }
 
-TEST_F(CAbiProcessTest, ThreadsShareTheCardAndNothingIsLost) {
+TEST_F(CAbiProcessTest, ThreadsShareTheCardWithoutLostEvents) {
   constexpr size_t kThreads = 4;
   constexpr size_t kEach = 500;
   EXPECT_TRUE(InOwnProcess([] {
@@ -114,7 +114,7 @@ TEST_F(CAbiProcessTest, StartingFromManyThreadsStartsOnce) {
   EXPECT_EQ(EventsOf<trace::Allocate>(Trace()).size(), 8u);
 }
 
-TEST_F(CAbiProcessTest, AllocationGoesOnAfterTheTraceIsClosed) {
+TEST_F(CAbiProcessTest, AllocationContinuesAfterTheTraceIsClosed) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();
     void* block = Allocate(3_MiB);
@@ -145,7 +145,7 @@ void UseAtTheEnd() {
   if (!is_served) _exit(1);
 }
 
-TEST_F(CAbiProcessTest, WhoComesAfterOurExitHandlerIsServed) {
+TEST_F(CAbiProcessTest, CallsAfterTheExitHandlerAreServed) {
   EXPECT_TRUE(InOwnProcess([] {
     std::atexit(UseAtTheEnd);  // before ours is registered, so that it runs after ours
     Start();
@@ -165,7 +165,7 @@ TEST_F(CAbiProcessTest, ProcessThatEndsWithoutExitLeavesAReadableTrace) {
   EXPECT_EQ(EventsOf<trace::Allocate>(reader).size(), 1u);
 }
 
-TEST_F(CAbiProcessTest, TraceThatCannotBeWrittenStopsNothing) {
+TEST_F(CAbiProcessTest, UnwritableTraceDoesNotStopTheProgram) {
   setenv("MEMTRACE_OUTPUT", (folder_ / "missing" / "run.trace").c_str(), 1);
   EXPECT_TRUE(InOwnProcess([] {
     ::testing::internal::CaptureStderr();
@@ -186,7 +186,7 @@ TEST_F(CAbiProcessTest, TraceThatCannotBeWrittenStopsNothing) {
   }));
 }
 
-TEST_F(CAbiProcessTest, ForkedChildWritesNothingAndFreesQuietly) {
+TEST_F(CAbiProcessTest, ForkedChildWritesNothingAndFreesWithoutError) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();
     void* block = Allocate(3_MiB);
@@ -214,7 +214,7 @@ TEST_F(CAbiProcessTest, ForkedChildWritesNothingAndFreesQuietly) {
   EXPECT_TRUE(EventsOf<trace::Step>(reader).empty());
 }
 
-TEST_F(CAbiProcessTest, ChildForkedBeforeTheStartHasATraceOfItsOwn) {
+TEST_F(CAbiProcessTest, ChildForkedBeforeTheStartHasItsOwnTrace) {
   EXPECT_TRUE(InOwnProcess([] {
     memtrace_push_tag(memtrace_intern("parent"));
     EXPECT_TRUE(InOwnProcess([] {
@@ -228,7 +228,7 @@ TEST_F(CAbiProcessTest, ChildForkedBeforeTheStartHasATraceOfItsOwn) {
 }
 
 // Locks that threads of the parent hold at the fork have no holder in the child.
-TEST_F(CAbiProcessTest, ForkUnderTrafficDeadlocksNoChild) {
+TEST_F(CAbiProcessTest, ForkDuringAllocationsDoesNotDeadlockTheChild) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();
     std::atomic<bool> is_over = false;

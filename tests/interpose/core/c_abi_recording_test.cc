@@ -36,7 +36,7 @@ class CAbiRecordingTest : public CardProcessTest {
   }
 };
 
-TEST_F(CAbiRecordingTest, WhatWasSaidBeforeTheStartArrives) {
+TEST_F(CAbiRecordingTest, CallsBeforeTheStartAreRecorded) {
   EXPECT_TRUE(InOwnProcess([] {
     memtrace_set_info("script", "train.py");
     memtrace_push_tag(memtrace_intern("run"));
@@ -62,7 +62,7 @@ TEST_F(CAbiRecordingTest, WhatWasSaidBeforeTheStartArrives) {
   EXPECT_EQ(EventsOf<trace::PhaseChange>(reader).at(0).phase, trace::Phase::kForward);
 }
 
-TEST_F(CAbiRecordingTest, WithoutATraceTheAllocatorServesAndNothingIsKept) {
+TEST_F(CAbiRecordingTest, WithoutATraceTheAllocatorServesAndRecordsNothing) {
   EXPECT_TRUE(InOwnProcess([] {
     setenv("MEMTRACE_TRACE", "0", 1);
     memtrace_push_tag(memtrace_intern("run"));
@@ -86,7 +86,7 @@ TEST_F(CAbiRecordingTest, WithoutATraceTheAllocatorServesAndNothingIsKept) {
   EXPECT_TRUE(Files().empty());
 }
 
-TEST_F(CAbiRecordingTest, TagsOfAThreadThatBeganBeforeTheStartAreItsOwn) {
+TEST_F(CAbiRecordingTest, TagsSetBeforeTheStartStayWithTheirThread) {
   EXPECT_TRUE(InOwnProcess([] {
     std::thread([] {
       memtrace_push_tag(memtrace_intern("loader"));
@@ -119,7 +119,7 @@ TEST_F(CAbiRecordingTest, RolesAndFactsAreWrittenOnce) {
   EXPECT_EQ(said, 1);
 }
 
-TEST_F(CAbiRecordingTest, LabelsSaidBeforeAnOutOfMemoryAreInItsExplanation) {
+TEST_F(CAbiRecordingTest, LabelsStatedOnOutOfMemoryAreInItsExplanation) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     void* block = Allocate(600_MiB);
@@ -141,7 +141,7 @@ TEST_F(CAbiRecordingTest, LabelsSaidBeforeAnOutOfMemoryAreInItsExplanation) {
   }));
 }
 
-TEST_F(CAbiRecordingTest, AnotherAllocatorIsObservedAndNotServed) {
+TEST_F(CAbiRecordingTest, ObserveModeRecordsButDoesNotAllocate) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_OBSERVE), MEMTRACE_OK);
     EXPECT_EQ(memtrace_take_free(0, 512, 512, 0, 0), nullptr);
@@ -171,7 +171,7 @@ TEST_F(CAbiRecordingTest, AnotherAllocatorIsObservedAndNotServed) {
   EXPECT_EQ(EventsOf<trace::CardSample>(reader).back().card.reserved, 20_MiB);
 }
 
-TEST_F(CAbiRecordingTest, EventOfAnOlderObserverIsReadNoFurtherThanItGoes) {
+TEST_F(CAbiRecordingTest, EventOfAnOlderObserverIsReadUpToItsSize) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_OBSERVE), MEMTRACE_OK);
     memtrace_observed event{};

@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 class CAbiTest : public CardProcessTest {};
 
-TEST_F(CAbiTest, EveryCallBeforeTheStartSaysSo) {
+TEST_F(CAbiTest, CallsBeforeTheStartReturnNotStarted) {
   EXPECT_TRUE(InOwnProcess([] {
     void* address = nullptr;
     EXPECT_EQ(memtrace_allocate(0, 512, 0, 0, &address, nullptr), MEMTRACE_NOT_STARTED);
@@ -35,7 +35,7 @@ TEST_F(CAbiTest, EveryCallBeforeTheStartSaysSo) {
   EXPECT_THAT(Files(), ElementsAre());
 }
 
-TEST_F(CAbiTest, MemoryIsServedCountedAndGivenBack) {
+TEST_F(CAbiTest, MemoryIsAllocatedCountedAndFreed) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     EXPECT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
@@ -50,7 +50,7 @@ TEST_F(CAbiTest, MemoryIsServedCountedAndGivenBack) {
   }));
 }
 
-TEST_F(CAbiTest, WrongArgumentsAreRefusedWithASentence) {
+TEST_F(CAbiTest, InvalidArgumentsAreRejectedWithAMessage) {
   EXPECT_TRUE(InOwnProcess([] {
     EXPECT_EQ(memtrace_start(-1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_INVALID_ARGUMENT);
     EXPECT_EQ(memtrace_start(1, 7), MEMTRACE_INVALID_ARGUMENT);
@@ -75,7 +75,7 @@ TEST_F(CAbiTest, WrongArgumentsAreRefusedWithASentence) {
   }));
 }
 
-TEST_F(CAbiTest, MoreThanAnyCardHoldsIsAnOutOfMemory) {
+TEST_F(CAbiTest, RequestBeyondAnyCardIsOutOfMemory) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     void* address = nullptr;
@@ -85,7 +85,7 @@ TEST_F(CAbiTest, MoreThanAnyCardHoldsIsAnOutOfMemory) {
   }));
 }
 
-TEST_F(CAbiTest, DriverThatRefusesIsNamedWithItsNumber) {
+TEST_F(CAbiTest, FailedDriverCallIsNamedWithItsResult) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     ASSERT_EQ(memtrace_card_plan_failures("cuMemMap@1=1", nullptr, 0), MEMTRACE_CARD_OK);
@@ -99,7 +99,7 @@ TEST_F(CAbiTest, DriverThatRefusesIsNamedWithItsNumber) {
   }));
 }
 
-TEST_F(CAbiTest, WhatLiesFreeIsTakenWithoutTheDriver) {
+TEST_F(CAbiTest, TakeFreeReusesMemoryWithoutTheDriver) {
   EXPECT_TRUE(InOwnProcess([] {
     EXPECT_EQ(memtrace_take_free(0, 512, 512, 0, 0), nullptr);
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
@@ -118,7 +118,7 @@ TEST_F(CAbiTest, WhatLiesFreeIsTakenWithoutTheDriver) {
   }));
 }
 
-TEST_F(CAbiTest, RequestThatIsToBeRejectedIsToldNobody) {
+TEST_F(CAbiTest, RejectedRequestIsNotRecorded) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     Allocate(100_MiB);
@@ -140,7 +140,7 @@ TEST_F(CAbiTest, RequestThatIsToBeRejectedIsToldNobody) {
 
 // Follows the order in which the shim for torch serves a request without free memory: only_free,
 // then the program's callbacks, which may free something, then the request that may ask the driver.
-TEST_F(CAbiTest, WhatIsFreedAfterARequestForFreeMemoryServesTheNextWithoutTheDriver) {
+TEST_F(CAbiTest, MemoryFreedAfterAMissServesTheNextRequest) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     void* block = Allocate(4_MiB);
@@ -164,7 +164,7 @@ TEST_F(CAbiTest, WhatIsFreedAfterARequestForFreeMemoryServesTheNextWithoutTheDri
   EXPECT_TRUE(EventsOf<trace::OutOfMemory>(Trace()).empty());
 }
 
-TEST_F(CAbiTest, AddressInsideABlockLeadsToItsBeginning) {
+TEST_F(CAbiTest, BaseAllocationIsFoundFromAnInnerAddress) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     void* block = Allocate(3_MiB);
@@ -204,7 +204,7 @@ TEST_F(CAbiTest, BlocksTileTheVisitedSegments) {
   }));
 }
 
-TEST_F(CAbiTest, ChangesAreToldInTheOrderInWhichTheyHappen) {
+TEST_F(CAbiTest, ChangesAreReportedInOrder) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     static_cast<void>(Allocate(3_MiB));
@@ -291,7 +291,7 @@ TEST_F(CAbiTest, PeaksAndSumsAreReset) {
   }));
 }
 
-TEST_F(CAbiTest, StructsOfOlderCallersAreFilledNoFurtherThanTheyGo) {
+TEST_F(CAbiTest, StructsOfOlderCallersAreFilledUpToTheirSize) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     memtrace_out_of_memory failure{};
@@ -311,7 +311,7 @@ TEST_F(CAbiTest, StructsOfOlderCallersAreFilledNoFurtherThanTheyGo) {
   }));
 }
 
-TEST_F(CAbiTest, LimitRefusesWhatTheCardCouldHold) {
+TEST_F(CAbiTest, LimitFailsRequestsThatTheCardCouldHold) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
     ASSERT_EQ(memtrace_set_limit(0, 100_MiB), MEMTRACE_OK);

@@ -74,7 +74,7 @@ class CardActivitiesTest : public CardProcessTest {
   }
 };
 
-TEST_F(CardActivitiesTest, AKernelIsTiedToWhatItsThreadAllocatedLast) {
+TEST_F(CardActivitiesTest, KernelIsTiedToTheLastAllocationOfItsThread) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();
     Launch();
@@ -96,7 +96,7 @@ TEST_F(CardActivitiesTest, AKernelIsTiedToWhatItsThreadAllocatedLast) {
   EXPECT_THAT(Facts(reader, "cupti.dropped"), ElementsAre("0"));
 }
 
-TEST_F(CardActivitiesTest, CopiesFillsAndTheDriversMemoryAreThereToo) {
+TEST_F(CardActivitiesTest, CopiesFillsAndDriverMemoryAreRecorded) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();
     char* block = static_cast<char*>(Allocate(1_MiB));
@@ -117,7 +117,7 @@ TEST_F(CardActivitiesTest, CopiesFillsAndTheDriversMemoryAreThereToo) {
               testing::IsSupersetOf({"copy 5000 HtoD", "fill 3000 ", "memory_given 2097152 "}));
 }
 
-TEST_F(CardActivitiesTest, AStepsEndWritesWhatIsThereSoAKillLosesTheRestAlone) {
+TEST_F(CardActivitiesTest, BeginStepFlushesActivitiesBeforeAKill) {
   EXPECT_FALSE(InOwnProcess([] {
     Start();
     Allocate(1_MiB);
@@ -129,7 +129,7 @@ TEST_F(CardActivitiesTest, AStepsEndWritesWhatIsThereSoAKillLosesTheRestAlone) {
   EXPECT_THAT(Ties(Trace()), SizeIs(100));
 }
 
-TEST_F(CardActivitiesTest, WhileAnotherToolHasCuptiIsAGapThatIsSaid) {
+TEST_F(CardActivitiesTest, PauseForAnotherCuptiToolIsRecordedAsAGap) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();
     Allocate(1_MiB);
@@ -150,7 +150,7 @@ TEST_F(CardActivitiesTest, WhileAnotherToolHasCuptiIsAGapThatIsSaid) {
   EXPECT_THAT(Facts(reader, "cupti.reason"), ElementsAre(HasSubstr("torch.profiler")));
 }
 
-TEST_F(CardActivitiesTest, WithoutTheVariableNothingIsAsked) {
+TEST_F(CardActivitiesTest, WithoutTheVariableNoActivitiesAreRecorded) {
   unsetenv("MEMTRACE_CUPTI");
   EXPECT_TRUE(InOwnProcess([] {
     Start();
@@ -164,7 +164,7 @@ TEST_F(CardActivitiesTest, WithoutTheVariableNothingIsAsked) {
   EXPECT_THAT(Facts(reader, "cupti.state"), IsEmpty());
 }
 
-TEST_F(CardActivitiesTest, WithoutTheLibraryTheProgramGoesOnAndTheTraceSaysSo) {
+TEST_F(CardActivitiesTest, MissingLibraryIsRecordedAndTheProgramContinues) {
   setenv("MEMTRACE_CUPTI", "/nowhere/libcupti.so.13", 1);
   EXPECT_TRUE(InOwnProcess([] {
     Start();
@@ -178,7 +178,7 @@ TEST_F(CardActivitiesTest, WithoutTheLibraryTheProgramGoesOnAndTheTraceSaysSo) {
   EXPECT_THAT(Facts(reader, "cupti.reason"), ElementsAre(HasSubstr("/nowhere/libcupti.so.13")));
 }
 
-TEST_F(CardActivitiesTest, ACuptiThatRefusesIsAStateWithItsReason) {
+TEST_F(CardActivitiesTest, FailingCuptiIsRecordedWithItsReason) {
   setenv("MEMTRACE_CUPTI", MEMTRACE_REFUSING_CUPTI, 1);
   EXPECT_TRUE(InOwnProcess([] {
     Start();
@@ -195,7 +195,7 @@ TEST_F(CardActivitiesTest, ACuptiThatRefusesIsAStateWithItsReason) {
               ElementsAre(HasSubstr("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")));
 }
 
-TEST_F(CardActivitiesTest, AForkedChildLeavesItAlone) {
+TEST_F(CardActivitiesTest, ForkedChildDoesNotUseCupti) {
   EXPECT_TRUE(InOwnProcess([] {
     Start();
     Allocate(1_MiB);

@@ -7,7 +7,7 @@
 namespace memtrace {
 namespace {
 
-TEST(CardOfAddressTest, AnAddressIsOnTheCardOfItsSegment) {
+TEST(CardOfAddressTest, AddressIsOnTheCardOfItsSegment) {
   CardOfAddress cards;
   EXPECT_EQ(cards.Find(DeviceAddress{0x1000}), -1);
   cards.Add(DeviceAddress{0x3000}, 0x1000, 1);
@@ -20,7 +20,7 @@ TEST(CardOfAddressTest, AnAddressIsOnTheCardOfItsSegment) {
   EXPECT_EQ(cards.Find(DeviceAddress{0x4000}), -1);
 }
 
-TEST(CardOfAddressTest, ASegmentReplacesWhatWasGivenBackBeforeIt) {
+TEST(CardOfAddressTest, NewSegmentReplacesOverlappingOnes) {
   CardOfAddress cards;
   cards.Add(DeviceAddress{0x1000}, 0x1000, 0);
   cards.Add(DeviceAddress{0x2000}, 0x1000, 0);

@@ -18,7 +18,7 @@ trace::CardLedger Read(const CardReader& reader, Bytes reserved, Bytes outside, 
   return reader.Read({.reserved = reserved}, outside, Used(used));
 }
 
-TEST(CardReaderTest, WhatIsGoneAtTheFirstLookIsTheContext) {
+TEST(CardReaderTest, MemoryUsedAtTheFirstLookIsTheContext) {
   CardReader reader(0);
   EXPECT_FALSE(reader.has_looked());
   reader.Look(Used(600 * kMiB), 20 * kMiB);
@@ -30,7 +30,7 @@ TEST(CardReaderTest, WhatIsGoneAtTheFirstLookIsTheContext) {
 
 // On a card with eight other processes, 57.66 GiB once counted as the context, and -55.25 as
 // unexplained.
-TEST(CardReaderTest, MoreThanAContextIsOfOtherProcesses) {
+TEST(CardReaderTest, MoreThanAContextBelongsToOtherProcesses) {
   CardReader reader(0);
   reader.Look(Used(58 * kGiB), 20 * kMiB);
   const trace::CardLedger ledger = Read(reader, kGiB, 64 * kMiB, 58 * kGiB);

@@ -26,11 +26,9 @@ class CudaVmmDriver {
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(CudaVmm, VmmContract, CudaVmmDriver);
 
-TEST(CudaVmmTest, CardThatDoesNotExistIsNotOpened) {
-  EXPECT_FALSE(CudaVmm::Open(DeviceIndex{7}).ok());
-}
+TEST(CudaVmmTest, MissingCardIsNotOpened) { EXPECT_FALSE(CudaVmm::Open(DeviceIndex{7}).ok()); }
 
-TEST(CudaVmmTest, CallsLeaveTheCurrentContextOfTheThreadAlone) {
+TEST(CudaVmmTest, CallsDoNotChangeTheCurrentContext) {
   const auto vmm = CudaVmm::Open(DeviceIndex{0}).value();
   const Driver& driver = *Driver::Get().value();
   driver.CtxSetCurrent(nullptr);
@@ -40,7 +38,7 @@ TEST(CudaVmmTest, CallsLeaveTheCurrentContextOfTheThreadAlone) {
   EXPECT_EQ(current, nullptr);
 }
 
-TEST(CudaStreamEventsTest, EventsAreUsedAgain) {
+TEST(CudaStreamEventsTest, EventsAreReused) {
   const auto events = CudaStreamEvents::Open(DeviceIndex{0}).value();
   const EventId first = events->Record(StreamId{0}).value();
   EXPECT_TRUE(events->Wait(first).ok());
@@ -49,7 +47,7 @@ TEST(CudaStreamEventsTest, EventsAreUsedAgain) {
   EXPECT_TRUE(events->Done(second).value());
 }
 
-TEST(CudaStreamEventsTest, StreamThatIsNoneIsRefused) {
+TEST(CudaStreamEventsTest, InvalidStreamIsRejected) {
   if (IsRealDriver()) GTEST_SKIP() << "a real driver ends the process over it";
   const auto events = CudaStreamEvents::Open(DeviceIndex{0}).value();
   EXPECT_FALSE(events->Record(StreamId{0xbad0}).ok());

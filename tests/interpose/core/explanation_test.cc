@@ -18,7 +18,7 @@ trace::OutOfMemory Failure(const trace::CardLedger& card) {
   return {.requested = 300_MiB, .allocated = 300_MiB, .obtainable = 100_MiB, .cards = {card}};
 }
 
-TEST(ExplanationTest, FullCardSaysHowMuchIsMissingAndWhoHoldsMost) {
+TEST(ExplanationTest, FullCardTextHasTheShortfallAndTheLargestOwners) {
   const std::vector<recorder::NamedBytes> owners = {{.name = "parameter policy", .bytes = 2_GiB},
                                                     {.name = "gradient", .bytes = 512}};
   EXPECT_EQ(ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB}), &owners, "run.trace"),
@@ -28,7 +28,7 @@ TEST(ExplanationTest, FullCardSaysHowMuchIsMissingAndWhoHoldsMost) {
             "memtrace: what filled the card: memtrace report run.trace");
 }
 
-TEST(ExplanationTest, NobodyAndNoTraceAreSaidPlainly) {
+TEST(ExplanationTest, MissingOwnersAndMissingTraceAreStated) {
   const std::vector<recorder::NamedBytes> nobody;
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), &nobody, ""),
               EndsWith("most is held by nobody.\n"));
@@ -36,7 +36,7 @@ TEST(ExplanationTest, NobodyAndNoTraceAreSaidPlainly) {
               EndsWith("who holds it is not known, because no trace is recorded.\n"));
 }
 
-TEST(ExplanationTest, TagsCannotSteerTheTerminal) {
+TEST(ExplanationTest, ControlCharactersInTagsAreEscaped) {
   const std::vector<recorder::NamedBytes> owners = {
       {.name = "unknown \x1b[2J\nmemtrace: all is well\u202e", .bytes = 1_GiB},
       {.name = std::string(1'000'000, 'x'), .bytes = 512}};
@@ -47,7 +47,7 @@ TEST(ExplanationTest, TagsCannotSteerTheTerminal) {
   EXPECT_LT(text.size(), 500U);
 }
 
-TEST(ExplanationTest, CauseIsTheOneOfTheReport) {
+TEST(ExplanationTest, CauseAgreesWithTheReport) {
   trace::OutOfMemory limited = Failure({.total = 1_GiB, .free = 1_GiB});
   limited.limit = 100_MiB;
   EXPECT_THAT(ExplainOutOfMemory(limited, nullptr, ""),
@@ -67,7 +67,7 @@ TEST(ExplanationTest, CauseIsTheOneOfTheReport) {
       HasSubstr("other processes hold 800.00 MiB"));
 }
 
-TEST(ExplanationTest, TextThatDoesNotFitIsCutAtALine) {
+TEST(ExplanationTest, LongTextIsTruncatedAtALineBreak) {
   memtrace_out_of_memory told{};
   CopyExplanation(told, "short\n" + std::string(5000, 'x'));
   EXPECT_STREQ(told.explanation, "short");

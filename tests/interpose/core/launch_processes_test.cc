@@ -44,21 +44,19 @@ class WaitingChild {
   int input_ = 0;
 };
 
-TEST(LaunchProcessesTest, AChildIsAWorkerWhateverItsEnvironmentSays) {
+TEST(LaunchProcessesTest, ChildIsAWorkerRegardlessOfItsEnvironment) {
   const WaitingChild child("RANK=3");
   EXPECT_EQ(RelationTo(child.pid()), "worker");
 }
 
-TEST(LaunchProcessesTest, AnAncestorIsTheParent) {
+TEST(LaunchProcessesTest, AncestorIsTheParent) {
   if (getppid() <= 1) GTEST_SKIP() << "no ancestor but the first process";
   EXPECT_EQ(RelationTo(getppid()), "parent");
 }
 
-TEST(LaunchProcessesTest, AProcessThatIsGoneIsAProcess) {
-  EXPECT_EQ(RelationTo(0x3fffffff), "process");
-}
+TEST(LaunchProcessesTest, EndedProcessIsAProcess) { EXPECT_EQ(RelationTo(0x3fffffff), "process"); }
 
-TEST(LaunchProcessesTest, TheLargestComesFirst) {
+TEST(LaunchProcessesTest, LargestProcessComesFirst) {
   EXPECT_EQ(LaunchProcessesText({{0x3ffffffe, 5}, {0x3ffffffd, 7}}),
             "1073741821 7 process;1073741822 5 process");
   EXPECT_EQ(LaunchProcessesText({}), "");

@@ -15,14 +15,14 @@ TEST(NamesTest, SameNameHasTheSameNumber) {
   EXPECT_EQ(names.Text(policy), "policy");
 }
 
-TEST(NamesTest, NoNameIsZeroAndUnknownNumbersAreNoName) {
+TEST(NamesTest, EmptyNameIsZeroAndUnknownNumbersAreEmpty) {
   Names names;
   EXPECT_EQ(names.Intern(""), 0u);
   EXPECT_EQ(names.Text(0), "");
   EXPECT_EQ(names.Text(1), "");
 }
 
-TEST(NamesTest, TextsStayWhereTheyAreWhileOthersCome) {
+TEST(NamesTest, TextsStayValidWhileOthersAreAdded) {
   Names names;
   const std::string_view first = names.Text(names.Intern("a"));
   for (int i = 0; i < 10000; ++i) names.Intern(std::to_string(i));

@@ -31,14 +31,14 @@ TEST(NativeFramesTest, StackBeginsAtTheCaller) {
   EXPECT_EQ(frames[0].code, caller);
 }
 
-TEST(NativeFramesTest, UnknownCallerLeavesTheWholeStack) {
+TEST(NativeFramesTest, UnknownCallerKeepsTheWholeStack) {
   Frames frames;
   const void* caller = nullptr;
   const size_t from_caller = WalkFromHere(frames, &caller);
   EXPECT_THAT(NativeFrames::Walk(nullptr, frames), Gt(from_caller));
 }
 
-TEST(NativeFramesTest, DeepStackIsCutOnTheOutside) {
+TEST(NativeFramesTest, DeepStackLosesItsOutermostFrames) {
   const auto deep = [](auto& self, int depth) -> size_t {  // NOLINT(misc-no-recursion)
     if (depth > 0) {
       const size_t count = self(self, depth - 1);
@@ -52,7 +52,7 @@ TEST(NativeFramesTest, DeepStackIsCutOnTheOutside) {
   EXPECT_EQ(deep(deep, 500), NativeFrames::kMostFrames);
 }
 
-TEST(NativeFramesTest, FrameIsFileAndOffsetAndItsModuleHasABuildId) {
+TEST(NativeFramesTest, FrameHasFileAndOffsetAndItsModuleABuildId) {
   NativeFrames native;
   Frames frames;
   const void* caller = nullptr;
@@ -69,7 +69,7 @@ TEST(NativeFramesTest, FrameIsFileAndOffsetAndItsModuleHasABuildId) {
   EXPECT_THAT(native.TakeNewModules(), IsEmpty());
 }
 
-TEST(NativeFramesTest, AddressInNoModuleIsSaidAsItIs) {
+TEST(NativeFramesTest, AddressOutsideAllModulesIsShownAsIs) {
   NativeFrames native;
   const trace::Frame frame = native.Symbolize(
       // NOLINTNEXTLINE(performance-no-int-to-ptr): nobody's address

@@ -48,7 +48,7 @@ class ObservedMemoryTest : public ::testing::Test {
   ObservedMemory memory_{DeviceIndex{0}, nobody_};
 };
 
-TEST_F(ObservedMemoryTest, EveryMappedByteIsInOneEntry) {
+TEST_F(ObservedMemoryTest, LedgerAccountsForEveryMappedByteOnce) {
   Note(MEMTRACE_OBSERVED_MAP, 20_MiB);
   Note(MEMTRACE_OBSERVED_ALLOCATE, 3_MiB + 1);
   Note(MEMTRACE_OBSERVED_ALLOCATE, 5_MiB);
@@ -62,7 +62,7 @@ TEST_F(ObservedMemoryTest, EveryMappedByteIsInOneEntry) {
   EXPECT_EQ(memory_.ledger().stream_wait, 0u);
 }
 
-TEST_F(ObservedMemoryTest, TheObserverHearsOfThePool) {
+TEST_F(ObservedMemoryTest, ObserverReceivesThePool) {
   class : public AllocationObserver {
    public:
     void Allocated(const BlockEvent& block) override { pool = block.pool; }
@@ -77,7 +77,7 @@ TEST_F(ObservedMemoryTest, TheObserverHearsOfThePool) {
 }
 
 // Uses a block of 13 MiB in a segment of 14, and one of 2 MiB in the rest of a segment of 20.
-TEST_F(ObservedMemoryTest, ABlockKeepsARestThatIsNotWorthSplittingOff) {
+TEST_F(ObservedMemoryTest, BlockKeepsARemainderTooSmallToSplit) {
   constexpr DeviceAddress kSecond = kFirst + 14_MiB;  // adjacent, but another segment
   Segment(kFirst, 14_MiB);
   Segment(kSecond, 20_MiB);
@@ -91,7 +91,7 @@ TEST_F(ObservedMemoryTest, ABlockKeepsARestThatIsNotWorthSplittingOff) {
   EXPECT_EQ(memory_.ledger().stream_wait, 0u);
 }
 
-TEST_F(ObservedMemoryTest, ASegmentThatCameAgainIsFree) {
+TEST_F(ObservedMemoryTest, RemappedSegmentStartsFree) {
   Segment(kFirst, 14_MiB);
   EXPECT_EQ(Take(kFirst, 13_MiB), 14_MiB);
   Free(kFirst, 13_MiB);
@@ -102,7 +102,7 @@ TEST_F(ObservedMemoryTest, ASegmentThatCameAgainIsFree) {
   EXPECT_EQ(Take(kFirst, 13_MiB), 13_MiB);
 }
 
-TEST_F(ObservedMemoryTest, WhatWasRoundedOtherwiseIsFreedAsItWasTaken) {
+TEST_F(ObservedMemoryTest, StatedOccupiedSizeIsUsedForTheFree) {
   memtrace_observed event = Event(MEMTRACE_OBSERVED_ALLOCATE, 1200, kFirst);
   event.occupied = 2048;
   memory_.Note(event);
@@ -112,7 +112,7 @@ TEST_F(ObservedMemoryTest, WhatWasRoundedOtherwiseIsFreedAsItWasTaken) {
   EXPECT_EQ(memory_.ledger().stream_wait, 0u);
 }
 
-TEST_F(ObservedMemoryTest, WhatCachesNothingHasReservedWhatIsInUse) {
+TEST_F(ObservedMemoryTest, AllocatorWithoutACacheReservesWhatIsInUse) {
   ObservedMemory plain(DeviceIndex{0}, nobody_, ObservedMemory::Caches::kNothing);
   memtrace_observed event{};
   event.size = sizeof(event);
@@ -123,7 +123,7 @@ TEST_F(ObservedMemoryTest, WhatCachesNothingHasReservedWhatIsInUse) {
   EXPECT_EQ(plain.ledger().cached, 0u);
 }
 
-TEST_F(ObservedMemoryTest, WhatWasThereBeforeIsFreedWithoutWrappingRound) {
+TEST_F(ObservedMemoryTest, FreesOfUnknownBlocksDoNotUnderflow) {
   Note(MEMTRACE_OBSERVED_FREE_REQUESTED, 5_MiB);
   Note(MEMTRACE_OBSERVED_FREE_COMPLETED, 6_MiB);
   Note(MEMTRACE_OBSERVED_UNMAP, 20_MiB);
@@ -134,7 +134,7 @@ TEST_F(ObservedMemoryTest, WhatWasThereBeforeIsFreedWithoutWrappingRound) {
   EXPECT_EQ(ledger.cached, 0u);
 }
 
-TEST_F(ObservedMemoryTest, FiguresThatDoNotAgreeDoNotWrapRound) {
+TEST_F(ObservedMemoryTest, InconsistentFiguresDoNotUnderflow) {
   memtrace_observed_out_of_memory failure{};
   failure.reserved = 1_MiB;
   failure.active = 2_MiB;

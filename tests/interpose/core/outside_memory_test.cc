@@ -43,7 +43,7 @@ class OutsideMemoryTest : public ::testing::Test {
   OutsideMemory memory_;
 };
 
-TEST_F(OutsideMemoryTest, SumsAreOfCardsAlone) {
+TEST_F(OutsideMemoryTest, SumsExcludeHostAndManagedMemory) {
   Take(1, 5_MiB);
   Take(2, 6_MiB, OutsideKind::kStreamOrdered, 1);
   Take(3, 7_MiB, OutsideKind::kHost);
@@ -55,14 +55,14 @@ TEST_F(OutsideMemoryTest, SumsAreOfCardsAlone) {
   EXPECT_EQ(memory_.on_card(0), 0u);
 }
 
-TEST_F(OutsideMemoryTest, WhatIsGivenBackTwiceIsUnknownTheSecondTime) {
+TEST_F(OutsideMemoryTest, SecondFreeIsUnknown) {
   Take(1, 5_MiB);
   EXPECT_EQ(memory_.GivenBack(1)->bytes, 5_MiB);
   EXPECT_FALSE(memory_.GivenBack(1).has_value());
   EXPECT_THAT(listener_.TakeHeard(), ElementsAre("+1:5", "-1:5"));
 }
 
-TEST_F(OutsideMemoryTest, AddressThatIsTakenAgainEndsTheBlockBefore) {
+TEST_F(OutsideMemoryTest, ReusedAddressEndsTheEarlierBlock) {
   Take(1, 5_MiB);
   Take(1, 6_MiB);
   EXPECT_THAT(listener_.TakeHeard(), ElementsAre("+1:5", "-1:5", "+1:6"));
@@ -83,7 +83,7 @@ TEST_F(OutsideMemoryTest, PhysicalMemoryLivesUntilReleasedAndUnmapped) {
   EXPECT_EQ(memory_.on_card(0), 0u);
 }
 
-TEST_F(OutsideMemoryTest, HandlesAndAddressesOfOneNumberAreTwoThings) {
+TEST_F(OutsideMemoryTest, HandlesAndAddressesAreDistinct) {
   Take(9, 8_MiB, OutsideKind::kPhysical);
   Take(9, 1_MiB);
   EXPECT_TRUE(memory_.GivenBack(9).has_value());
@@ -104,7 +104,7 @@ TEST_F(OutsideMemoryTest, SegmentsOfAnotherAllocatorAreNotOutside) {
   EXPECT_EQ(memory_.on_card(0), 8_MiB);
 }
 
-TEST_F(OutsideMemoryTest, ResetEndsTheCardsBlocksAndNoOthers) {
+TEST_F(OutsideMemoryTest, ResetEndsOnlyTheBlocksOfItsCard) {
   Take(1, 5_MiB);
   Take(2, 6_MiB, OutsideKind::kDevice, 1);
   Take(3, 7_MiB, OutsideKind::kHost);
@@ -114,7 +114,7 @@ TEST_F(OutsideMemoryTest, ResetEndsTheCardsBlocksAndNoOthers) {
   EXPECT_TRUE(memory_.GivenBack(3).has_value());
 }
 
-TEST_F(OutsideMemoryTest, NextListenerHearsOfAllThatIsThere) {
+TEST_F(OutsideMemoryTest, NewListenerReceivesAllExistingMemory) {
   Take(1, 5_MiB);
   listener_.TakeHeard();
   Listener next;

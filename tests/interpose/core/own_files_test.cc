@@ -7,7 +7,7 @@
 namespace memtrace {
 namespace {
 
-TEST(OwnFilesTest, PackageIsTheFolderAboveItsLibraries) {
+TEST(OwnFilesTest, PackageFolderIsAboveItsLibraries) {
   EXPECT_EQ(PackageFolderOf("/venv/site-packages/memtrace/lib/libmemtrace.so"),
             "/venv/site-packages/memtrace/");
   EXPECT_EQ(PackageFolderOf("/venv/site-packages/memtrace/lib/torch-2.11/libmemtrace_torch.so"),

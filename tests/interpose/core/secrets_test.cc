@@ -55,7 +55,7 @@ TEST(SecretsTest, WellKnownTokensAreHidden) {
   ExpectShown(R"(["hf_model"])", R"(["hf_model"])");
 }
 
-TEST(SecretsTest, WhatOnlySoundsLikeASecretIsKept) {
+TEST(SecretsTest, WordsThatOnlyResembleSecretsAreKept) {
   for (const char* words :
        {R"(["--max-tokens","4096","--tokenizer","gpt2","--pad_token_id","0"])",
         R"(["--num_key_value_heads=8","--key-dim","64","--tokens=3","train.key"])",
@@ -65,7 +65,7 @@ TEST(SecretsTest, WhatOnlySoundsLikeASecretIsKept) {
   }
 }
 
-TEST(SecretsTest, TextThatIsCutAnywhereIsRead) {
+TEST(SecretsTest, TruncatedTextIsHandled) {
   const std::string text =
       R"(["--token=\"a b\"","--key","c\\","u://a:b@c","{\"secret\": \"x\"}","Bearer x"])";
   for (size_t length = 0; length <= text.size(); ++length)

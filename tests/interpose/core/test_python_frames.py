@@ -16,7 +16,7 @@ KNOWN_LAYOUTS = {"3.11", "3.12", "3.13"}
 
 
 @pytest.mark.parametrize("minor", MINORS)
-def test_stacks_are_those_of_the_interpreter(minor: str) -> None:
+def test_stacks_match_the_interpreter(minor: str) -> None:
     python = interpreter(minor)
     if python is None:
         pytest.skip(f"no Python {minor} on this machine")

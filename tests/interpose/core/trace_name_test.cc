@@ -25,7 +25,7 @@ TEST_F(TraceNameTest, ScriptAndProcessNameTheFile) {
   EXPECT_EQ(ChooseTraceName({}), "memtrace-program" + end_);
 }
 
-TEST_F(TraceNameTest, WhatIsNoNameForAFileIsReplaced) {
+TEST_F(TraceNameTest, CharactersInvalidInFileNamesAreReplaced) {
   EXPECT_EQ(NameFor("-c"), "memtrace--c" + end_);
   EXPECT_EQ(NameFor("my script/ä.py"), "memtrace-my_script___" + end_);
   EXPECT_LE(NameFor(std::string(400, 'x')).size(), 255u);

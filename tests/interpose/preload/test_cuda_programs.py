@@ -62,7 +62,7 @@ def sites(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("cache", CACHE)
-def test_blocks_of_a_program_are_the_report(tmp_path, cache):
+def test_report_agrees_with_the_blocks_of_a_program(tmp_path, cache):
     done = run(tmp_path, "leave", MEMTRACE_CACHE=cache)
     assert (done.stdout, done.stderr) == ("done\n", "")
     assert report(tmp_path)["peak"]["bytes"] == 8 * MIB
@@ -71,7 +71,7 @@ def test_blocks_of_a_program_are_the_report(tmp_path, cache):
     assert ledger(tmp_path)["unexplained"] == 0
 
 
-def test_kernels_are_said_to_be_absent_where_no_allocator_could_say_whose_they_are(tmp_path):
+def test_kernels_are_reported_absent_without_an_allocator(tmp_path):
     assert run(tmp_path, "leave", MEMTRACE_CUPTI="1").stderr == ""
     activities = report(tmp_path)["activities"]
     assert (activities["state"], activities["reason"]) == (
@@ -84,7 +84,7 @@ def test_kernels_are_said_to_be_absent_where_no_allocator_could_say_whose_they_a
 
 
 @pytest.mark.parametrize("cache", CACHE)
-def test_site_is_the_function_of_the_program_that_asked(tmp_path, cache):
+def test_site_is_the_function_that_allocated(tmp_path, cache):
     run(tmp_path, "named_function", MEMTRACE_CACHE=cache)
     assert sites(tmp_path) == {"LoadTheModel (cuda_program)": 9 * MIB}
 
@@ -106,7 +106,7 @@ def test_frames_can_be_resolved_offline(tmp_path):
     assert "cuda_program.cc" in line
 
 
-def test_every_kind_of_memory_is_told_apart(tmp_path):
+def test_kinds_of_memory_are_distinguished(tmp_path):
     run(tmp_path, "kinds")
     assert live_at_end(tmp_path) == (4 + 6) * MIB
     kinds = {row["kind"]: row["bytes"] for row in report(tmp_path)["outside"]}
@@ -129,33 +129,33 @@ def test_out_of_memory_of_a_program_has_a_verdict(tmp_path, cache):
 
 
 @pytest.mark.parametrize("cache", CACHE)
-def test_driver_found_by_handle_and_by_its_own_table_is_seen(tmp_path, cache):
+def test_driver_found_by_handle_or_table_is_recorded(tmp_path, cache):
     run(tmp_path, "loaded_driver", MEMTRACE_CACHE=cache)
     assert report(tmp_path)["peak"]["bytes"] == 11 * MIB
     assert live_at_end(tmp_path) == 5 * MIB
 
 
 @pytest.mark.parametrize("cache", CACHE)
-def test_entry_points_of_the_runtime_are_seen(tmp_path, cache):
+def test_entry_points_of_the_runtime_are_recorded(tmp_path, cache):
     run(tmp_path, "entry_points", MEMTRACE_CACHE=cache)
     assert live_at_end(tmp_path) == 5 * MIB
 
 
 @pytest.mark.parametrize("cache", CACHE)
-def test_threads_lose_nothing(tmp_path, cache):
+def test_concurrent_threads_lose_no_events(tmp_path, cache):
     run(tmp_path, "threads", MEMTRACE_CACHE=cache)
     assert live_at_end(tmp_path) == 8 * MIB
 
 
 @pytest.mark.parametrize("cache", CACHE)
 @pytest.mark.parametrize("what", ["constructor", "after_main", "errno", "reset", "clear_environment", "range"])
-def test_unusual_moments_are_survived(tmp_path, what, cache):
+def test_program_survives_unusual_calls(tmp_path, what, cache):
     done = run(tmp_path, what, MEMTRACE_CACHE=cache)
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 
 @pytest.mark.parametrize("cache", CACHE)
-def test_child_forked_before_cuda_has_a_trace_of_its_own(tmp_path, cache):
+def test_child_forked_before_cuda_has_its_own_trace(tmp_path, cache):
     run(tmp_path, "fork_before", MEMTRACE_CACHE=cache)
     traces = sorted(path.name for path in tmp_path.iterdir())
     assert len(traces) == 2
@@ -163,7 +163,7 @@ def test_child_forked_before_cuda_has_a_trace_of_its_own(tmp_path, cache):
 
 
 @pytest.mark.parametrize("cache", CACHE)
-def test_child_forked_after_cuda_leaves_the_trace_alone(tmp_path, cache):
+def test_child_forked_after_cuda_does_not_touch_the_trace(tmp_path, cache):
     run(tmp_path, "fork_after", MEMTRACE_CACHE=cache)
     assert [path.name for path in tmp_path.iterdir()] == ["run.trace"]
     assert live_at_end(tmp_path) == 5 * MIB
@@ -174,7 +174,7 @@ def test_program_that_replaces_itself_has_two_traces(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_cached_memory_is_used_again_without_asking_the_driver(tmp_path):
+def test_cached_memory_is_reused_without_driver_calls(tmp_path):
     calls = {}
     for cache in CACHE:
         (tmp_path / cache).mkdir()
@@ -184,30 +184,30 @@ def test_cached_memory_is_used_again_without_asking_the_driver(tmp_path):
     assert calls["1"] < 10
 
 
-def test_name_after_ours_is_found_as_without_us(tmp_path):
+def test_dlsym_next_works_as_without_memtrace(tmp_path):
     run(tmp_path, "next")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_program_that_uses_no_cuda_leaves_nothing(tmp_path):
+def test_program_without_cuda_leaves_no_files(tmp_path):
     done = run(tmp_path, "nothing")
     assert (done.stdout, done.stderr) == ("done\n", "")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_switched_off_leaves_nothing(tmp_path):
+def test_switched_off_leaves_no_files(tmp_path):
     done = run(tmp_path, "leave", MEMTRACE="0")
     assert (done.stdout, done.stderr) == ("done\n", "")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_program_that_closes_all_files_keeps_its_own_whole(tmp_path):
+def test_program_that_closes_all_files_keeps_its_own_file_intact(tmp_path):
     done = run(tmp_path, "close_files")
     assert done.stdout == "done\n"
     assert (tmp_path / "own.txt").read_text() == "untouched"
 
 
-def test_core_that_is_missing_is_said_once_and_the_program_goes_on(tmp_path):
+def test_missing_core_is_reported_once_and_the_program_continues(tmp_path):
     alone = tmp_path / "libmemtrace_preload.so"
     alone.write_bytes(PRELOAD.read_bytes())
     done = run(tmp_path, "threads", preload=alone)
@@ -217,13 +217,13 @@ def test_core_that_is_missing_is_said_once_and_the_program_goes_on(tmp_path):
     assert list(tmp_path.iterdir()) == [alone]
 
 
-def test_folder_that_is_missing_is_said_once_and_the_program_goes_on(tmp_path):
+def test_missing_folder_is_reported_once_and_the_program_continues(tmp_path):
     done = run(tmp_path, "leave", MEMTRACE_OUTPUT="nowhere/run.trace")
     assert done.stdout == "done\n"
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("memtrace: no trace is written")
 
 
-def test_no_lock_is_held_while_the_driver_is_called(tmp_path):
+def test_no_lock_is_held_during_driver_calls(tmp_path):
     assert run(tmp_path, "within_calls").stdout == "done\n"
     assert run(tmp_path, "within_calls", preload=None).stdout == "done\n"

@@ -52,7 +52,7 @@ def run(command: list[str], folder: Path, preload: Path | None) -> tuple[int, by
     return done.returncode, done.stdout, done.stderr
 
 
-def test_nobody_notices(tmp_path):
+def test_programs_behave_as_without_the_preload(tmp_path):
     (tmp_path / "input.txt").write_text("".join(f"line {i} of the input\n" for i in range(20)))
     before = sorted(tmp_path.iterdir())
     expected: dict[tuple[str, ...], tuple[int, bytes, bytes]] = {}
@@ -66,7 +66,7 @@ def test_nobody_notices(tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_statically_linked_program_is_left_alone(tmp_path):
+def test_statically_linked_program_is_unaffected(tmp_path):
     (tmp_path / "input.txt").write_text("")
     source = tmp_path / "static.c"
     source.write_text('#include <stdio.h>\nint main(void) { return puts("static") < 0; }\n')
@@ -75,7 +75,7 @@ def test_statically_linked_program_is_left_alone(tmp_path):
     assert run([str(program)], tmp_path, PRELOAD) == (0, b"static\n", b"")
 
 
-def test_no_thread_no_file_and_no_core_are_there(tmp_path):
+def test_no_thread_file_or_core_is_added(tmp_path):
     (tmp_path / "input.txt").write_text("")
     # Not a pipe, because the shell may or may not have one end of it open when ls looks.
     show = "; ".join(

@@ -104,7 +104,7 @@ def outside(finished: Finished) -> dict[str, int]:
     return kinds
 
 
-def test_training_is_as_under_run_with_one_core_and_one_trace(tmp_path):
+def test_preloaded_training_reports_as_under_run(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     alone = python(tmp_path / "a", TRAINING, MEMTRACE_CARD="1GiB")
@@ -123,7 +123,7 @@ def test_training_is_as_under_run_with_one_core_and_one_trace(tmp_path):
 
 
 @pytest.mark.parametrize("settings", ["", "expandable_segments:True"])
-def test_segments_of_torch_observed_are_not_outside(tmp_path, settings):
+def test_observed_torch_segments_are_not_outside_memory(tmp_path, settings):
     finished = python(
         tmp_path, TRAINING, MEMTRACE_CARD="1GiB", MEMTRACE_ALLOCATOR="native", PYTORCH_CUDA_ALLOC_CONF=settings
     )
@@ -131,7 +131,7 @@ def test_segments_of_torch_observed_are_not_outside(tmp_path, settings):
     assert finished.report()["peak"]["bytes"] > 0
 
 
-def test_memory_beside_the_allocator_is_listed_and_in_the_ledger(tmp_path):
+def test_outside_memory_is_listed_and_in_the_ledger(tmp_path):
     # The last block is torch's, so that the peak comes after the others.
     script = BESIDE + "block = torch.empty(7 << 20, dtype=torch.uint8, device='cuda')"
     finished = python(tmp_path, script, MEMTRACE_CARD="1GiB,context=0MiB")
@@ -141,7 +141,7 @@ def test_memory_beside_the_allocator_is_listed_and_in_the_ledger(tmp_path):
     assert ledger["unexplained"] == 0
 
 
-def test_backward_keeps_its_owner_when_something_was_taken_before_torch(tmp_path):
+def test_backward_keeps_its_owner_after_outside_memory(tmp_path):
     card = PRELOAD.parent / "simulated_card"
     finished = python(tmp_path, TAKEN_FIRST, MEMTRACE_CARD="1GiB", LD_LIBRARY_PATH=str(card))
     owners = {share["name"]: share["bytes"] for share in finished.report()["peak"]["by_owner"]}
@@ -165,7 +165,7 @@ print(torch.UntypedStorage.from_file("checkpoint", False, size)[size - 1])
 """
 
 
-def test_a_checkpoint_larger_than_this_machine_is_mapped_on_a_simulated_card(tmp_path):
+def test_oversized_checkpoint_can_be_mapped_on_a_simulated_card(tmp_path):
     if Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "2":
         pytest.skip("this machine never promises more memory than it has")
     assert python(tmp_path, MAPPED, MEMTRACE_CARD="1GiB").out.strip() == "0"
@@ -173,7 +173,7 @@ def test_a_checkpoint_larger_than_this_machine_is_mapped_on_a_simulated_card(tmp
 
 
 @pytest.mark.parametrize("option", ["-I", "-E", "-sIu", "-S"])
-def test_python_that_ignores_us_says_so_once_and_is_observed_from_outside(tmp_path, option):
+def test_isolated_python_is_reported_once_and_observed_from_outside(tmp_path, option):
     library = PRELOAD.parent / "simulated_card"
     finished = python(
         tmp_path, BY_CTYPES, option, MEMTRACE_CARD="1GiB", LD_LIBRARY_PATH=str(library), PYTHONNOUSERSITE="1"
@@ -183,7 +183,7 @@ def test_python_that_ignores_us_says_so_once_and_is_observed_from_outside(tmp_pa
     assert finished.report()["peak"]["bytes"] == 3 * MIB
 
 
-def test_python_without_cuda_is_as_without_us(tmp_path):
+def test_python_without_cuda_behaves_as_without_memtrace(tmp_path):
     script = "import os, sys; print(sys.flags, os.getcwd())"
     plain = python(tmp_path, script, preload=False)
     ours = python(tmp_path, script)
@@ -191,7 +191,7 @@ def test_python_without_cuda_is_as_without_us(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
-def test_memtrace_is_loaded_with_torch_and_not_before(tmp_path):
+def test_memtrace_is_loaded_only_with_torch(tmp_path):
     script = "import sys; print([name in sys.modules for name in ('memtrace', 'ctypes', 'torch')])"
     assert python(tmp_path, script).out.strip() == "[False, False, False]"
     script = "import memtrace, sys; print(memtrace.__file__.endswith('/memtrace/__init__.py'), 'torch' in sys.modules)"
@@ -199,22 +199,22 @@ def test_memtrace_is_loaded_with_torch_and_not_before(tmp_path):
 
 
 @pytest.mark.parametrize("option", ["-I", "-E"])
-def test_python_that_ignores_us_without_cuda_says_nothing(tmp_path, option):
+def test_isolated_python_without_cuda_prints_nothing(tmp_path, option):
     assert python(tmp_path, "print(1)", option).err == ""
 
 
-def test_switched_off_python_is_left_alone(tmp_path):
+def test_switched_off_python_is_unaffected(tmp_path):
     script = "import json, os, sys; print(json.dumps([os.environ.get('PYTHONPATH'), 'memtrace' in sys.modules]))"
     assert json.loads(python(tmp_path, script, MEMTRACE="0").out) == [None, False]
 
 
-def test_users_own_paths_stay_behind_ours(tmp_path):
+def test_users_python_paths_follow_ours(tmp_path):
     script = "import os; print(os.environ['PYTHONPATH'])"
     paths = python(tmp_path, script, PYTHONPATH="/somewhere:/else").out.strip().split(":")
     assert paths[0].endswith("/memtrace/inject") and paths[1:] == ["/somewhere", "/else"]
 
 
-def test_child_of_a_shell_is_hooked_once(tmp_path):
+def test_python_path_is_added_once_for_a_child_of_a_shell(tmp_path):
     script = (
         "import os, subprocess, sys\n"
         "command = f'{sys.executable} -c \"import os; print(os.environ[chr(80)+\\'YTHONPATH\\'])\"'\n"
@@ -239,7 +239,7 @@ assert told == [1], told
 
 
 @pytest.mark.parametrize("stacks", ["", "1"])
-def test_no_call_of_the_driver_wants_the_interpreters_lock(tmp_path, stacks):
+def test_no_driver_call_takes_the_interpreters_lock(tmp_path, stacks):
     script = WITHOUT_THE_LOCK.replace("sys.argv[1]", repr(str(PROBE)))
     finished = python(tmp_path, script, MEMTRACE_CARD="1GiB", MEMTRACE_NATIVE_STACKS=stacks)
     text = subprocess.run([TRACE_TEXT, finished.trace], capture_output=True, text=True, timeout=60, check=True).stdout
@@ -258,7 +258,7 @@ assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(3 << 20)) == 0
 
 
 @pytest.mark.parametrize("package", ["cupy", "jax", "onnxruntime"])
-def test_a_package_that_asks_for_a_driver_gets_the_simulated_card_without_torch(package, tmp_path):
+def test_cuda_package_without_torch_gets_the_simulated_card(package, tmp_path):
     (tmp_path / package).mkdir()
     (tmp_path / package / "__init__.py").write_text(ASKS)
     finished = under_run(tmp_path, f"import {package}, sys; assert 'torch' not in sys.modules")
@@ -266,7 +266,7 @@ def test_a_package_that_asks_for_a_driver_gets_the_simulated_card_without_torch(
     assert "SIMULATED" in memtrace("report", str(finished.trace)).out.upper()
 
 
-def test_a_package_that_asks_for_a_driver_may_come_before_torch(tmp_path):
+def test_cuda_package_may_be_imported_before_torch(tmp_path):
     (tmp_path / "cupy.py").write_text(ASKS)
     finished = under_run(tmp_path, "import cupy, torch; kept = torch.empty(5 << 20, dtype=torch.uint8, device='cuda')")
     assert finished.report()["peak"]["bytes"] >= 5 << 20

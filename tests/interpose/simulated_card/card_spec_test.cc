@@ -35,7 +35,7 @@ std::string Cards(std::string_view text) {
   return lines;
 }
 
-TEST(CardSpecTest, GoodSpecsBecomeTheseCards) {
+TEST(CardSpecTest, ValidSpecsAreParsed) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"24GiB", "24576 500 0 8.0"},
       {" 24 GiB ", "24576 500 0 8.0"},
@@ -64,7 +64,7 @@ TEST(CardSpecTest, DecimalsAreRoundedDownToBytes) {
   EXPECT_EQ(cards[0].bytes, 25426206392u);
 }
 
-TEST(CardSpecTest, BadSpecsSayWhatWhereAndWhatToWriteInstead) {
+TEST(CardSpecTest, InvalidSpecsAreRejectedWithACorrection) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
       {"", {"''", "24GiB"}},
       {"24GB", {"'24GB'", "ambiguous", "write 24GiB"}},
@@ -109,7 +109,7 @@ TEST(CardSpecTest, BadSpecsSayWhatWhereAndWhatToWriteInstead) {
   }
 }
 
-TEST(CardSpecTest, AnErrorLeavesTheCardsAsTheyWere) {
+TEST(CardSpecTest, InvalidSpecLeavesTheCardsUnchanged) {
   std::vector<CardSpec> cards(1);
   std::string error;
   EXPECT_FALSE(ParseCardSpecs("24GiB;24GB", &cards, &error));
@@ -129,7 +129,7 @@ TEST(CardProfilesTest, AreSortedPlausibleAndParse) {
   }
 }
 
-TEST(CardProfilesTest, GiveEachCardItsMultiprocessors) {
+TEST(CardProfilesTest, HaveTheRightMultiprocessorCounts) {
   const std::vector<std::pair<std::string_view, int>> cases = {
       {"rtx-3080", 68},
       {"rtx-3080-12gb", 70},

@@ -70,7 +70,7 @@ TEST_F(DriverMemoryRulesTest, GranularityIsTwoMiB) {
             CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(DriverMemoryRulesTest, WholeLifeOfAChunk) {
+TEST_F(DriverMemoryRulesTest, ChunkIsCreatedMappedUsedAndReleased) {
   const CUdeviceptr begin = Reserve(2 * kGranule);
   const CUmemGenericAllocationHandle handle = Create(kGranule);
   EXPECT_EQ(Free(), free_before_ - kGranule);
@@ -122,7 +122,7 @@ TEST_F(DriverMemoryRulesTest, HandleLargerThanTheCardIsOutOfMemoryAndChangesNoth
   EXPECT_EQ(Free(), free_before_);
 }
 
-TEST_F(DriverMemoryRulesTest, MisuseOfMappings) {
+TEST_F(DriverMemoryRulesTest, MisuseOfMappingsIsRejected) {
   const CUdeviceptr begin = Reserve(4 * kGranule);
   const CUmemGenericAllocationHandle handle = Create(2 * kGranule);
   EXPECT_EQ(cuMemMap(begin, kGranule, 0, handle, 0), CUDA_ERROR_NOT_SUPPORTED)
@@ -164,7 +164,7 @@ TEST_F(DriverMemoryRulesTest, UnknownEntryPointsAreNotFoundAndNull) {
 }
 
 // Since 13.1, cuLaunchHostFunc has one more parameter, and is requested by the same name.
-TEST_F(DriverMemoryRulesTest, AnEntryPointIsTheOneOfTheVersionThatTheCallerNames) {
+TEST_F(DriverMemoryRulesTest, EntryPointDependsOnTheRequestedVersion) {
   int driver = 0;
   ASSERT_EQ(cuDriverGetVersion(&driver), CUDA_SUCCESS);
   if (driver < 13020) GTEST_SKIP() << "needs a driver of CUDA 13.2 or newer";
@@ -178,7 +178,7 @@ TEST_F(DriverMemoryRulesTest, AnEntryPointIsTheOneOfTheVersionThatTheCallerNames
   EXPECT_EQ(cuGetProcAddress("cuFuncGetParamCount", &address, 13020, 0, nullptr), CUDA_SUCCESS);
 }
 
-TEST_F(DriverMemoryRulesTest, ThreadsContextsAreAStack) {
+TEST_F(DriverMemoryRulesTest, ContextsOfAThreadAreAStack) {
   CUcontext context = nullptr;
   ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxPushCurrent(context), CUDA_SUCCESS);

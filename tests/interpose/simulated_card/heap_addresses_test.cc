@@ -61,7 +61,7 @@ std::vector<Address> Recorded(const nlohmann::json& values) {
   return addresses;
 }
 
-TEST(HeapAddressesTest, AreWhereARealDriverPutsThem) {
+TEST(HeapAddressesTest, MatchThoseOfARealDriver) {
   std::ifstream file(MEMTRACE_RECORDINGS "/address_walk.json");
   const auto walks = nlohmann::json::parse(file);
   ASSERT_EQ(walks.size(), 17u);
@@ -70,7 +70,7 @@ TEST(HeapAddressesTest, AreWhereARealDriverPutsThem) {
   }
 }
 
-TEST(HeapAddressesTest, WithoutRoomThereIsNone) {
+TEST(HeapAddressesTest, AreNullWithoutRoom) {
   HeapAddresses heap(kBegin, kBegin + (1ull << 30));
   EXPECT_TRUE(heap.Take(1ull << 30).is_null());
   EXPECT_FALSE(heap.Take(256ull << 20).is_null());

@@ -108,12 +108,12 @@ class LazyAllocatorTest : public ::testing::Test {
   uint64_t faults_before_ = 0;
 };
 
-TEST_F(LazyAllocatorTest, ChunksChangeTheirOwnerOnlyAfterTheirWorkIsDone) {
+TEST_F(LazyAllocatorTest, ChunksChangeOwnerOnlyAfterTheirWorkIsDone) {
   for (const unsigned seed : {1u, 2u, 3u}) RunProgram(*card_.events, seed);
   EXPECT_EQ(NewFaults(), 0u) << FirstFault();
 }
 
-TEST_F(LazyAllocatorTest, AllocatorThatDoesNotWaitIsFoundOut) {
+TEST_F(LazyAllocatorTest, AllocatorThatDoesNotWaitCausesFaults) {
   CarelessEvents careless;
   RunProgram(careless, 1);
   EXPECT_GT(NewFaults(), 0u);

@@ -21,7 +21,7 @@ std::string Visible(const char* visible_devices) {
   return text;
 }
 
-TEST(VisibleCardsTest, CudaVisibleDevicesSelectsAndOrdersUpToTheFirstThatIsNone) {
+TEST(VisibleCardsTest, CudaVisibleDevicesSelectsCardsUpToTheFirstInvalidOne) {
   EXPECT_EQ(Visible(nullptr), "012");
   EXPECT_EQ(Visible(""), "");
   EXPECT_EQ(Visible("1"), "1");
@@ -31,14 +31,14 @@ TEST(VisibleCardsTest, CudaVisibleDevicesSelectsAndOrdersUpToTheFirstThatIsNone)
   EXPECT_EQ(Visible("2, 0"), "20");
 }
 
-TEST(VisibleCardsTest, AnUuidMayBeCutWhileItFitsOneCard) {
+TEST(VisibleCardsTest, UuidMayBeShortenedIfUnambiguous) {
   EXPECT_EQ(Visible(UuidTextOf(2).c_str()), "2");
   EXPECT_EQ(Visible((UuidTextOf(1) + ",0").c_str()), "10");
   EXPECT_EQ(Visible("GPU-6d65"), "");
   EXPECT_EQ(Visible("GPU-x,0"), "");
 }
 
-TEST(MachineTest, ContextsAreChargedPerCardAndOnce) {
+TEST(MachineTest, ContextsAreChargedOncePerCard) {
   Machine machine({{.bytes = 100, .context_bytes = 10}, {.bytes = 100, .context_bytes = 10}}, 0);
   Context* context = nullptr;
   ASSERT_EQ(machine.contexts.Retain(1, &context), Result::kSuccess);
@@ -76,7 +76,7 @@ class ContextStackTest : public ::testing::Test {
   Context* second_ = nullptr;
 };
 
-TEST_F(ContextStackTest, PoppingBringsTheContextBelowBack) {
+TEST_F(ContextStackTest, PoppingRestoresTheContextBelow) {
   ASSERT_EQ(contexts_.Push(first_), Result::kSuccess);
   ASSERT_EQ(contexts_.Push(second_), Result::kSuccess);
   EXPECT_EQ(Contexts::Current(), second_);
@@ -84,7 +84,7 @@ TEST_F(ContextStackTest, PoppingBringsTheContextBelowBack) {
   EXPECT_EQ(Contexts::Current(), first_);
 }
 
-TEST_F(ContextStackTest, SettingTheCurrentContextReplacesTheTopAndNullPopsIt) {
+TEST_F(ContextStackTest, SetCurrentReplacesTheTopAndNullPopsIt) {
   ASSERT_EQ(contexts_.Push(first_), Result::kSuccess);
   ASSERT_EQ(contexts_.Push(first_), Result::kSuccess);
   ASSERT_EQ(contexts_.SetCurrent(second_), Result::kSuccess);
@@ -93,7 +93,7 @@ TEST_F(ContextStackTest, SettingTheCurrentContextReplacesTheTopAndNullPopsIt) {
   EXPECT_EQ(Contexts::Current(), first_);
 }
 
-TEST_F(ContextStackTest, EmptyStackIsNotPoppedAndStrangersAreNotPushed) {
+TEST_F(ContextStackTest, EmptyPopAndInvalidPushAreRejected) {
   Context* popped = nullptr;
   EXPECT_EQ(Contexts::Pop(&popped), Result::kInvalidContext);
   EXPECT_EQ(contexts_.SetCurrent(nullptr), Result::kSuccess);
@@ -101,14 +101,14 @@ TEST_F(ContextStackTest, EmptyStackIsNotPoppedAndStrangersAreNotPushed) {
   EXPECT_EQ(contexts_.Push(&popped), Result::kInvalidContext);
 }
 
-TEST_F(ContextStackTest, StackIsBounded) {
+TEST_F(ContextStackTest, StackDepthIsLimited) {
   for (uint32_t i = 0; i < Contexts::kDeepestStack; ++i) {
     ASSERT_EQ(contexts_.Push(first_), Result::kSuccess);
   }
   EXPECT_EQ(contexts_.Push(first_), Result::kOutOfMemory);
 }
 
-TEST_F(ContextStackTest, ThreadsHaveStacksOfTheirOwn) {
+TEST_F(ContextStackTest, EachThreadHasItsOwnStack) {
   ASSERT_EQ(contexts_.Push(first_), Result::kSuccess);
   std::thread([] { EXPECT_EQ(Contexts::Current(), nullptr); }).join();
 }

@@ -40,7 +40,7 @@ class RuntimeCoverageTest : public ::testing::Test {
   cudaStream_t stream_ = nullptr;
 };
 
-TEST_F(RuntimeCoverageTest, AGraphCopiesAtEachLaunchAndNotWhileItIsCaptured) {
+TEST_F(RuntimeCoverageTest, GraphCopiesAtEachLaunchAndNotDuringCapture) {
   int value = 1;
   int* on_card = nullptr;
   int back = 0;
@@ -78,7 +78,7 @@ TEST_F(RuntimeCoverageTest, StreamOrderedMemoryComesFromAPool) {
   EXPECT_EQ(FreeBytes(), before);
 }
 
-TEST_F(RuntimeCoverageTest, ManagedMemoryIsTheHostsAndSaysSo) {
+TEST_F(RuntimeCoverageTest, ManagedMemoryIsOnTheHost) {
   const std::size_t before = FreeBytes();
   int* values = nullptr;
   ASSERT_EQ(cudaMallocManaged(reinterpret_cast<void**>(&values), 4_MiB, cudaMemAttachGlobal),
@@ -93,7 +93,7 @@ TEST_F(RuntimeCoverageTest, ManagedMemoryIsTheHostsAndSaysSo) {
   EXPECT_EQ(cudaFree(values), cudaSuccess);
 }
 
-TEST_F(RuntimeCoverageTest, DeviceVariablesKeepWhatIsCopiedToThem) {
+TEST_F(RuntimeCoverageTest, DeviceVariablesKeepCopiedBytes) {
   static std::array<char, 16> shadow;
   __cudaRegisterVar(nullptr, shadow.data(), nullptr, "table", 0, shadow.size(), 0, 0);
   const std::array<int, 2> written = {3, 4};
@@ -123,7 +123,7 @@ TEST_F(RuntimeCoverageTest, PlanesAreCopiedRowByRow) {
   EXPECT_EQ(back, "abcdef");
 }
 
-TEST_F(RuntimeCoverageTest, CardsAreNoPeersAndCopyAllTheSame) {
+TEST_F(RuntimeCoverageTest, CardsCopyWithoutPeerAccess) {
   void* here = nullptr;
   void* there = nullptr;
   ASSERT_EQ(cudaMalloc(&here, 4), cudaSuccess);
@@ -157,7 +157,7 @@ TEST_F(RuntimeCoverageTest, LoadedCodeIsLaunchedWithinItsLimits) {
   EXPECT_EQ(launch(256, 0), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TEST_F(RuntimeCoverageTest, PerThreadDefaultStreamsAreTheDefaultStream) {
+TEST_F(RuntimeCoverageTest, PerThreadDefaultStreamIsTheDefaultStream) {
   int value = 2;
   int back = 0;
   void* on_card = nullptr;

@@ -45,7 +45,7 @@ class RuntimeTest : public ::testing::Test {
   void SetUp() override { ASSERT_EQ(cudaSetDevice(0), cudaSuccess); }
 };
 
-TEST_F(RuntimeTest, CardsAreAsTheEnvironmentSays) {
+TEST_F(RuntimeTest, CardsFollowTheEnvironment) {
   int count = 0;
   ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
   EXPECT_EQ(count, 2);
@@ -59,7 +59,7 @@ TEST_F(RuntimeTest, CardsAreAsTheEnvironmentSays) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-TEST_F(RuntimeTest, LedgerAddsUpAndNamesItsEntries) {
+TEST_F(RuntimeTest, LedgerSumsToTheTotal) {
   void* pointer = nullptr;
   const struct memtrace_card_ledger before = LedgerOf(0);
   EXPECT_EQ(before.context_active, 1u);
@@ -77,7 +77,7 @@ TEST_F(RuntimeTest, LedgerAddsUpAndNamesItsEntries) {
   EXPECT_EQ(cudaFree(pointer), cudaSuccess);
 }
 
-TEST_F(RuntimeTest, OlderCallersGetTheMembersTheyKnow) {
+TEST_F(RuntimeTest, OlderCallersGetOnlyTheMembersTheyKnow) {
   struct memtrace_card_ledger ledger = {};
   std::memset(&ledger, 0x5a, sizeof(ledger));
   ledger.size = offsetof(struct memtrace_card_ledger, context);
@@ -89,7 +89,7 @@ TEST_F(RuntimeTest, OlderCallersGetTheMembersTheyKnow) {
   EXPECT_EQ(memtrace_card_ledger(2, &ledger), MEMTRACE_CARD_NO_SUCH_DEVICE);
 }
 
-TEST_F(RuntimeTest, OutOfMemoryIsThatCardsAlone) {
+TEST_F(RuntimeTest, OutOfMemoryAffectsOneCardOnly) {
   void* pointer = nullptr;
   ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&pointer, 2_GiB), cudaErrorMemoryAllocation);
@@ -120,7 +120,7 @@ TEST_F(RuntimeTest, PointersAreDeviceHostOrUnregistered) {
   cudaGetLastError();
 }
 
-TEST_F(RuntimeTest, BytesCrossFromCardToCard) {
+TEST_F(RuntimeTest, BytesAreCopiedBetweenCards) {
   const std::string text = "from one card to the other";
   void* first = nullptr;
   void* second = nullptr;
@@ -136,7 +136,7 @@ TEST_F(RuntimeTest, BytesCrossFromCardToCard) {
   EXPECT_EQ(cudaFree(second), cudaSuccess);
 }
 
-TEST_F(RuntimeTest, RowsOfA2DCopyLandAtTheirPitch) {
+TEST_F(RuntimeTest, RowsOfA2DCopyFollowThePitch) {
   const std::vector<char> from = {1, 2, 9, 9, 3, 4, 9, 9};
   std::vector<char> to(6, 0);
   void* device = nullptr;
@@ -172,7 +172,7 @@ TEST_F(RuntimeTest, LaunchesAreCheckedAndCounted) {
   cudaGetLastError();
 }
 
-TEST_F(RuntimeTest, ProductsAreCountedAndNumbersForTheHostRefused) {
+TEST_F(RuntimeTest, ProductsAreCountedAndHostResultsRejected) {
   cublasHandle_t first = nullptr;
   cublasHandle_t second = nullptr;
   ASSERT_EQ(cublasCreate(&first), CUBLAS_STATUS_SUCCESS);
@@ -194,7 +194,7 @@ TEST_F(RuntimeTest, ProductsAreCountedAndNumbersForTheHostRefused) {
   EXPECT_EQ(cublasDestroy(second), CUBLAS_STATUS_SUCCESS);
 }
 
-TEST_F(RuntimeTest, SpecsAreCheckedForOthers) {
+TEST_F(RuntimeTest, SpecsCanBeChecked) {
   char error[200];
   EXPECT_EQ(memtrace_card_check("24GiB", error, sizeof(error)), MEMTRACE_CARD_OK);
   EXPECT_EQ(memtrace_card_check("24GB", error, sizeof(error)), MEMTRACE_CARD_INVALID_ARGUMENT);

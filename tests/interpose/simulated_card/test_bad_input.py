@@ -57,7 +57,7 @@ print(driver.cuInit(0), flush=True)
 
 
 @pytest.mark.parametrize(("card", "sentence"), WRONG)
-def test_a_card_that_cannot_be_is_refused_by_run(card, sentence):
+def test_invalid_card_is_rejected_by_run(card, sentence):
     run = memtrace("run", "--card", card, "--", sys.executable, "-c", "print('ran')")
     assert run.status == 2
     assert run.out == ""
@@ -65,7 +65,7 @@ def test_a_card_that_cannot_be_is_refused_by_run(card, sentence):
 
 
 @pytest.mark.parametrize(("card", "sentence"), WRONG)
-def test_a_card_that_cannot_be_is_refused_in_python_and_leaves_nothing_loaded(card, sentence):
+def test_invalid_card_is_rejected_in_python_and_loads_nothing(card, sentence):
     done = python(f"""
 import memtrace, os
 before = dict(os.environ)
@@ -90,7 +90,7 @@ assert "simulated_card" not in open("/proc/self/maps").read()
         ),
     ],
 )
-def test_a_variable_that_cannot_be_right_is_one_sentence_and_no_device(variable, value, sentence):
+def test_invalid_variable_prints_one_sentence_and_gives_no_device(variable, value, sentence):
     environment = {"MEMTRACE_CARD": "1GiB", variable: value}
     done = python(ASKS_THE_DRIVER, **environment)
     assert done.stdout == "100\n"
@@ -98,13 +98,13 @@ def test_a_variable_that_cannot_be_right_is_one_sentence_and_no_device(variable,
 
 
 @pytest.mark.parametrize(("card", "sentence"), WRONG)
-def test_a_variable_that_cannot_be_right_ends_a_program_that_uses_torch(card, sentence):
+def test_invalid_card_variable_ends_a_program_that_imports_torch(card, sentence):
     inject = Path(package.__file__).parent / "inject"
     done = python("import torch; print('imported')", MEMTRACE_CARD=card, PYTHONPATH=str(inject))
     assert (done.returncode, done.stdout, done.stderr) == (5, "", f"memtrace: {sentence}\n")
 
 
-def test_a_program_with_a_static_runtime_is_named():
+def test_program_with_a_static_runtime_is_named():
     run = memtrace("run", "-q", "--card", "1GiB", "--", str(STATIC_PROGRAM))
     assert run.status != 0
     assert said(run.err) == [
@@ -120,7 +120,7 @@ print(any("pretended_driver" in line for line in open("/proc/self/maps")))
 """
 
 
-def test_run_says_that_a_machines_own_driver_is_not_used_and_does_not_load_it(tmp_path):
+def test_run_reports_that_the_installed_driver_is_not_used(tmp_path):
     (tmp_path / "train.py").write_text(USES_THE_CARD)
     command = [MEMTRACE, "run", "--card", "1GiB", "-o", tmp_path / "run.trace", "--", sys.executable, "train.py"]
     done = subprocess.run(
@@ -141,14 +141,14 @@ def test_run_says_that_a_machines_own_driver_is_not_used_and_does_not_load_it(tm
     assert sum("NVIDIA" in sentence for sentence in said(done.stderr)) == 1
 
 
-def test_python_says_that_a_machines_own_driver_is_not_used_and_does_not_load_it():
+def test_python_reports_that_the_installed_driver_is_not_used():
     script = "import memtrace; memtrace.simulated_card('1GiB')" + USES_THE_CARD
     done = python(script, LD_LIBRARY_PATH=str(PRETENDED_DRIVER.parent))
     assert done.stdout == "1024\nFalse\n", done.stderr
     assert said(done.stderr) == [f"this program has the simulated card alone, not NVIDIA's driver {PRETENDED_DRIVER}"]
 
 
-def test_python_does_not_take_the_cards_own_folder_for_that_of_a_driver():
+def test_python_does_not_mistake_the_card_for_a_real_driver():
     # `memtrace run --card` puts it on the loader's path of programs other than Python, which may start Python.
     script = "import memtrace; memtrace.simulated_card('1GiB')" + USES_THE_CARD
     done = python(script, LD_LIBRARY_PATH=str(CARD))
@@ -159,7 +159,7 @@ def test_python_does_not_take_the_cards_own_folder_for_that_of_a_driver():
 LOADS_THE_OTHER_DRIVER = f"import ctypes; other = ctypes.CDLL({str(PRETENDED_DRIVER)!r})\n"
 
 
-def test_python_refuses_the_card_where_another_driver_is_loaded():
+def test_python_rejects_the_card_if_another_driver_is_loaded():
     script = LOADS_THE_OTHER_DRIVER + "import memtrace; memtrace.simulated_card('1GiB')"
     done = python(script)
     assert done.returncode == 1
@@ -175,7 +175,7 @@ def test_run_ends_a_program_that_loads_another_driver_before_torch(tmp_path):
     assert [str(PRETENDED_DRIVER) in sentence for sentence in said(run.err)] == [True]
 
 
-def test_the_simulated_driver_does_not_start_beside_another_one():
+def test_simulated_driver_does_not_start_beside_another():
     done = python(LOADS_THE_OTHER_DRIVER + ASKS_THE_DRIVER + "print(driver.cuInit(0))", MEMTRACE_CARD="1GiB")
     assert done.stdout == "100\n100\n"
     assert said(done.stderr) == [
@@ -199,7 +199,7 @@ for size in (4 << 30, 1 << 20):
 )
 
 
-def test_pinned_memory_that_the_host_refuses_is_one_sentence():
+def test_failed_pinned_allocation_prints_one_sentence():
     done = python(PINS, limits=at_most(resource.RLIMIT_AS, 2 << 30), MEMTRACE_CARD="8GiB")
     assert done.stdout == "0\n0 0\n2\n0\n", done.stderr
     assert said(done.stderr) == [
@@ -209,7 +209,7 @@ def test_pinned_memory_that_the_host_refuses_is_one_sentence():
     ]
 
 
-def test_a_card_larger_than_what_the_host_may_map_costs_nothing():
+def test_card_larger_than_the_hosts_limit_costs_nothing():
     script = """
 import memtrace
 memtrace.simulated_card("640GiB")
@@ -221,7 +221,7 @@ print(torch.ones(1 << 20).to("cuda").cpu().sum().item())
     assert (done.stdout, done.stderr) == ("1048576.0\n", "")
 
 
-def test_contents_that_the_host_refuses_are_one_sentence_and_sizes_stay_exact():
+def test_dropped_contents_print_one_sentence_and_sizes_stay_exact():
     script = """
 import memtrace
 memtrace.simulated_card("1GiB,context=0MiB")
@@ -235,7 +235,7 @@ print(x.cpu().sum().item(), torch.cuda.mem_get_info()[0] >> 20)
     assert "(File too large)" in said(done.stderr)[0]
 
 
-def test_a_host_that_cannot_load_the_card_is_one_sentence():
+def test_card_that_cannot_be_loaded_prints_one_sentence():
     script = """
 import memtrace, resource
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

@@ -96,7 +96,7 @@ class TestBedTest : public ::testing::Test {
   std::size_t faults_before_ = 0;
 };
 
-TEST_F(TestBedTest, UnmappingUnderAFillIsAFaultUnlessItWasWaitedFor) {
+TEST_F(TestBedTest, UnmappingDuringAFillIsAFaultUnlessWaitedFor) {
   Chunk chunk = Map();
   ASSERT_EQ(cuMemsetD8Async(chunk.begin, 1, 16, stream_), CUDA_SUCCESS);
   ASSERT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
@@ -110,7 +110,7 @@ TEST_F(TestBedTest, UnmappingUnderAFillIsAFaultUnlessItWasWaitedFor) {
               ElementsAre(HasSubstr("while cuMemsetD8Async"), HasSubstr("cuMemRelease of handle")));
 }
 
-TEST_F(TestBedTest, WhatAKernelUsesCanBeTold) {
+TEST_F(TestBedTest, KernelUsesCanBeStated) {
   const Chunk chunk = Map();
   ASSERT_EQ(memtrace_card_launch_kernel(nullptr, stream_, &kMemtraceCardOneThread), 0);
   ASSERT_EQ(memtrace_card_note_use(chunk.begin, 64, stream_, 0, "kernel"), MEMTRACE_CARD_OK);
@@ -120,7 +120,7 @@ TEST_F(TestBedTest, WhatAKernelUsesCanBeTold) {
   EXPECT_EQ(memtrace_card_note_use(0, 0, &stream_, 0, "x"), MEMTRACE_CARD_INVALID_ARGUMENT);
 }
 
-TEST_F(TestBedTest, FreeWaitsAndLaterTouchesNameIt) {
+TEST_F(TestBedTest, FreeWaitsAndLaterAccessesNameIt) {
   void* memory = nullptr;
   ASSERT_EQ(cudaMalloc(&memory, kGranule), cudaSuccess);
   ASSERT_EQ(cudaMemsetAsync(memory, 0, kGranule, stream_), cudaSuccess);
@@ -132,7 +132,7 @@ TEST_F(TestBedTest, FreeWaitsAndLaterTouchesNameIt) {
   EXPECT_THAT(NewFaults(), ElementsAre(HasSubstr("taken away by cuMemFree")));
 }
 
-TEST_F(TestBedTest, BlockingCopiesWaitAndOthersDoNot) {
+TEST_F(TestBedTest, OnlyBlockingCopiesWait) {
   void* memory = nullptr;
   void* pinned = nullptr;
   char pageable[16] = {};
@@ -155,7 +155,7 @@ TEST_F(TestBedTest, BlockingCopiesWaitAndOthersDoNot) {
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
-TEST_F(TestBedTest, HostFunctionsRunInOrderWhenTheyAreWaitedFor) {
+TEST_F(TestBedTest, HostFunctionsRunInOrderWhenWaitedFor) {
   std::vector<int> order;
   const auto append = [](void* list) {
     auto* numbers = static_cast<std::vector<int>*>(list);
@@ -190,13 +190,13 @@ TEST_F(TestBedTest, PlannedFailuresChangeNothing) {
   EXPECT_THAT(error, HasSubstr("write FUNCTION@N=ERROR"));
 }
 
-TEST_F(TestBedTest, LibraryCallsAndLaunchesCanFailToo) {
+TEST_F(TestBedTest, LibraryCallsAndLaunchesCanFail) {
   Plan("cublasSgemm@1=719");
   EXPECT_EQ(memtrace_card_launch_call("cublasSgemm", stream_), 719);
   EXPECT_EQ(memtrace_card_launch_call("cublasSgemm", stream_), 0);
 }
 
-TEST_F(TestBedTest, CardShrinksAndGrowsAndOthersTakeAndGive) {
+TEST_F(TestBedTest, CardSizeAndOtherMemoryCanChange) {
   const struct memtrace_card_ledger before = Ledger();
   const std::uint64_t used = before.total - before.free;
   EXPECT_EQ(memtrace_card_resize(0, used - 1), MEMTRACE_CARD_DOES_NOT_FIT);
@@ -216,7 +216,7 @@ TEST_F(TestBedTest, CardShrinksAndGrowsAndOthersTakeAndGive) {
   EXPECT_EQ(memtrace_card_resize(7, 1), MEMTRACE_CARD_NO_SUCH_DEVICE);
 }
 
-TEST_F(TestBedTest, WhatIsAliveIsCounted) {
+TEST_F(TestBedTest, LiveObjectsAreCounted) {
   const memtrace_card_live before = Live();
   const Chunk chunk = Map();
   void* memory = nullptr;
@@ -253,7 +253,7 @@ TEST_F(TestBedTest, CallsOfTheProgramAreLogged) {
                           "cuMemAddressFree(2097152) = 0", "cudaMalloc(512) = 0", "cudaFree = 0"));
 }
 
-TEST_F(TestBedTest, DelayedEventsAnswerAfterSoManyQuestions) {
+TEST_F(TestBedTest, DelayedEventsAreReadyAfterThatManyQueries) {
   ASSERT_EQ(memtrace_card_set_events(MEMTRACE_CARD_DELAYED, 1), MEMTRACE_CARD_OK);
   cudaEvent_t event = nullptr;
   ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
@@ -265,7 +265,7 @@ TEST_F(TestBedTest, DelayedEventsAnswerAfterSoManyQuestions) {
   EXPECT_EQ(memtrace_card_set_events(3, 0), MEMTRACE_CARD_INVALID_ARGUMENT);
 }
 
-TEST_F(TestBedTest, CountsSayWhetherTimingMattered) {
+TEST_F(TestBedTest, CountsShowWhetherTimingMattered) {
   memtrace_card_events events{};
   events.size = sizeof(events);
   ASSERT_EQ(memtrace_card_get_events(&events), MEMTRACE_CARD_OK);
@@ -281,7 +281,7 @@ TEST_F(TestBedTest, CountsSayWhetherTimingMattered) {
   EXPECT_EQ(events.early, early + 1);
 }
 
-TEST_F(TestBedTest, ChildForkedAfterCudaStartedHasNone) {
+TEST_F(TestBedTest, ChildForkedAfterCudaStartedHasNoDevice) {
   const pid_t child = fork();
   if (child == 0) {
     int count = 0;

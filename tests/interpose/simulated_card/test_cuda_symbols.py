@@ -76,32 +76,32 @@ def declared_driver_functions() -> set[str]:
 
 
 @names
-def test_the_wheel_takes_nothing_that_the_stand_in_has_not(stand_in):
+def test_stand_in_has_everything_the_wheel_imports(stand_in):
     have = exported(stand_in)
     missing = {name: users for name, users in wanted()[stand_in.name].items() if name not in have}
     assert missing == {}
 
 
-def test_the_wheel_takes_functions_from_the_driver_and_the_runtime():
+def test_wheel_imports_driver_and_runtime_functions():
     assert {"cuLaunchKernel", "cuModuleLoadData"} <= set(wanted()[DRIVER])
     assert {f"cudaMalloc@{RUNTIME}", f"cudaLaunchKernel@{RUNTIME}"} <= set(wanted()[RUNTIME])
     assert {"ncclAllReduce"} <= set(wanted()[COLLECTIVES])
 
 
 @pytest.mark.parametrize("real", REPLACED, ids=[path.name for path in REPLACED])
-def test_the_stand_in_exports_all_that_the_installed_library_does(real):
+def test_stand_in_exports_all_of_the_installed_library(real):
     (stand_in,) = [path for path in STAND_INS if path.name == real.name]
     offered = {name for name in exported(real) if "@" in name or not name.startswith("_")}
     assert offered
     assert offered - exported(stand_in) == set()
 
 
-def test_the_libraries_that_the_wheels_bring_are_compared():
+def test_libraries_of_the_wheels_are_compared():
     major = RUNTIME.rsplit(".")[-1]
     assert {RUNTIME, f"libcublas.so.{major}", f"libcublasLt.so.{major}"} <= {path.name for path in REPLACED}
 
 
-def test_the_driver_exports_all_that_the_installed_header_declares():
+def test_driver_exports_all_functions_of_the_installed_header():
     (stand_in,) = [path for path in STAND_INS if path.name == DRIVER]
     assert "cuMemAlloc_v2" in declared_driver_functions()
     assert declared_driver_functions() - exported(stand_in) == set()

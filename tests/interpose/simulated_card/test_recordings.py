@@ -76,7 +76,7 @@ def reserved(snapshot):
 
 
 @pytest.mark.parametrize("recording", CASES)
-def test_the_card_makes_the_recording_of_the_real_gpu(recording, tmp_path):
+def test_card_reproduces_the_recording_of_a_real_gpu(recording, tmp_path):
     card, command, settings = CASES[recording]
     script, *arguments = command.split()
     folder = RECORDINGS / script.split("/")[0]

@@ -58,7 +58,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(("allocator", "expandable"), [("native", False), ("native", True), ("memtrace", False)])
-def test_a_tensor_sent_through_a_queue_is_one_memory(tmp_path: Path, allocator: str, expandable: bool):
+def test_tensor_sent_through_a_queue_shares_memory(tmp_path: Path, allocator: str, expandable: bool):
     script = tmp_path / "send.py"
     script.write_text(SENDS_TENSORS)
     conf = {"PYTORCH_ALLOC_CONF": "expandable_segments:True"} if expandable else {}

@@ -10,7 +10,7 @@ BUILD = Path(os.environ["MEMTRACE_BUILD"])
 PROGRAM = BUILD / "tests/interpose/simulated_card/static_runtime_program"
 
 
-def test_the_program_is_named_and_its_calls_fail():
+def test_static_runtime_is_named_and_its_calls_fail():
     driver = BUILD / "package/lib/simulated_card/libcuda.so.1"
     environment = {**os.environ, "MEMTRACE_CARD": "8GiB", "LD_PRELOAD": str(driver)}
     run = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, timeout=60)

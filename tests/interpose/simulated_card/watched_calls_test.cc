@@ -43,7 +43,7 @@ class WatchedCallsTest : public ::testing::Test {
   WatchedCalls calls_{[this](std::uint64_t bytes) { taken_ += bytes; }, listening_};
 };
 
-TEST_F(WatchedCallsTest, NobodyWatchesUnlessAsked) {
+TEST_F(WatchedCallsTest, NothingIsWatchedByDefault) {
   EXPECT_FALSE(calls_.AreWatched());
   calls_.Plan({});
   EXPECT_FALSE(calls_.AreWatched());
@@ -68,27 +68,27 @@ TEST_F(WatchedCallsTest, CallsOfSeveralFunctionsAreCountedTogether) {
   EXPECT_EQ(Call("cuMemMap"), 999);
 }
 
-TEST_F(WatchedCallsTest, OfSeveralFunctionsThoseThatOthersCallDoNotCount) {
+TEST_F(WatchedCallsTest, NestedCallsDoNotCountForSeveralFunctions) {
   Plan("cuEventQuery|cuEventRecord@1=999;cuEventQuery@1=1");
   WatchedCalls::Scope runtime(calls_, "cudaEventQuery");
   EXPECT_EQ(Call("cuEventQuery"), 1);
   EXPECT_EQ(Call("cuEventRecord"), 0);
 }
 
-TEST_F(WatchedCallsTest, VersionsOfAFunctionAreOne) {
+TEST_F(WatchedCallsTest, VersionsOfAFunctionCountTogether) {
   Plan("cuMemAlloc@2=2");
   EXPECT_THAT(CallTimes(1, "cuMemAlloc_v2"), ElementsAre(0));
   EXPECT_THAT(CallTimes(1, "cuMemAlloc"), ElementsAre(2));
 }
 
-TEST_F(WatchedCallsTest, NewPlanCountsAnew) {
+TEST_F(WatchedCallsTest, NewPlanRestartsCounting) {
   Plan("cuMemMap@2=1");
   EXPECT_EQ(Call("cuMemMap"), 0);
   Plan("cuMemMap@2=1");
   EXPECT_THAT(CallTimes(2, "cuMemMap"), ElementsAre(0, 1));
 }
 
-TEST_F(WatchedCallsTest, OthersTakeMemoryBeforeTheCall) {
+TEST_F(WatchedCallsTest, PlannedMemoryOfOthersIsTakenBeforeTheCall) {
   Plan("cuMemMap@2=other:1.5GiB");
   EXPECT_EQ(Call("cuMemMap"), 0);
   EXPECT_EQ(taken_, 0u);
@@ -96,7 +96,7 @@ TEST_F(WatchedCallsTest, OthersTakeMemoryBeforeTheCall) {
   EXPECT_EQ(taken_, 3ull << 29);
 }
 
-TEST_F(WatchedCallsTest, LogHasTheCallsOfTheProgramItself) {
+TEST_F(WatchedCallsTest, LogHasOnlyTheCallsOfTheProgram) {
   EXPECT_EQ(Call("cuInit"), 0);
   calls_.StartLog();
   {
@@ -113,7 +113,7 @@ TEST_F(WatchedCallsTest, LogHasTheCallsOfTheProgramItself) {
   EXPECT_THAT(Log(), ElementsAre());
 }
 
-TEST(PlannedFailuresTest, MistakesAreNamed) {
+TEST(PlannedFailuresTest, InvalidPlansAreRejectedByName) {
   const auto mistake = [](const char* text) {
     std::vector<PlannedFailure> plan = {{.function = "kept", .nth = 1}};
     std::string error;

@@ -8,7 +8,7 @@
 
 namespace {
 
-TEST(WithoutCardTest, ThereIsNoDeviceAndEveryCallSaysSo) {
+TEST(WithoutCardTest, EveryCallReportsThatThereIsNoDevice) {
   int count = 42;
   EXPECT_EQ(cudaGetDeviceCount(&count), cudaErrorNoDevice);
   EXPECT_EQ(count, 0);

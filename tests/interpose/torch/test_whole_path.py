@@ -21,7 +21,7 @@ def bytes_of(rows, name):
     return next((row["bytes"] for row in rows if row["name"] == name), 0)
 
 
-def test_gpt2_xl_fails_with_torchs_own_error_and_our_verdict_behind_it(demo):
+def test_gpt2_xl_fails_with_torchs_error_and_our_verdict(demo):
     last = demo.err[demo.err.rindex("torch.OutOfMemoryError") :]
     assert last.startswith("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate ")
     assert "optimizer_state" in last
@@ -40,14 +40,14 @@ def test_gpt2_xl_runs_out_in_the_foreach_copy(demo):
     assert 0 < report["verdict"]["step_short_by"] < XL_PARAMETERS
 
 
-def test_gpt2_xl_holds_what_arithmetic_says(demo):
+def test_gpt2_xl_roles_have_the_computed_sizes(demo):
     roles = demo.report()["peak"]["by_role"]
     assert bytes_of(roles, "parameter") == pytest.approx(XL_PARAMETERS, rel=0.01)
     assert bytes_of(roles, "gradient") == pytest.approx(XL_PARAMETERS, rel=0.01)
     assert bytes_of(roles, "optimizer_state") == pytest.approx(2 * XL_PARAMETERS, rel=0.01)
 
 
-def test_the_ledger_adds_up_to_the_card_and_leaves_nothing_unexplained(demo):
+def test_ledger_sums_to_the_card_with_nothing_unexplained(demo):
     report = demo.report()
     assert report["card"]["bytes"] == 24 * GIB
     assert sum(entry["bytes"] for entry in report["ledger"]) == 24 * GIB
@@ -68,7 +68,7 @@ def test_fused_adamw_fits_the_same_card(tmp_path):
     assert bytes_of(report["peak"]["by_role"], "optimizer_state") == pytest.approx(2 * XL_PARAMETERS, rel=0.01)
 
 
-def test_without_a_trace_the_allocator_alone_serves_the_program(tmp_path):
+def test_allocator_serves_without_a_trace(tmp_path):
     script = """
 import torch, memtrace
 with memtrace.tag("run"):
@@ -84,7 +84,7 @@ torch.empty(30 << 30, dtype=torch.uint8, device="cuda")
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
-def test_peak_of_requested_bytes_is_torchs_own_to_the_byte(tmp_path):
+def test_requested_peak_equals_torchs(tmp_path):
     peaks = {}
     for allocator in ("native", "memtrace"):
         folder = tmp_path / allocator
@@ -95,7 +95,7 @@ def test_peak_of_requested_bytes_is_torchs_own_to_the_byte(tmp_path):
     assert peaks["native"] == peaks["memtrace"]
 
 
-def test_live_set_at_the_end_of_the_trace_is_torchs_current_requested_bytes(tmp_path):
+def test_final_live_set_equals_torchs_requested_bytes(tmp_path):
     for allocator in ("native", "memtrace"):
         folder = tmp_path / allocator
         folder.mkdir()
@@ -105,7 +105,7 @@ def test_live_set_at_the_end_of_the_trace_is_torchs_current_requested_bytes(tmp_
         assert device["reserved"] == run.printed()["reserved_now"], allocator
 
 
-def test_roles_are_stated_without_changing_the_script(tmp_path):
+def test_roles_are_known_without_changing_the_script(tmp_path):
     run = on_card(SMALL, tmp_path)
     peak = run.report()["peak"]
     parameters = run.printed()["parameters"]
@@ -115,7 +115,7 @@ def test_roles_are_stated_without_changing_the_script(tmp_path):
     assert any("encoder.layers.*" in row["name"] for row in peak["by_site"])
 
 
-def test_memory_allocated_behind_our_back_is_outside_allocator(tmp_path):
+def test_memory_from_the_driver_is_outside_allocator(tmp_path):
     run = on_card(
         """
 import ctypes

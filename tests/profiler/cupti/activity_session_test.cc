@@ -76,7 +76,7 @@ class ActivitySessionTest : public testing::Test {
   std::vector<Told> told_;
 };
 
-TEST_F(ActivitySessionTest, AKernelIsTiedToWhatItsThreadSaidThatItDoes) {
+TEST_F(ActivitySessionTest, KernelIsTiedToTheOperationOfItsThread) {
   ASSERT_TRUE(session_->Begin().ok());
   Launch();
   session_->SetOperation(41);
@@ -96,7 +96,7 @@ TEST_F(ActivitySessionTest, AKernelIsTiedToWhatItsThreadSaidThatItDoes) {
   EXPECT_EQ(session_->dropped(), 0U);
 }
 
-TEST_F(ActivitySessionTest, CopiesAndFillsSayTheirBytesAndMemoryItsAddress) {
+TEST_F(ActivitySessionTest, CopiesAndFillsHaveBytesAndMemoryHasItsAddress) {
   ASSERT_TRUE(session_->Begin().ok());
   void* memory = nullptr;
   std::vector<char> host(5000);
@@ -115,7 +115,7 @@ TEST_F(ActivitySessionTest, CopiesAndFillsSayTheirBytesAndMemoryItsAddress) {
               ElementsAre(Field(&CardActivity::address, address)));
 }
 
-TEST_F(ActivitySessionTest, TimesAreThoseOfTheMonotonicClock) {
+TEST_F(ActivitySessionTest, TimesAreOnTheMonotonicClock) {
   constexpr uint64_t kSlack = 5'000'000;  // an interruption between the two readings
   const uint64_t before = MonotonicNs();
   ASSERT_TRUE(session_->Begin().ok());
@@ -128,7 +128,7 @@ TEST_F(ActivitySessionTest, TimesAreThoseOfTheMonotonicClock) {
   EXPECT_LE(kernels[0].start_ns + kernels[0].duration_ns, after + kSlack);
 }
 
-TEST_F(ActivitySessionTest, TheOtherCardAndItsStreamsAreToldApart) {
+TEST_F(ActivitySessionTest, CardsAndStreamsAreDistinguished) {
   ASSERT_TRUE(session_->Begin().ok());
   Launch();
   ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
@@ -144,7 +144,7 @@ TEST_F(ActivitySessionTest, TheOtherCardAndItsStreamsAreToldApart) {
   EXPECT_NE(kernels[0].stream, kernels[1].stream);
 }
 
-TEST_F(ActivitySessionTest, ManyBuffersComeBackWholeAndInOrder) {
+TEST_F(ActivitySessionTest, ManyBuffersArriveCompleteAndInOrder) {
   ASSERT_TRUE(session_->Begin().ok());
   for (uint64_t i = 1; i <= 20'000; ++i) {
     session_->SetOperation(i);
@@ -157,7 +157,7 @@ TEST_F(ActivitySessionTest, ManyBuffersComeBackWholeAndInOrder) {
   for (uint64_t i = 0; i < kernels.size(); ++i) ASSERT_EQ(kernels[i].operation, i + 1);
 }
 
-TEST_F(ActivitySessionTest, AfterItsEndNothingIsToldAndItCanBeginAgain) {
+TEST_F(ActivitySessionTest, EndedSessionRecordsNothingAndCanBeginAgain) {
   ASSERT_TRUE(session_->Begin().ok());
   session_->End();
   Launch();
@@ -168,7 +168,7 @@ TEST_F(ActivitySessionTest, AfterItsEndNothingIsToldAndItCanBeginAgain) {
   EXPECT_THAT(Kernels(), ElementsAre("_Z4geluPf 0"));
 }
 
-TEST_F(ActivitySessionTest, ASecondSessionIsRefusedAndTheFirstGoesOn) {
+TEST_F(ActivitySessionTest, SecondSessionIsRejectedAndTheFirstContinues) {
   ASSERT_TRUE(session_->Begin().ok());
   ActivitySession& second = ActivitySession::Make(*CuptiLibrary::Find(), [](const auto&) {});
   EXPECT_TRUE(absl::IsUnavailable(second.Begin()));
@@ -177,11 +177,11 @@ TEST_F(ActivitySessionTest, ASecondSessionIsRefusedAndTheFirstGoesOn) {
   EXPECT_THAT(Kernels(), ElementsAre("_Z4geluPf 0"));
 }
 
-TEST(CuptiLibraryTest, ALibraryThatIsNotThereIsSaid) {
+TEST(CuptiLibraryTest, MissingLibraryIsReported) {
   EXPECT_TRUE(absl::IsNotFound(CuptiLibrary::Load("/nowhere/libcupti.so.13").status()));
 }
 
-TEST(CuptiLibraryTest, ALibraryThatIsNoCuptiIsSaidByTheFunctionThatItLacks) {
+TEST(CuptiLibraryTest, LibraryThatIsNotCuptiIsRejectedByItsMissingFunction) {
   const absl::Status status = CuptiLibrary::Load("libm.so.6").status();
   EXPECT_TRUE(absl::IsUnimplemented(status));
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr("cuptiActivityRegisterCallbacks"));

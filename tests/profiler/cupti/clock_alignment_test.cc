@@ -22,14 +22,14 @@ class ClockAlignmentTest : public testing::Test {
   }
 };
 
-TEST_F(ClockAlignmentTest, OnePairGivesTheDistanceOfTheClocksBeforeAndAfterIt) {
+TEST_F(ClockAlignmentTest, OnePairSetsTheOffsetOfTheClocks) {
   AlignAt(1'000'000, 500'000'000'000);
   EXPECT_EQ(alignment_.Ours(500'000'000'000), 1'000'000U);
   EXPECT_EQ(alignment_.Ours(500'000'000'700), 1'000'700U);
   EXPECT_EQ(alignment_.Ours(499'999'999'300), 999'300U);
 }
 
-TEST_F(ClockAlignmentTest, BetweenTwoPairsAFasterClockIsPlacedByItsShareOfTheWay) {
+TEST_F(ClockAlignmentTest, TimesBetweenTwoPairsAreInterpolated) {
   AlignAt(1'000'000, 5'000'000);
   AlignAt(2'000'000, 7'000'000);  // twice as fast as ours
   EXPECT_EQ(alignment_.Ours(6'000'000), 1'500'000U);
@@ -37,14 +37,14 @@ TEST_F(ClockAlignmentTest, BetweenTwoPairsAFasterClockIsPlacedByItsShareOfTheWay
   EXPECT_EQ(alignment_.Ours(7'000'100), 2'000'100U);  // after the last pair: as fast as ours
 }
 
-TEST_F(ClockAlignmentTest, AClockThatWasSetBackIsPlacedAndNothingIsLost) {
+TEST_F(ClockAlignmentTest, TimesAreConvertedAfterTheClockWasSetBack) {
   AlignAt(1'000'000, 9'000'000);
   AlignAt(2'000'000, 4'000'000);
   EXPECT_EQ(alignment_.Ours(4'000'050), 2'000'050U);
   EXPECT_EQ(alignment_.Ours(9'000'050), 7'000'050U);  // either of two times is possible
 }
 
-TEST_F(ClockAlignmentTest, AReadingIsTakenToLieInTheMiddleOfThoseAroundIt) {
+TEST_F(ClockAlignmentTest, PairUsesTheMiddleOfTheSurroundingReadings) {
   reading_ = 100;
   AlignAt(1'000'000, 50);
   EXPECT_EQ(alignment_.Ours(50), 1'000'150U);  // of the first reading, 1,000,100 to 1,000,200

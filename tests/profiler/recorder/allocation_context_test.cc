@@ -7,7 +7,7 @@
 namespace memtrace::recorder {
 namespace {
 
-TEST(ContextTableTest, ContextsComeBackWhole) {
+TEST(ContextTableTest, PackedContextsAreUnpackedUnchanged) {
   ContextTable table;
   for (uint32_t i = 0; i < 5000; ++i) {
     const AllocationContext context{.stack = i * 800'000, .owner = i * 70'000, .module = i % 7};
@@ -15,7 +15,7 @@ TEST(ContextTableTest, ContextsComeBackWhole) {
   }
 }
 
-TEST(ContextTableTest, NoContextIsZero) {
+TEST(ContextTableTest, EmptyContextIsZero) {
   ContextTable table;
   EXPECT_EQ(table.Pack({}), ContextId{});
   EXPECT_EQ(table.Unpack(ContextId{0}), AllocationContext{});
@@ -27,12 +27,12 @@ TEST(ContextTableTest, EqualPairsShareANumber) {
   EXPECT_NE(table.Number({.owner = 3, .module = 4}), table.Number({.owner = 4, .module = 3}));
 }
 
-TEST(ContextTableTest, AWordThatWasNeverPackedIsReadAsAStack) {
+TEST(ContextTableTest, UnknownWordIsReadAsAStack) {
   ContextTable table;
   EXPECT_EQ(table.Unpack(ContextId{0xffff'ffff'0000'0005}), (AllocationContext{.stack = 5}));
 }
 
-TEST(ContextTableTest, PastItsBoundAPairFallsBackToItsOwner) {
+TEST(ContextTableTest, FullTableFallsBackToTheOwnerAlone) {
   ContextTable table;
   const ScopeId owner_alone = table.Number({.owner = 9, .module = 0});
   for (uint32_t i = 0; i < ContextTable::kMaxScopes; ++i) table.Number({.owner = 1, .module = i});

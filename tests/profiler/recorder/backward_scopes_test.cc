@@ -60,7 +60,7 @@ class BackwardScopesTest : public testing::Test {
   uint64_t address = 0;
 };
 
-TEST_F(BackwardScopesTest, MemoryOfABackwardHasOwnerAndModuleOfItsForward) {
+TEST_F(BackwardScopesTest, BackwardMemoryHasOwnerAndModuleOfItsForward) {
   Forward(5, "policy", "h.0");
   Forward(6, "critic", "h.1");
   std::thread([&] {
@@ -73,7 +73,7 @@ TEST_F(BackwardScopesTest, MemoryOfABackwardHasOwnerAndModuleOfItsForward) {
   }).join();
 }
 
-TEST_F(BackwardScopesTest, AnOperationWithoutAForwardIsInTheScopeOfTheOneBefore) {
+TEST_F(BackwardScopesTest, OperationWithoutAForwardHasTheScopeOfThePreviousOne) {
   Forward(5, "policy", "h.0");
   recorder.program().SetPhase(Phase::kBackward);
   EXPECT_EQ(During({1, Operation::kNoNumber}), "");
@@ -84,7 +84,7 @@ TEST_F(BackwardScopesTest, AnOperationWithoutAForwardIsInTheScopeOfTheOneBefore)
   EXPECT_EQ(During({1, Operation::kNoNumber}), "");
 }
 
-TEST_F(BackwardScopesTest, WithoutAnOwnerInForwardItIsThatOfWhoAskedForTheBackward) {
+TEST_F(BackwardScopesTest, OwnerOfTheBackwardCallIsUsedIfTheForwardHasNone) {
   FakeFramework::next.sequence = 1;
   recorder.scopes().PushTag("trainer");
   recorder.program().SetPhase(Phase::kBackward);
@@ -92,7 +92,7 @@ TEST_F(BackwardScopesTest, WithoutAnOwnerInForwardItIsThatOfWhoAskedForTheBackwa
   EXPECT_EQ(During({1, 0}), " owner=trainer");
 }
 
-TEST_F(BackwardScopesTest, WhatARecomputationEntersNestsInTheScopeOfItsForward) {
+TEST_F(BackwardScopesTest, RecomputationScopesNestInTheScopeOfTheirForward) {
   recorder.scopes().PushTag("policy");
   const ScopeId outside = recorder.scopes().CurrentScope();
   recorder.scopes().PopTag();
@@ -112,7 +112,7 @@ TEST_F(BackwardScopesTest, WhatARecomputationEntersNestsInTheScopeOfItsForward) 
   EXPECT_EQ(During({}), " owner=\"not this\"");
 }
 
-TEST_F(BackwardScopesTest, AGraphMadeInABackwardIsInTheScopeOfItsForward) {
+TEST_F(BackwardScopesTest, GraphMadeInABackwardHasTheScopeOfItsForward) {
   Forward(7, "policy", "h.0");
   std::thread([&] {
     FakeFramework::is_recording = true;
@@ -122,7 +122,7 @@ TEST_F(BackwardScopesTest, AGraphMadeInABackwardIsInTheScopeOfItsForward) {
   }).join();
 }
 
-TEST_F(BackwardScopesTest, AThreadCanBeInTheScopeOfAnother) {
+TEST_F(BackwardScopesTest, ThreadCanEnterTheScopeOfAnother) {
   recorder.scopes().PushTag("policy");
   recorder.scopes().PushModule("h.0");
   const ScopeId scope = recorder.scopes().CurrentScope();
@@ -136,7 +136,7 @@ TEST_F(BackwardScopesTest, AThreadCanBeInTheScopeOfAnother) {
   }).join();
 }
 
-TEST_F(BackwardScopesTest, ARoleIsStatedOfWhatIsAllocatedMeanwhileAndNotInherited) {
+TEST_F(BackwardScopesTest, StatedRoleAppliesToAllocationsAndIsNotInherited) {
   FakeFramework::next.sequence = 3;
   recorder.scopes().PushRole(trace::Role::kComm);
   run.Allocate(DeviceAddress{0x10000}, 100);
@@ -146,7 +146,7 @@ TEST_F(BackwardScopesTest, ARoleIsStatedOfWhatIsAllocatedMeanwhileAndNotInherite
   EXPECT_EQ(During({}), "");
 }
 
-TEST_F(BackwardScopesTest, ABlockWithoutOwnerGetsThatOfTheParameterItServes) {
+TEST_F(BackwardScopesTest, BlockWithoutOwnerGetsTheOwnerOfItsParameter) {
   recorder.scopes().PushTag("policy");
   run.Allocate(DeviceAddress{0x10000}, 100);
   recorder.scopes().PopTag();
@@ -159,7 +159,7 @@ TEST_F(BackwardScopesTest, ABlockWithoutOwnerGetsThatOfTheParameterItServes) {
   EXPECT_EQ(run.Lines().size(), 5U);
 }
 
-TEST_F(BackwardScopesTest, AForwardAfterABackwardBeginsTheStepsNextMicroBatch) {
+TEST_F(BackwardScopesTest, ForwardAfterABackwardBeginsTheNextMicroBatch) {
   recorder.program().BeginStep();
   for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kForward, Phase::kEvaluate,
                             Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {

@@ -63,7 +63,7 @@ class CardAccountTest : public testing::Test {
   uint64_t sequence_ = 0;
 };
 
-TEST_F(CardAccountTest, ABlockIsInUseUntilItsFreeIsRequestedAndLivesUntilThatIsCompleted) {
+TEST_F(CardAccountTest, BlockIsInUseUntilFreeRequestedAndLiveUntilFreeCompleted) {
   const LiveBlock first = Allocate(1000);
   const FreedBlock freed = Request(first);
   EXPECT_EQ(account_.live_requested(), 1000U);
@@ -77,7 +77,7 @@ TEST_F(CardAccountTest, ABlockIsInUseUntilItsFreeIsRequestedAndLivesUntilThatIsC
   EXPECT_EQ(account_.peak(), 1100U);
 }
 
-TEST_F(CardAccountTest, ThePeakIsWhereItWasReachedFirst) {
+TEST_F(CardAccountTest, PeakIsWhereItWasFirstReached) {
   now_.step = 3;
   const LiveBlock block = Allocate(1000);
   Free(block);
@@ -88,7 +88,7 @@ TEST_F(CardAccountTest, ThePeakIsWhereItWasReachedFirst) {
   EXPECT_EQ(account_.peak_at().step, 4U);
 }
 
-TEST_F(CardAccountTest, WhatDiedSinceThePeakIsSummedAndBeginsAnewWithTheNext) {
+TEST_F(CardAccountTest, BytesFreedSinceThePeakRestartAtTheNextPeak) {
   const LiveBlock early = Allocate(100, kReference);
   const LiveBlock at_peak = Allocate(1000);
   Free(early);
@@ -103,7 +103,7 @@ TEST_F(CardAccountTest, WhatDiedSinceThePeakIsSummedAndBeginsAnewWithTheNext) {
 }
 
 // An unstated role follows from the phases, as in the analysis.
-TEST_F(CardAccountTest, ARoleThatNobodyStatedFollowsFromThePhase) {
+TEST_F(CardAccountTest, UnstatedRoleFollowsFromThePhase) {
   now_ = {.phase_run = 1, .phase = Phase::kForward};
   const LiveBlock kept = Allocate(100, kPolicy, Role::kUnknown);
   const LiveBlock passing = Allocate(200, kPolicy, Role::kUnknown);
@@ -114,7 +114,7 @@ TEST_F(CardAccountTest, ARoleThatNobodyStatedFollowsFromThePhase) {
                                                     Pair(Group(kPolicy, Role::kTemporary), 200)));
 }
 
-TEST_F(CardAccountTest, ALabelledPartCountsForItselfAndTheRestForTheBlock) {
+TEST_F(CardAccountTest, LabelledPartsCountApartFromTheRestOfTheBlock) {
   const DeviceAddress address{0x1000};
   const LiveBlock flat = Allocate(1000);
   account_.Label({.address = 0x1000 + 200, .size = 300, .role = Role::kGradient}, nullptr);
@@ -128,7 +128,7 @@ TEST_F(CardAccountTest, ALabelledPartCountsForItselfAndTheRestForTheBlock) {
   EXPECT_EQ(account_.Parts(address, flat).size(), 2U);
 }
 
-TEST_F(CardAccountTest, ALabelOfAWholeBlockReplacesThoseOfItsParts) {
+TEST_F(CardAccountTest, LabelOfAWholeBlockReplacesThoseOfItsParts) {
   const LiveBlock flat = Allocate(1000);
   account_.Label({.address = 0x1000, .size = 1000, .role = Role::kParameter}, &flat);
   EXPECT_THAT(account_.Parts(DeviceAddress{0x1000}, flat), IsEmpty()) << "the live table has it";
@@ -139,7 +139,7 @@ TEST_F(CardAccountTest, ALabelOfAWholeBlockReplacesThoseOfItsParts) {
   }
 }
 
-TEST_F(CardAccountTest, LabelsGoWithTheirBlock) {
+TEST_F(CardAccountTest, LabelsEndWithTheirBlock) {
   const LiveBlock flat = Allocate(1000);
   account_.Label({.address = 0x1000, .size = 400, .role = Role::kGradient}, nullptr);
   Free(flat);
@@ -147,7 +147,7 @@ TEST_F(CardAccountTest, LabelsGoWithTheirBlock) {
   EXPECT_THAT(account_.Parts(DeviceAddress{0x1000}, next), IsEmpty());
 }
 
-TEST_F(CardAccountTest, TheLevelsOfTheLastStepsAreKept) {
+TEST_F(CardAccountTest, LiveBytesAtTheLastStepsAreKept) {
   for (size_t step = 0; step < CardAccount::kSteps + 3; ++step) {
     account_.BeginStep();
     Allocate(100);
@@ -159,7 +159,7 @@ TEST_F(CardAccountTest, TheLevelsOfTheLastStepsAreKept) {
   EXPECT_EQ(account_.live_at_steps().back(), 100 * (CardAccount::kSteps + 3));
 }
 
-TEST_F(CardAccountTest, OwnersPastTheBoundAreSummedAsNone) {
+TEST_F(CardAccountTest, OwnersBeyondTheLimitAreSummedWithoutOwner) {
   std::vector<LiveBlock> blocks;
   for (trace::StringId owner = 1; owner <= CardAccount::kMaxGroups + 5; ++owner) {
     blocks.push_back(Allocate(10, owner));

@@ -66,7 +66,7 @@ class CheckpointTest : public testing::TestWithParam<uint64_t> {};
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CheckpointTest, testing::Values(1, 2, 3));
 
-TEST_P(CheckpointTest, WhoBeginsInTheMiddleKnowsWhatLives) {
+TEST_P(CheckpointTest, ReaderThatBeginsAtACheckpointKnowsTheLiveSet) {
   constexpr size_t kActions = 600'000;
   RecordedRun whole;
   RandomRun(whole.recorder(), GetParam()).Do(kActions);
@@ -85,7 +85,7 @@ TEST_P(CheckpointTest, WhoBeginsInTheMiddleKnowsWhatLives) {
   EXPECT_EQ(LiveAtTheEnd(last), LiveAtTheEnd(all));
 }
 
-TEST(CheckpointStateTest, TheLiveSetIsThatOfTheBeginningOfTheCheckpoint) {
+TEST(CheckpointStateTest, LiveSetIsThatAtTheBeginningOfTheCheckpoint) {
   RecordedRun kept({.keep_bytes = trace::kLeastKeptBytes});
   RandomRun(kept.recorder(), 4).Do(600'000);
   kept.recorder().Close();
@@ -106,7 +106,7 @@ TEST(CheckpointStateTest, TheLiveSetIsThatOfTheBeginningOfTheCheckpoint) {
   EXPECT_EQ(frees_of_unknown_blocks, 0U);
 }
 
-TEST(CheckpointStateTest, AnEmptyFieldOfALaterLabelLeavesWhatWasStated) {
+TEST(CheckpointStateTest, EmptyFieldOfALaterLabelKeepsTheEarlierValue) {
   constexpr DeviceAddress kAddress{0x200};
   RecordedRun kept({.keep_bytes = trace::kLeastKeptBytes});
   BlockRecorder& blocks = kept.recorder().blocks();

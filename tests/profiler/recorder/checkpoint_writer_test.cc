@@ -66,7 +66,7 @@ class CheckpointWriterTest : public testing::Test {
 };
 
 // The file has 63 blocks.
-TEST_F(CheckpointWriterTest, OneIsDueEachQuarterOfTheFile) {
+TEST_F(CheckpointWriterTest, CheckpointIsDueEachQuarterOfTheFile) {
   uint64_t sequence = 0;
   const auto is_due = [this] { return checkpoint_.is_due(writer_->blocks()); };
   while (!is_due()) {
@@ -85,7 +85,7 @@ TEST_F(CheckpointWriterTest, OneIsDueEachQuarterOfTheFile) {
   EXPECT_EQ(writer_->blocks().begun(), 2 * (63U / 4));
 }
 
-TEST_F(CheckpointWriterTest, AFileThatKeepsAllNeedsNone) {
+TEST_F(CheckpointWriterTest, FileThatKeepsEverythingNeedsNoCheckpoint) {
   const auto writer = *trace::TraceWriter::Open(folder_.File("all.trace"), {});
   ASSERT_TRUE(writer->Write(1, 0, trace::Step{.number = 1}).ok());
   EXPECT_FALSE(checkpoint_.is_due(writer->blocks()));
@@ -108,7 +108,7 @@ TEST_F(CheckpointWriterTest, EachEventRestatesEightBlocks) {
   EXPECT_EQ(std::set(births.begin(), births.end()).size(), 20U) << "each once";
 }
 
-TEST_F(CheckpointWriterTest, ABlockThatIsFreedBeforeItsTurnIsRestatedFirst) {
+TEST_F(CheckpointWriterTest, BlockFreedBeforeItsTurnIsRestatedFirst) {
   for (uint64_t birth = 1; birth <= 3; ++birth) Add(birth);
   Begin(3);
   const auto freed = live_.Remove(kCard, DeviceAddress{2 << 12});
@@ -118,7 +118,7 @@ TEST_F(CheckpointWriterTest, ABlockThatIsFreedBeforeItsTurnIsRestatedFirst) {
   EXPECT_THAT(RestatedBirths(), ElementsAre(1, 2, 3));
 }
 
-TEST_F(CheckpointWriterTest, ABlockThatWasRestatedIsNotSaidAgainWhenItIsFreed) {
+TEST_F(CheckpointWriterTest, RestatedBlockIsNotRestatedAgainWhenFreed) {
   for (uint64_t birth = 1; birth <= 10; ++birth) Add(birth);
   Begin(10);
   Continue();
@@ -130,7 +130,7 @@ TEST_F(CheckpointWriterTest, ABlockThatWasRestatedIsNotSaidAgainWhenItIsFreed) {
 }
 
 // Its own event comes after the beginning of the checkpoint.
-TEST_F(CheckpointWriterTest, ABlockThatIsBornMeanwhileIsNotRestated) {
+TEST_F(CheckpointWriterTest, BlockAllocatedDuringACheckpointIsNotRestated) {
   Add(1);
   Add(2);
   Begin(2);
@@ -142,7 +142,7 @@ TEST_F(CheckpointWriterTest, ABlockThatIsBornMeanwhileIsNotRestated) {
   EXPECT_THAT(RestatedBirths(), ElementsAre(1));
 }
 
-TEST_F(CheckpointWriterTest, TheNextCheckpointRestatesEverythingAgain) {
+TEST_F(CheckpointWriterTest, NextCheckpointRestatesEverything) {
   Add(1);
   for (int i = 0; i < 300; ++i) {  // checkpoints have numbers of eight bits
     live_.Remove(kCard, DeviceAddress{2 << 12});
@@ -154,7 +154,7 @@ TEST_F(CheckpointWriterTest, TheNextCheckpointRestatesEverythingAgain) {
   EXPECT_EQ(RestatedBirths().count(2), 300U);
 }
 
-TEST_F(CheckpointWriterTest, AfterItsEndFreesAreNotRestated) {
+TEST_F(CheckpointWriterTest, FreesAfterACheckpointAreNotRestated) {
   Add(1);
   Begin(1);
   Finish();
@@ -164,7 +164,7 @@ TEST_F(CheckpointWriterTest, AfterItsEndFreesAreNotRestated) {
   EXPECT_THAT(RestatedBirths(), ElementsAre(1));
 }
 
-TEST_F(CheckpointWriterTest, WhatIsNoBlockIsRestatedAtOnce) {
+TEST_F(CheckpointWriterTest, EverythingButBlocksIsRestatedAtOnce) {
   run_.Note(trace::Step{.number = 6});
   run_.Note(trace::PhaseChange{.phase = trace::Phase::kForward, .micro_batch = 2});
   run_.Note(trace::Annotate{.key = 1, .value = 2});
@@ -191,7 +191,7 @@ TEST_F(CheckpointWriterTest, WhatIsNoBlockIsRestatedAtOnce) {
   EXPECT_EQ(std::get<trace::Alive>(restated[6]).waiting, 1);
 }
 
-TEST_F(CheckpointWriterTest, ABlockIsRestatedWithTheLabelsOfItsParts) {
+TEST_F(CheckpointWriterTest, BlockIsRestatedWithTheLabelsOfItsParts) {
   const LiveBlock flat{.requested = 1000, .birth = 1};
   run_.Allocated(kCard, flat);
   live_.Add(kCard, DeviceAddress{0x1000}, flat);

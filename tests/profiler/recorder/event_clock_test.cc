@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC
 // Other programs may run between two readings; but a wrong rate would amount to much more.
 constexpr std::chrono::milliseconds kTolerance{20};
 
-TEST(EventClockTest, GoesWithTheMonotonicClockAndNeverBack) {
+TEST(EventClockTest, FollowsTheMonotonicClockAndNeverGoesBack) {
   EventClock clock;
   const Clock::time_point began = Clock::now();
   uint64_t last = 0;
@@ -31,7 +31,7 @@ TEST(EventClockTest, GoesWithTheMonotonicClockAndNeverBack) {
   EXPECT_GT(last, 250'000'000U);
 }
 
-TEST(EventClockTest, APauseCountsInFull) {
+TEST(EventClockTest, PauseIsMeasuredInFull) {
   EventClock clock;
   for (int i = 0; i < 3; ++i) {
     const uint64_t before = clock.Now();

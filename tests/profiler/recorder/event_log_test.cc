@@ -51,7 +51,7 @@ class EventLogTest : public testing::Test {
 };
 
 // The numbers are indices in trace::Payload.
-TEST_F(EventLogTest, EventsAreNumberedOneAfterTheOtherAndAFreeAtOnceIsTwo) {
+TEST_F(EventLogTest, EventsAreNumberedInOrderAndAnImmediateFreeIsTwo) {
   log_.Append(trace::Step{.number = 1});
   EXPECT_EQ(log_.AppendFreed(kCard, DeviceAddress{0x1000}), 2U);
   EXPECT_EQ(log_.sequence(), 3U);
@@ -59,18 +59,18 @@ TEST_F(EventLogTest, EventsAreNumberedOneAfterTheOtherAndAFreeAtOnceIsTwo) {
   EXPECT_THAT(Sequence(), ElementsAre("1 kind 7", "2 kind 1", "3 kind 2", "4 kind 7"));
 }
 
-TEST_F(EventLogTest, TheAccountKnowsEachEventOnceItIsWritten) {
+TEST_F(EventLogTest, AccountIncludesEachEventOnceItIsWritten) {
   log_.Append(trace::Step{.number = 9});
   EXPECT_EQ(log_.run().position().step, 9U);
 }
 
-TEST_F(EventLogTest, ABlockIsForgottenOnce) {
+TEST_F(EventLogTest, BlockIsForgottenOnlyOnce) {
   log_.live().Add(kCard, DeviceAddress{0x1000}, {.requested = 100});
   EXPECT_EQ(log_.Forget(kCard, DeviceAddress{0x1000})->requested, 100U);
   EXPECT_FALSE(log_.Forget(kCard, DeviceAddress{0x1000}));
 }
 
-TEST_F(EventLogTest, AMomentThatAnotherProcessWantsIsMarkedBeforeTheNextEvent) {
+TEST_F(EventLogTest, RequestedMarkIsMadeBeforeTheNextEvent) {
   log_.AppendAt(0, trace::Step{.number = 3});
   auto wanted = trace::MarkRequest::Make(trace_.path());
   ASSERT_TRUE(wanted.ok()) << wanted.status();
@@ -83,7 +83,7 @@ TEST_F(EventLogTest, AMomentThatAnotherProcessWantsIsMarkedBeforeTheNextEvent) {
 }
 
 // It looks around once a millisecond, because its checks cost more than an event.
-TEST_F(EventLogTest, WithinAMillisecondItDoesNotLookAround) {
+TEST_F(EventLogTest, MarkRequestsAreCheckedOnceAMillisecond) {
   log_.AppendAt(10'000'000, trace::Step{.number = 1});
   auto wanted = trace::MarkRequest::Make(trace_.path());
   log_.AppendAt(10'999'999, trace::Step{.number = 2});
@@ -93,7 +93,7 @@ TEST_F(EventLogTest, WithinAMillisecondItDoesNotLookAround) {
 }
 
 // Any process may write into the page.
-TEST_F(EventLogTest, AtMostSixteenMarksAreMadeAtOnce) {
+TEST_F(EventLogTest, AtMostSixteenMarksAreMadePerCheck) {
   log_.AppendAt(0, trace::Step{.number = 1});
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(trace::MarkRequest::Make(trace_.path()).ok());
   log_.AppendAt(1'000'000, trace::Step{.number = 2});
@@ -111,7 +111,7 @@ class SummarisedLogTest : public EventLogTest {
   }
 };
 
-TEST_F(SummarisedLogTest, ASummaryIsWrittenBeforeTheFirstEventAndAtMostOnceASecond) {
+TEST_F(SummarisedLogTest, SummaryIsWrittenFirstAndAtMostOnceASecond) {
   log_.AppendAt(0, trace::Step{.number = 1});
   log_.AppendAt(500'000'000, trace::Step{.number = 2});
   EXPECT_EQ(Summary().at("events"), 0);
@@ -119,7 +119,7 @@ TEST_F(SummarisedLogTest, ASummaryIsWrittenBeforeTheFirstEventAndAtMostOnceASeco
   EXPECT_EQ(Summary().at("events"), 2) << "of all before this one";
 }
 
-TEST_F(SummarisedLogTest, AnEndedTraceHasASummaryOfAllEvents) {
+TEST_F(SummarisedLogTest, EndedTraceHasASummaryOfAllEvents) {
   log_.AppendAt(0, trace::Step{.number = 1});
   log_.AppendAt(1, trace::Step{.number = 2});
   log_.Summarise(/*is_last=*/true);
@@ -127,7 +127,7 @@ TEST_F(SummarisedLogTest, AnEndedTraceHasASummaryOfAllEvents) {
 }
 
 // Events are still counted if there is no file.
-TEST(EventLogWithoutAFileTest, TheAccountAndTheLiveSetGoOn) {
+TEST(EventLogWithoutAFileTest, AccountAndLiveSetContinue) {
   EventLog log(trace::TraceWriter::Stopped(absl::UnavailableError("no file")));
   log.Append(trace::Step{.number = 5});
   log.AppendFreed(kCard, DeviceAddress{0x1000});

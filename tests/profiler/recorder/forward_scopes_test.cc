@@ -10,7 +10,7 @@
 namespace memtrace::recorder {
 namespace {
 
-TEST(ForwardScopesTest, AnOperationIsInTheScopeThatHeldWhenItRan) {
+TEST(ForwardScopesTest, OperationHasTheScopeInWhichItRan) {
   ForwardScopes scopes;
   scopes.Change({.thread = 3, .sequence = 10}, 1);
   scopes.Change({.thread = 3, .sequence = 13}, 2);
@@ -23,7 +23,7 @@ TEST(ForwardScopesTest, AnOperationIsInTheScopeThatHeldWhenItRan) {
   EXPECT_EQ(scopes.At({4, 12}), 0U);
 }
 
-TEST(ForwardScopesTest, AScopeInWhichNothingRanIsForgotten) {
+TEST(ForwardScopesTest, ScopeWithoutOperationsIsForgotten) {
   ForwardScopes scopes;
   scopes.Change({1, 5}, 1);
   scopes.Change({1, 5}, 2);
@@ -31,7 +31,7 @@ TEST(ForwardScopesTest, AScopeInWhichNothingRanIsForgotten) {
   EXPECT_EQ(scopes.At({1, 5}), 3U);
 }
 
-TEST(ForwardScopesTest, OfAThreadTheLatestChangesAreKept) {
+TEST(ForwardScopesTest, LatestChangesOfAThreadAreKept) {
   ForwardScopes scopes;
   for (uint32_t i = 1; i <= ForwardScopes::kMaxChanges + 2; ++i) scopes.Change({1, i}, i);
   EXPECT_EQ(scopes.At({1, 2}), 0U);
@@ -41,7 +41,7 @@ TEST(ForwardScopesTest, OfAThreadTheLatestChangesAreKept) {
   EXPECT_EQ(scopes.At({1, last - 1}), last - 1);
 }
 
-TEST(ForwardScopesTest, AnswersDoNotDependOnWhatWasAskedBefore) {
+TEST(ForwardScopesTest, AnswersDoNotDependOnEarlierQueries) {
   constexpr uint64_t kOperations = 3 * ForwardScopes::kMaxChanges;
   std::mt19937_64 random(7);
   ForwardScopes scopes;
@@ -61,7 +61,7 @@ TEST(ForwardScopesTest, AnswersDoNotDependOnWhatWasAskedBefore) {
   }
 }
 
-TEST(ForwardScopesTest, OfManyThreadsTheLatestAreKept) {
+TEST(ForwardScopesTest, LatestThreadsAreKept) {
   ForwardScopes scopes;
   for (uint32_t thread = 1; thread <= ForwardScopes::kMaxThreads + 1; ++thread) {
     scopes.Change({thread, 0}, thread);

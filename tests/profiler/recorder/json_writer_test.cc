@@ -16,7 +16,7 @@ std::string TextOf(std::string_view value, size_t most = 80) {
   return json.text();
 }
 
-TEST(JsonWriterTest, CommasStandBetweenWhatIsWritten) {
+TEST(JsonWriterTest, CommasSeparateElements) {
   JsonWriter json;
   json.Begin('{');
   json.Number("step", 3);
@@ -33,14 +33,14 @@ TEST(JsonWriterTest, CommasStandBetweenWhatIsWritten) {
   EXPECT_EQ(json.text(), R"({"step":3,"cards":[{},{"role":"parameter"},7],"owner":""})");
 }
 
-TEST(JsonWriterTest, AnyTextComesBackFromAJsonReader) {
+TEST(JsonWriterTest, AnyTextSurvivesAJsonReader) {
   std::string text;
   for (int c = 0; c < 128; ++c) text += static_cast<char>(c);
   const auto read = nlohmann::json::parse(TextOf(text, 200));
   EXPECT_EQ(read.get<std::string>(), text);
 }
 
-TEST(JsonWriterTest, ALetterIsNotCutInTwo) {
+TEST(JsonWriterTest, CharacterIsNotSplit) {
   const std::string letter = "\u20ac";  // the euro sign, three bytes
   EXPECT_EQ(TextOf("ab" + letter, 5), "\"ab" + letter + "\"");
   EXPECT_EQ(TextOf("ab" + letter, 4), "\"ab\"");

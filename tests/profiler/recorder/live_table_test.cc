@@ -12,7 +12,7 @@ using trace::Role;
 constexpr DeviceIndex kCard0{0};
 constexpr DeviceIndex kCard1{1};
 
-TEST(LiveTableTest, AFreedBlockIsForgotten) {
+TEST(LiveTableTest, FreedBlockIsForgotten) {
   LiveTable table;
   table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500});
   ASSERT_NE(table.Find(kCard0, DeviceAddress{0x1000}), nullptr);
@@ -23,7 +23,7 @@ TEST(LiveTableTest, AFreedBlockIsForgotten) {
   EXPECT_EQ(table.size(), 0U);
 }
 
-TEST(LiveTableTest, OnlyNewLabelsOfAWholeBlockAreNews) {
+TEST(LiveTableTest, LabelOfAWholeBlockIsNewOnlyIfItDiffers) {
   LiveTable table;
   table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500, .owner = 3});
   const trace::Label parameter{.role = Role::kParameter, .path = 8};
@@ -36,7 +36,7 @@ TEST(LiveTableTest, OnlyNewLabelsOfAWholeBlockAreNews) {
                             {.role = Role::kParameter, .owner = 4, .path = 9}));
 }
 
-TEST(LiveTableTest, AnEmptyFieldOfALabelLeavesWhatWasStated) {
+TEST(LiveTableTest, EmptyFieldOfALabelKeepsTheEarlierValue) {
   LiveTable table;
   table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500});
   table.Relabel(kCard0, DeviceAddress{0x1000}, 500,
@@ -49,7 +49,7 @@ TEST(LiveTableTest, AnEmptyFieldOfALabelLeavesWhatWasStated) {
   EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000})->path, 8U);
 }
 
-TEST(LiveTableTest, LabelsOfPartsAreAlwaysNewsAndChangeNothing) {
+TEST(LiveTableTest, LabelsOfPartsAreAlwaysNewAndDoNotChangeTheBlock) {
   LiveTable table;
   table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 500});
   for (int i = 0; i < 2; ++i) {
@@ -59,7 +59,7 @@ TEST(LiveTableTest, LabelsOfPartsAreAlwaysNewsAndChangeNothing) {
   EXPECT_EQ(table.Find(kCard0, DeviceAddress{0x1000})->role, Role::kUnknown);
 }
 
-TEST(LiveTableTest, LargestGroupsAreSummedByRoleAndOwnerOnOneCard) {
+TEST(LiveTableTest, LargestGroupsAreSummedByRoleAndOwnerPerCard) {
   LiveTable table;
   table.Add(kCard0, DeviceAddress{0x1000}, {.requested = 100, .role = Role::kParameter});
   table.Add(kCard0, DeviceAddress{0x2000}, {.requested = 100, .role = Role::kParameter});

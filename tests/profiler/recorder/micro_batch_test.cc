@@ -20,14 +20,14 @@ std::vector<uint64_t> Enter(MicroBatch& batch, std::initializer_list<Phase> phas
   return numbers;
 }
 
-TEST(MicroBatchTest, AForwardAfterABackwardBeginsTheNext) {
+TEST(MicroBatchTest, ForwardAfterABackwardBeginsTheNext) {
   MicroBatch batch;
   EXPECT_THAT(Enter(batch, {Phase::kForward, Phase::kBackward, Phase::kForward, Phase::kBackward}),
               ElementsAre(1, 1, 2, 2));
 }
 
 // Two models, or one that is called twice before its loss, are one micro-batch.
-TEST(MicroBatchTest, SeveralForwardsBeforeABackwardAreOne) {
+TEST(MicroBatchTest, SeveralForwardsBeforeABackwardAreOneMicroBatch) {
   MicroBatch batch;
   EXPECT_THAT(Enter(batch, {Phase::kForward, Phase::kOther, Phase::kForward, Phase::kBackward}),
               ElementsAre(1, 0, 1, 1));
@@ -35,21 +35,21 @@ TEST(MicroBatchTest, SeveralForwardsBeforeABackwardAreOne) {
               ElementsAre(2, 0, 2));
 }
 
-TEST(MicroBatchTest, ARecomputationBelongsToItsBackward) {
+TEST(MicroBatchTest, RecomputationBelongsToItsBackward) {
   MicroBatch batch;
   EXPECT_THAT(Enter(batch, {Phase::kForward, Phase::kBackward, Phase::kRecompute, Phase::kBackward,
                             Phase::kForward}),
               ElementsAre(1, 1, 1, 1, 2));
 }
 
-TEST(MicroBatchTest, AStepBeginsAtItsFirst) {
+TEST(MicroBatchTest, StepBeginsAtMicroBatchOne) {
   MicroBatch batch;
   Enter(batch, {Phase::kForward, Phase::kBackward, Phase::kForward, Phase::kBackward});
   batch.BeginStep();
   EXPECT_THAT(Enter(batch, {Phase::kOptimizer, Phase::kForward}), ElementsAre(0, 1));
 }
 
-TEST(MicroBatchTest, ABackwardBeforeAnyForwardIsOfNone) {
+TEST(MicroBatchTest, BackwardBeforeAnyForwardHasNoMicroBatch) {
   MicroBatch batch;
   EXPECT_THAT(Enter(batch, {Phase::kBackward, Phase::kForward}), ElementsAre(0, 1));
 }

@@ -16,7 +16,7 @@ class OperationBlocksTest : public testing::Test {
   OperationBlocks blocks_;
 };
 
-TEST_F(OperationBlocksTest, TheLatestBlockOfAnOperationIsKnown) {
+TEST_F(OperationBlocksTest, LatestBlockOfAnOperationIsReturned) {
   const uint64_t operation = OperationBlocks::Begin();
   EXPECT_EQ(blocks_.Of(operation), 0U);
   blocks_.Note(10);
@@ -24,7 +24,7 @@ TEST_F(OperationBlocksTest, TheLatestBlockOfAnOperationIsKnown) {
   EXPECT_EQ(blocks_.Of(operation), 11U);
 }
 
-TEST_F(OperationBlocksTest, WhatIsAllocatedOutsideAnOperationIsOfNone) {
+TEST_F(OperationBlocksTest, AllocationOutsideAnOperationBelongsToNone) {
   const uint64_t operation = OperationBlocks::Begin();
   blocks_.Note(10);
   OperationBlocks::End();
@@ -33,7 +33,7 @@ TEST_F(OperationBlocksTest, WhatIsAllocatedOutsideAnOperationIsOfNone) {
   EXPECT_EQ(blocks_.Of(0), 0U);
 }
 
-TEST_F(OperationBlocksTest, EachThreadHasAnOperationOfItsOwn) {
+TEST_F(OperationBlocksTest, EachThreadHasItsOwnOperation) {
   const uint64_t mine = OperationBlocks::Begin();
   uint64_t other = 0;
   std::thread([&] {
@@ -46,7 +46,7 @@ TEST_F(OperationBlocksTest, EachThreadHasAnOperationOfItsOwn) {
   EXPECT_EQ(blocks_.Of(other), 20U);
 }
 
-TEST_F(OperationBlocksTest, AnOperationOfTooLongAgoIsForgottenAndTakenForNoOther) {
+TEST_F(OperationBlocksTest, OldOperationIsForgottenAndNotConfusedWithAnother) {
   const uint64_t old = OperationBlocks::Begin();
   blocks_.Note(10);
   uint64_t latest = old;

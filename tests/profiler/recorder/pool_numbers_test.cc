@@ -7,7 +7,7 @@
 namespace memtrace::recorder {
 namespace {
 
-TEST(PoolNumbersTest, PoolsAreCountedAsTheyAppearAndTheDefaultIsNone) {
+TEST(PoolNumbersTest, PoolsAreNumberedAsTheyAppearAndTheDefaultIsZero) {
   PoolNumbers numbers;
   EXPECT_EQ(numbers.Of({7, 1}), 1U);
   EXPECT_EQ(numbers.Of({}), 0U);
@@ -16,7 +16,7 @@ TEST(PoolNumbersTest, PoolsAreCountedAsTheyAppearAndTheDefaultIsNone) {
   EXPECT_EQ(numbers.Of({7, 1}), 1U);
 }
 
-TEST(PoolNumbersTest, PastTheBoundAPoolCountsAsTheDefault) {
+TEST(PoolNumbersTest, PoolBeyondTheLimitCountsAsTheDefault) {
   PoolNumbers numbers;
   for (uint64_t pool = 1; pool <= PoolNumbers::kMaxPools; ++pool) {
     ASSERT_EQ(numbers.Of({0, pool}), pool);

@@ -57,7 +57,7 @@ class ProgramRecorderTest : public testing::Test {
   ProgramRecorder program_{log_, contexts_, scopes_};
 };
 
-TEST_F(ProgramRecorderTest, APhaseIsAnEventIfItIsAnother) {
+TEST_F(ProgramRecorderTest, PhaseIsWrittenOnlyIfItChanges) {
   EXPECT_EQ(program_.SetPhase(Phase::kForward), Phase::kOther);
   EXPECT_EQ(program_.SetPhase(Phase::kForward), Phase::kForward);
   EXPECT_EQ(program_.SetPhase(Phase::kBackward), Phase::kForward);
@@ -67,7 +67,7 @@ TEST_F(ProgramRecorderTest, APhaseIsAnEventIfItIsAnother) {
   EXPECT_THAT(micro_batches, ElementsAre(1, 1, 2));
 }
 
-TEST_F(ProgramRecorderTest, StepsAreCountedFromOneAndBeginTheirFirstMicroBatch) {
+TEST_F(ProgramRecorderTest, StepsCountFromOneAndBeginTheirFirstMicroBatch) {
   program_.SetPhase(Phase::kForward);
   program_.SetPhase(Phase::kBackward);
   EXPECT_EQ(program_.BeginStep(), 1U);
@@ -76,7 +76,7 @@ TEST_F(ProgramRecorderTest, StepsAreCountedFromOneAndBeginTheirFirstMicroBatch) 
   EXPECT_EQ(All<trace::PhaseChange>().back().micro_batch, 1U);
 }
 
-TEST_F(ProgramRecorderTest, ABackwardPassIsOfWhoAskedForIt) {
+TEST_F(ProgramRecorderTest, BackwardPassHasTheOwnerThatStartedIt) {
   scopes_.PushTag("policy");
   program_.SetPhase(Phase::kBackward);
   scopes_.PopTag();
@@ -84,7 +84,7 @@ TEST_F(ProgramRecorderTest, ABackwardPassIsOfWhoAskedForIt) {
 }
 
 // A checkpointed layer is run forward again in the middle of the backward, which then continues.
-TEST_F(ProgramRecorderTest, ABackwardThatGoesOnAfterARecomputationIsNoNewPass) {
+TEST_F(ProgramRecorderTest, BackwardAfterARecomputationIsTheSamePass) {
   scopes_.PushTag("policy");
   program_.SetPhase(Phase::kBackward);
   scopes_.PopTag();
@@ -96,7 +96,7 @@ TEST_F(ProgramRecorderTest, ABackwardThatGoesOnAfterARecomputationIsNoNewPass) {
   EXPECT_EQ(OwnerOfPass(), "policy");
 }
 
-TEST_F(ProgramRecorderTest, AFactIsWrittenWhenItsValueChanges) {
+TEST_F(ProgramRecorderTest, FactIsWrittenOnlyIfItsValueChanges) {
   for (const char* value : {"AdamW", "AdamW", "SGD", "AdamW"}) {
     program_.Annotate("optimizer.class", value);
   }
@@ -104,7 +104,7 @@ TEST_F(ProgramRecorderTest, AFactIsWrittenWhenItsValueChanges) {
   EXPECT_EQ(All<trace::Annotate>().size(), 4U);
 }
 
-TEST_F(ProgramRecorderTest, MemoryOutsideIsOfWhatItsThreadWasInTheMiddleOf) {
+TEST_F(ProgramRecorderTest, OutsideMemoryHasOwnerAndModuleOfItsThread) {
   scopes_.PushTag("nccl");
   scopes_.PushModule("model");
   program_.OutsideAllocated({.address = 0x1000, .bytes = 500}, scopes_.CurrentContext(/*stack=*/0));

@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Keeps, RecorderKillTest, testing::Values(0, trace::kLea
                            return which.param == 0 ? "Everything" : "TheLastPart";
                          });
 
-TEST_P(RecorderKillTest, NothingThatWasPublishedIsLost) {
+TEST_P(RecorderKillTest, PublishedEventsSurviveAKill) {
   const char* asked = std::getenv("MEMTRACE_KILLS");
   const int kills = asked == nullptr ? 30 : static_cast<int>(std::strtol(asked, nullptr, 10));
   std::mt19937_64 random(17);

@@ -90,7 +90,7 @@ class Step {
   std::vector<RawFrame> stack_;
 };
 
-TEST(RecorderSteadyStateTest, TheCountersCount) {
+TEST(RecorderSteadyStateTest, HeapAllocationsAreCounted) {
   const int64_t before = heap_allocations;
   static void* volatile kept = nullptr;  // otherwise the compiler removes both
   kept = malloc(1);
@@ -101,7 +101,7 @@ TEST(RecorderSteadyStateTest, TheCountersCount) {
 }
 
 // The file grows by 1 MiB now and then, which uses the kernel's memory, not the heap.
-TEST(RecorderSteadyStateTest, AStepThatSaysNothingNewLeavesTheHeapAlone) {
+TEST(RecorderSteadyStateTest, RepeatedStepAllocatesNoHeapMemory) {
   RecordedRun run;
   Step step(run.recorder());
   for (int i = 0; i < 5; ++i) step.Run();

@@ -45,7 +45,7 @@ TEST(RecorderTest, ObservedEventsAreWrittenInOrder) {
 }
 
 // The second thread allocates in between, and the third operation allocates nothing.
-TEST(RecorderTest, WhatACardDidIsTiedToWhatItsOperationAllocatedLast) {
+TEST(RecorderTest, ActivityIsTiedToTheLastBlockOfItsOperation) {
   RecordedRun run;
   run.Allocate(DeviceAddress{0x200}, 1);  // 1: before activities are tied
   run.recorder().blocks().TieActivities();
@@ -89,7 +89,7 @@ TEST(RecorderTest, TagsNestAndReachAllocations) {
   EXPECT_THAT(lines.back(), testing::EndsWith("allocated=512"));
 }
 
-TEST(RecorderTest, TheInnermostModuleIsNamedByItsWholePath) {
+TEST(RecorderTest, InnermostModuleIsNamedByItsFullPath) {
   RecordedRun run;
   run.recorder().scopes().PushModule("transformer.h.3");
   run.recorder().scopes().PushModule("transformer.h.3.mlp");
@@ -100,7 +100,7 @@ TEST(RecorderTest, TheInnermostModuleIsNamedByItsWholePath) {
                                        testing::EndsWith("module=transformer.h.3")));
 }
 
-TEST(RecorderTest, PastTheDeepestTagPopsStillMatch) {
+TEST(RecorderTest, PopsMatchBeyondTheMaximumDepth) {
   RecordedRun run;
   run.recorder().scopes().PushTag("base");
   for (uint32_t i = 0; i < 2 * TagScopes::kMaxDepth; ++i) run.recorder().scopes().PushTag("x");
@@ -109,7 +109,7 @@ TEST(RecorderTest, PastTheDeepestTagPopsStillMatch) {
   EXPECT_THAT(run.Lines().back(), testing::EndsWith("owner=base"));
 }
 
-TEST(RecorderTest, AThreadHasTagsOfItsOwn) {
+TEST(RecorderTest, EachThreadHasItsOwnTags) {
   RecordedRun run;
   run.recorder().scopes().PushTag("outer");
   std::thread([&] { run.Allocate(DeviceAddress{0x200}, 1); }).join();
@@ -135,7 +135,7 @@ TEST(RecorderTest, RepeatedLabelsFactsAndPhasesAreWrittenOnce) {
                   "annotate optimizer.class AdamW", "annotate optimizer.class SGD", "step 1"));
 }
 
-TEST(RecorderTest, OnlyALabelOfAPartSaysItsSizeAndOneOfNothingIsNotWritten) {
+TEST(RecorderTest, OnlyPartialLabelsHaveASizeAndEmptyOnesAreNotWritten) {
   RecordedRun run;
   run.Allocate(DeviceAddress{0x200}, 100);
   for (const Bytes size : {40U, 100U, 0U})
@@ -147,7 +147,7 @@ TEST(RecorderTest, OnlyALabelOfAPartSaysItsSizeAndOneOfNothingIsNotWritten) {
                                        "relabel 0 0x210 size=40 role=parameter path=w"));
 }
 
-TEST(RecorderTest, AReusedAddressIsLabelledAgain) {
+TEST(RecorderTest, ReusedAddressIsLabelledAgain) {
   RecordedRun run;
   for (int i = 0; i < 2; ++i) {
     run.Allocate(DeviceAddress{0x200}, 100);
@@ -157,7 +157,7 @@ TEST(RecorderTest, AReusedAddressIsLabelledAgain) {
   EXPECT_EQ(run.Lines().size(), 8U);
 }
 
-TEST(RecorderTest, TopOwnersAreNamedForTheErrorText) {
+TEST(RecorderTest, TopOwnersAreNamedWithRoleAndBytes) {
   RecordedRun run;
   run.recorder().scopes().PushTag("edited_model");
   run.Allocate(DeviceAddress{0x1000}, 300);
@@ -171,7 +171,7 @@ TEST(RecorderTest, TopOwnersAreNamedForTheErrorText) {
                           FieldsAre("temporary", 100)));
 }
 
-TEST(RecorderTest, AnOutOfMemoryIsWrittenOnlyWithTheLedgersOfAllCards) {
+TEST(RecorderTest, OutOfMemoryIsWrittenOnlyWithTheLedgersOfAllCards) {
   RecordedRun run;
   run.recorder().scopes().PushTag("policy");
   const OutOfMemoryEvent event{.pool = {},
@@ -190,7 +190,7 @@ TEST(RecorderTest, AnOutOfMemoryIsWrittenOnlyWithTheLedgersOfAllCards) {
   EXPECT_EQ(lines[3], "  card 1 total=20");
 }
 
-TEST(RecorderTest, WithoutAFileNamesAndOwnersStillWork) {
+TEST(RecorderTest, NamesAndOwnersWorkWithoutAFile) {
   NumberSymbolizer symbolizer;
   Recorder recorder(trace::TraceWriter::Stopped(absl::PermissionDeniedError("no")), symbolizer);
   recorder.scopes().PushTag("policy");
@@ -203,7 +203,7 @@ TEST(RecorderTest, WithoutAFileNamesAndOwnersStillWork) {
   EXPECT_TRUE(recorder.trace().TakeFailure().ok());
 }
 
-TEST(RecorderTest, AfterCloseEventsAreCountedAsLost) {
+TEST(RecorderTest, EventsAfterCloseAreCountedAsLost) {
   RecordedRun run;
   run.Allocate(DeviceAddress{0x200}, 1);
   run.recorder().Close();
@@ -213,7 +213,7 @@ TEST(RecorderTest, AfterCloseEventsAreCountedAsLost) {
   EXPECT_TRUE(run.Reader().completeness().closed);
 }
 
-TEST(RecorderTest, AForkedChildDoesNothingEvenIfTheLockWasHeld) {
+TEST(RecorderTest, ForkedChildRecordsNothingEvenIfTheLockWasHeld) {
   RecordedRun run;
   run.Allocate(DeviceAddress{0x200}, 1);
   std::atomic<bool> done = false;
@@ -240,7 +240,7 @@ TEST(RecorderTest, AForkedChildDoesNothingEvenIfTheLockWasHeld) {
   EXPECT_TRUE(run.Reader().completeness().whole());
 }
 
-TEST(RecorderTest, ThreadsNeverMixUpOrderOrOwners) {
+TEST(RecorderTest, ConcurrentThreadsKeepOrderAndOwners) {
   RecordedRun run;
   constexpr int kThreads = 4;
   std::vector<std::thread> threads;

@@ -28,7 +28,7 @@ class RunAccountTest : public testing::Test {
   RunAccount run_;
 };
 
-TEST_F(RunAccountTest, EachStayInAPhaseIsCountedOnce) {
+TEST_F(RunAccountTest, EachPhaseRunIsCountedOnce) {
   run_.Note(trace::PhaseChange{.phase = Phase::kInit});
   EXPECT_FALSE(run_.position().forward_seen);
   run_.Note(trace::PhaseChange{.phase = Phase::kForward, .micro_batch = 1});
@@ -41,7 +41,7 @@ TEST_F(RunAccountTest, EachStayInAPhaseIsCountedOnce) {
   EXPECT_TRUE(run_.position().forward_seen);
 }
 
-TEST_F(RunAccountTest, AStepBeginsBeforeItsFirstMicroBatch) {
+TEST_F(RunAccountTest, StepBeginsBeforeItsFirstMicroBatch) {
   run_.Note(trace::PhaseChange{.phase = Phase::kForward, .micro_batch = 2});
   run_.Note(trace::Step{.number = 7});
   EXPECT_EQ(run_.position().step, 7U);
@@ -49,7 +49,7 @@ TEST_F(RunAccountTest, AStepBeginsBeforeItsFirstMicroBatch) {
   EXPECT_EQ(run_.steps(), 1U);
 }
 
-TEST_F(RunAccountTest, EachCardHasAnAccountAndAllOfThemSeeAStep) {
+TEST_F(RunAccountTest, EachCardHasAnAccountThatSeesEachStep) {
   run_.Allocated(kCard, {.requested = 100, .birth = 1});
   run_.Allocated(kOtherCard, {.requested = 200, .birth = 2});
   run_.Allocated(kCard, {.requested = 300, .birth = 3});
@@ -59,7 +59,7 @@ TEST_F(RunAccountTest, EachCardHasAnAccountAndAllOfThemSeeAStep) {
   EXPECT_THAT(run_.card(kOtherCard).live_at_steps(), ElementsAre(200));
 }
 
-TEST_F(RunAccountTest, ABlockWaitsFromItsRequestToItsCompletion) {
+TEST_F(RunAccountTest, FreedBlockIsLiveUntilCompletion) {
   const LiveBlock block{.requested = 100, .birth = 1};
   run_.Allocated(kCard, block);
   run_.FreeRequested({DeviceAddress{0x1000}, kCard}, block, 2);
@@ -72,7 +72,7 @@ TEST_F(RunAccountTest, ABlockWaitsFromItsRequestToItsCompletion) {
   EXPECT_EQ(run_.card(kCard).live_requested(), 0U);
 }
 
-TEST_F(RunAccountTest, MappedMemoryIsOfItsCard) {
+TEST_F(RunAccountTest, MappedMemoryCountsOnItsCard) {
   run_.Note(trace::Map{.device = 1, .address = 0x1000, .size = 0x3000});
   run_.Note(trace::Unmap{.device = 1, .address = 0x2000, .size = 0x1000});
   std::vector<std::pair<uint64_t, uint64_t>> mapped;
@@ -82,14 +82,14 @@ TEST_F(RunAccountTest, MappedMemoryIsOfItsCard) {
   EXPECT_THAT(mapped, ElementsAre(Pair(0x1000, 0x2000), Pair(0x3000, 0x4000)));
 }
 
-TEST_F(RunAccountTest, TheLatestValueOfAFactCounts) {
+TEST_F(RunAccountTest, LatestValueOfAFactIsKept) {
   run_.Note(trace::Annotate{.key = 1, .value = 2});
   run_.Note(trace::Annotate{.key = 3, .value = 4});
   run_.Note(trace::Annotate{.key = 1, .value = 5});
   EXPECT_THAT(run_.facts(), ElementsAre(Pair(1, 5), Pair(3, 4)));
 }
 
-TEST_F(RunAccountTest, OnlyThreadsUnderATagHaveOne) {
+TEST_F(RunAccountTest, OnlyThreadsWithATagAreListed) {
   run_.Note(trace::TagChange{.thread = 1, .owner = 10});
   run_.Note(trace::TagChange{.thread = 2, .owner = 0});
   run_.Note(trace::TagChange{.thread = 1, .owner = 11});
@@ -101,7 +101,7 @@ TEST_F(RunAccountTest, OnlyThreadsUnderATagHaveOne) {
   EXPECT_THAT(run_.tags(), ElementsAre(Pair(3, 12), Pair(4, 13)));
 }
 
-TEST_F(RunAccountTest, TagsOfMoreThreadsThanTheBoundAreLeftOut) {
+TEST_F(RunAccountTest, TagsOfThreadsBeyondTheLimitAreOmitted) {
   for (uint32_t thread = 0; thread < RunAccount::kMaxThreads + 5; ++thread) {
     run_.Note(trace::TagChange{.thread = thread, .owner = 10});
   }
@@ -110,7 +110,7 @@ TEST_F(RunAccountTest, TagsOfMoreThreadsThanTheBoundAreLeftOut) {
   EXPECT_EQ(run_.tags().at(0), 11U);
 }
 
-TEST_F(RunAccountTest, MemoryOutsideIsKnownByKindAndAddress) {
+TEST_F(RunAccountTest, OutsideMemoryIsKeyedByKindAndAddress) {
   run_.Note(Outside(0x1000, 100));
   trace::OutsideAllocate host = Outside(0x1000, 200);
   host.kind = trace::OutsideKind::kHost;
@@ -120,12 +120,12 @@ TEST_F(RunAccountTest, MemoryOutsideIsKnownByKindAndAddress) {
   EXPECT_EQ(run_.outside().begin()->second.bytes, 200U);
 }
 
-TEST_F(RunAccountTest, MemoryOutsidePastTheBoundIsLeftOut) {
+TEST_F(RunAccountTest, OutsideMemoryBeyondTheLimitIsOmitted) {
   for (uint64_t i = 0; i < RunAccount::kMaxOutside + 5; ++i) run_.Note(Outside(512 * i, 1));
   EXPECT_EQ(run_.outside().size(), RunAccount::kMaxOutside);
 }
 
-TEST_F(RunAccountTest, AFailureSaysWhereItWasAndWhatAllCardsHad) {
+TEST_F(RunAccountTest, FailureKeepsItsPositionAndTheStateOfAllCards) {
   run_.Note(trace::Step{.number = 4});
   trace::OutOfMemory failure;
   failure.requested = 500;

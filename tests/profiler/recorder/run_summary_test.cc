@@ -47,7 +47,7 @@ class RunSummaryTest : public testing::TestWithParam<uint64_t> {};
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RunSummaryTest, testing::Values(1, 2, 3, 4, 5, 6));
 
-TEST_P(RunSummaryTest, SaysWhatTheAnalysisOfTheWholeTraceSays) {
+TEST_P(RunSummaryTest, AgreesWithTheAnalysisOfTheWholeTrace) {
   RecordedRun run({.map_pages = GetParam() % 3 != 0, .with_summary = true});
   RandomRun(run.recorder(), GetParam()).Do(2'000 * GetParam());
   run.recorder().Close();
@@ -94,7 +94,7 @@ TEST_P(RunSummaryTest, SaysWhatTheAnalysisOfTheWholeTraceSays) {
   }
 }
 
-TEST(SummaryTest, IsThereWhileTheProgramRunsAndAfterAKill) {
+TEST(SummaryTest, IsReadableWhileTheProgramRuns) {
   RecordedRun run({.with_summary = true});
   EXPECT_TRUE(absl::IsNotFound(trace::ReadSummary(run.path()).status()));
   run.Allocate(DeviceAddress{0x200}, 100);
@@ -104,7 +104,7 @@ TEST(SummaryTest, IsThereWhileTheProgramRunsAndAfterAKill) {
   EXPECT_EQ(summary["events"], 0) << "before the first event; the next comes after a second";
 }
 
-TEST(SummaryTest, ManyOwnersOfManyCardsFitByPuttingTheSmallTogether) {
+TEST(SummaryTest, SmallOwnersAreMergedUntilTheSummaryFits) {
   RecordedRun run({.with_summary = true});
   for (int32_t card = 0; card < 40; ++card) {
     for (uint64_t i = 0; i < 60; ++i) {
@@ -130,7 +130,7 @@ TEST(SummaryTest, ManyOwnersOfManyCardsFitByPuttingTheSmallTogether) {
   }
 }
 
-TEST(SummaryTest, OneOfTheTwoIsWholeWhateverByteIsHit) {
+TEST(SummaryTest, DamagedSummaryFallsBackToTheOther) {
   RecordedRun run({.with_summary = true});
   run.Allocate(DeviceAddress{0x200}, 100);
   run.recorder().Close();
@@ -149,7 +149,7 @@ TEST(SummaryTest, OneOfTheTwoIsWholeWhateverByteIsHit) {
   }
 }
 
-TEST(SummaryTest, OlderTracesHaveNone) {
+TEST(SummaryTest, MissingSummaryIsNotFound) {
   RecordedRun run;
   run.Allocate(DeviceAddress{0x200}, 100);
   run.recorder().Close();

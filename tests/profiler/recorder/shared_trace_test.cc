@@ -14,7 +14,7 @@ class SharedTraceTest : public testing::Test {
   SharedTrace trace_{trace::TraceWriter::Stopped(absl::PermissionDeniedError("no file"))};
 };
 
-TEST_F(SharedTraceTest, AnExceptionEndsAtTheBorderAndIsALostEvent) {
+TEST_F(SharedTraceTest, ExceptionIsCaughtAndCountedAsALostEvent) {
   bool went_on = false;
   EXPECT_NO_THROW(trace_.Guarded([&] {
     throw std::bad_alloc();
@@ -25,7 +25,7 @@ TEST_F(SharedTraceTest, AnExceptionEndsAtTheBorderAndIsALostEvent) {
   EXPECT_EQ(trace_.lost_events(), 1U);
 }
 
-TEST_F(SharedTraceTest, InAForkedChildNothingIsBegun) {
+TEST_F(SharedTraceTest, ForkedChildBeginsNothing) {
   const trace::StringId before = trace_.Intern("before");
   EXPECT_NE(before, 0U);
   trace_.AbandonInForkedChild();
@@ -39,7 +39,7 @@ TEST_F(SharedTraceTest, InAForkedChildNothingIsBegun) {
 }
 
 // The holder of the lock may not exist in the child.
-TEST_F(SharedTraceTest, AForkedChildWaitsForNoLock) {
+TEST_F(SharedTraceTest, ForkedChildWaitsForNoLock) {
   trace_.mutex.Lock();
   trace_.AbandonInForkedChild();
   EXPECT_EQ(trace_.Intern("policy"), 0U);
@@ -47,13 +47,13 @@ TEST_F(SharedTraceTest, AForkedChildWaitsForNoLock) {
   trace_.mutex.Unlock();
 }
 
-TEST_F(SharedTraceTest, AStringHasOneNumberAndTheEmptyOneIsZero) {
+TEST_F(SharedTraceTest, EachStringHasOneNumberAndTheEmptyOneIsZero) {
   EXPECT_EQ(trace_.Intern(""), 0U);
   EXPECT_EQ(trace_.Intern("policy"), trace_.Intern("policy"));
   EXPECT_NE(trace_.Intern("policy"), trace_.Intern("reference"));
 }
 
-TEST_F(SharedTraceTest, AFailureIsTakenOnceAndOnlyAfterAWriteThatMetIt) {
+TEST_F(SharedTraceTest, FailureIsTakenOnceAndOnlyAfterAFailedWrite) {
   EXPECT_TRUE(absl::IsPermissionDenied(trace_.status()));
   EXPECT_TRUE(trace_.TakeFailure().ok());
   trace_.NoteWritten(absl::OkStatus());

@@ -84,7 +84,7 @@ TEST(StackHashTest, ChangeOfAnyBitOfAnyFrameChangesTheHash) {
   }
 }
 
-TEST(StackHashTest, OrderAndNumberOfFramesCount) {
+TEST(StackHashTest, OrderAndNumberOfFramesChangeTheHash) {
   std::set<uint64_t> hashes;
   for (size_t depth = 1; depth <= 200; ++depth)
     hashes.insert(HashOfStack(Stack(depth, FrameAt(1, 2))));

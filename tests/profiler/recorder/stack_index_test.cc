@@ -10,7 +10,7 @@
 namespace memtrace::recorder {
 namespace {
 
-TEST(StackIndexTest, TheFirstIdOfAHashStays) {
+TEST(StackIndexTest, FirstIdOfAHashIsKept) {
   StackIndex index;
   EXPECT_EQ(index.Find(5), 0U);
   index.Insert(5, 1);
@@ -20,14 +20,14 @@ TEST(StackIndexTest, TheFirstIdOfAHashStays) {
 }
 
 // Hashes that differ only in their upper bits have the same slot in any table.
-TEST(StackIndexTest, HashesThatFallIntoOnePlaceAreToldApart) {
+TEST(StackIndexTest, CollidingHashesAreDistinguished) {
   StackIndex index;
   for (uint64_t i = 1; i <= 100; ++i) index.Insert(i << 40 | 0xfff, static_cast<uint32_t>(i));
   for (uint64_t i = 1; i <= 100; ++i) EXPECT_EQ(index.Find(i << 40 | 0xfff), i);
   EXPECT_EQ(index.Find(uint64_t{101} << 40 | 0xfff), 0U);
 }
 
-TEST(StackIndexTest, AllAreFoundWhileTheTableGrows) {
+TEST(StackIndexTest, StacksAreFoundWhileTheTableGrows) {
   constexpr uint64_t kStacks = 50'000;  // the first table has 4,096 places
   StackIndex index;
   std::atomic<uint64_t> inserted = 0;

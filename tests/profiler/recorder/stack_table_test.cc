@@ -21,13 +21,13 @@ std::string Functions(const trace::TraceReader& reader, StackId stack) {
   return names;
 }
 
-TEST(StackTableTest, StacksComeBackInnermostFirst) {
+TEST(StackTableTest, StacksAreReadInnermostFirst) {
   RecordedRun run;
   const StackId stack = run.recorder().stacks().Intern(FramesOf({3, 2, 1}));
   EXPECT_EQ(Functions(run.Reader(), stack), "f3 f2 f1 ");
 }
 
-TEST(StackTableTest, AnEmptyStackIsNone) {
+TEST(StackTableTest, EmptyStackIsZero) {
   RecordedRun run;
   EXPECT_EQ(run.recorder().stacks().Intern({}), 0U);
 }
@@ -42,7 +42,7 @@ TEST(StackTableTest, OnlyUnseenFramesAreSymbolized) {
   EXPECT_EQ(run.symbolizer().calls(), 4);
 }
 
-TEST(StackTableTest, OrderDepthAndInstructionTellStacksApart) {
+TEST(StackTableTest, StacksDifferByOrderDepthAndInstruction) {
   RecordedRun run;
   std::vector<RawFrame> moved = FramesOf({3, 2, 1});
   moved[0].instruction = 2;
@@ -55,7 +55,7 @@ TEST(StackTableTest, OrderDepthAndInstructionTellStacksApart) {
   EXPECT_EQ(stacks.size(), 6U);
 }
 
-TEST(StackTableTest, HiddenFramesAreLeftOut) {
+TEST(StackTableTest, HiddenFramesAreOmitted) {
   RecordedRun run;
   run.symbolizer().Hide(2);
   const StackId stack = run.recorder().stacks().Intern(FramesOf({3, 2, 1}));
@@ -63,14 +63,14 @@ TEST(StackTableTest, HiddenFramesAreLeftOut) {
   EXPECT_EQ(run.recorder().stacks().Intern(FramesOf({3, 1})), stack);
 }
 
-TEST(StackTableTest, AStackOfHiddenFramesAloneStays) {
+TEST(StackTableTest, StackOfOnlyHiddenFramesIsKept) {
   RecordedRun run;
   run.symbolizer().Hide(2);
   const StackId stack = run.recorder().stacks().Intern(FramesOf({2, 2}));
   EXPECT_EQ(Functions(run.Reader(), stack), "f2 f2 ");
 }
 
-TEST(StackTableTest, OneFrameStacksAreToldApart) {
+TEST(StackTableTest, StacksOfOneFrameAreDistinguished) {
   RecordedRun run;
   std::vector<RawFrame> line = FramesOf({1});
   const StackId first = run.recorder().stacks().Intern(line);
@@ -78,7 +78,7 @@ TEST(StackTableTest, OneFrameStacksAreToldApart) {
   EXPECT_NE(run.recorder().stacks().Intern(line), first);
 }
 
-TEST(StackTableTest, ManyStacksOutliveGrowthOfTheIndex) {
+TEST(StackTableTest, StacksSurviveGrowthOfTheIndex) {
   RecordedRun run;
   std::vector<StackId> ids;
   for (uintptr_t i = 1; i <= 10'000; ++i) {

@@ -37,7 +37,7 @@ class TagScopesTest : public testing::Test {
   TagScopes scopes_{log_, contexts_};
 };
 
-TEST_F(TagScopesTest, ATagMayEndInAnotherModuleThanItBeganIn) {
+TEST_F(TagScopesTest, TagMayEndInAnotherModule) {
   scopes_.PushTag("policy");
   scopes_.PushModule("model.layers.0");
   EXPECT_EQ(Now(), "policy model.layers.0 0");
@@ -47,7 +47,7 @@ TEST_F(TagScopesTest, ATagMayEndInAnotherModuleThanItBeganIn) {
   EXPECT_EQ(Now(), "  0");
 }
 
-TEST_F(TagScopesTest, AnInnerTagIsNamedWithTheOuterOnes) {
+TEST_F(TagScopesTest, NestedTagsAreJoined) {
   scopes_.PushTag("run");
   scopes_.PushTag("policy");
   scopes_.PushTag("adapter");
@@ -56,7 +56,7 @@ TEST_F(TagScopesTest, AnInnerTagIsNamedWithTheOuterOnes) {
   EXPECT_EQ(Now(), "run/policy  0");
 }
 
-TEST_F(TagScopesTest, ARoleHoldsUntilItIsLeft) {
+TEST_F(TagScopesTest, RoleAppliesUntilItIsPopped) {
   scopes_.PushRole(Role::kParameter);
   scopes_.PushRole(Role::kGradient);
   EXPECT_EQ(Now(), "  " + std::to_string(static_cast<int>(Role::kGradient)));
@@ -66,7 +66,7 @@ TEST_F(TagScopesTest, ARoleHoldsUntilItIsLeft) {
   EXPECT_EQ(Now(), "  0");
 }
 
-TEST_F(TagScopesTest, APopWithoutAPushDoesNothing) {
+TEST_F(TagScopesTest, PopWithoutPushDoesNothing) {
   scopes_.PopTag();
   scopes_.PopModule();
   scopes_.PopRole();
@@ -76,7 +76,7 @@ TEST_F(TagScopesTest, APopWithoutAPushDoesNothing) {
   EXPECT_EQ(Now(), "policy model 0");
 }
 
-TEST_F(TagScopesTest, PastTheDeepestAModuleOrRoleAddsNothingAndItsPopMatches) {
+TEST_F(TagScopesTest, ModulesAndRolesBeyondTheMaximumDepthAreIgnored) {
   for (uint32_t i = 0; i < TagScopes::kMaxDepth; ++i) {
     scopes_.PushModule("inside");
     scopes_.PushRole(Role::kParameter);
@@ -96,7 +96,7 @@ TEST_F(TagScopesTest, PastTheDeepestAModuleOrRoleAddsNothingAndItsPopMatches) {
   EXPECT_EQ(Now(), "  0");
 }
 
-TEST_F(TagScopesTest, AScopeIsEnteredOnAnotherThreadAndLeftAgain) {
+TEST_F(TagScopesTest, ScopeIsEnteredOnAnotherThreadAndLeftAgain) {
   scopes_.PushTag("policy");
   scopes_.PushModule("model");
   const ScopeId mine = scopes_.CurrentScope();
@@ -114,7 +114,7 @@ TEST_F(TagScopesTest, AScopeIsEnteredOnAnotherThreadAndLeftAgain) {
   }).join();
 }
 
-TEST_F(TagScopesTest, AScopeByNameReplacesBothOwnerAndModule) {
+TEST_F(TagScopesTest, ScopeByNameReplacesOwnerAndModule) {
   scopes_.PushTag("run");
   scopes_.PushModule("model");
   scopes_.EnterScope("loader", "");
@@ -123,7 +123,7 @@ TEST_F(TagScopesTest, AScopeByNameReplacesBothOwnerAndModule) {
   EXPECT_EQ(Now(), "run model 0");
 }
 
-TEST_F(TagScopesTest, EachChangeOfAnOwnerIsAnEventOfItsThread) {
+TEST_F(TagScopesTest, OwnerChangesAreEventsOfTheirThread) {
   scopes_.PushTag("run");
   scopes_.PushModule("model");
   scopes_.PushTag("policy");
@@ -142,7 +142,7 @@ TEST_F(TagScopesTest, EachChangeOfAnOwnerIsAnEventOfItsThread) {
 }
 
 // A process has one recorder at a time; a forked child makes another one.
-TEST_F(TagScopesTest, AThreadForgetsWhatItPushedToAnother) {
+TEST_F(TagScopesTest, NewRecorderStartsWithoutTags) {
   scopes_.PushTag("before");
   LoggedTrace other_trace;
   ContextTable other_contexts;
@@ -151,14 +151,14 @@ TEST_F(TagScopesTest, AThreadForgetsWhatItPushedToAnother) {
   EXPECT_EQ(scopes_.CurrentScope(), 0U);
 }
 
-TEST_F(TagScopesTest, TheStackTravelsBesideTheScope) {
+TEST_F(TagScopesTest, ContextHasStackAndScope) {
   scopes_.PushTag("policy");
   const AllocationContext context = contexts_.Unpack(scopes_.CurrentContext(/*stack=*/77));
   EXPECT_EQ(context.stack, 77U);
   EXPECT_NE(context.owner, 0U);
 }
 
-TEST_F(TagScopesTest, WithoutBackwardPassesNoForwardIsKnown) {
+TEST_F(TagScopesTest, ForwardScopesAreNotKeptWithoutBackwardPasses) {
   scopes_.PushTag("policy");
   EXPECT_EQ(scopes_.OfForward(0), 0U);
 }

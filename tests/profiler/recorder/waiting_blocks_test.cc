@@ -48,7 +48,7 @@ TEST_F(WaitingBlocksTest, EachBlockIsTakenOnceInAnyOrder) {
   EXPECT_EQ(Take(DeviceAddress{0x2000}), 0U);
 }
 
-TEST_F(WaitingBlocksTest, CardsHaveAddressesOfTheirOwn) {
+TEST_F(WaitingBlocksTest, CardsHaveSeparateAddresses) {
   Add(DeviceAddress{0x1000}, 1);
   Add(DeviceAddress{0x1000}, 2, kOtherCard);
   EXPECT_EQ(Take(DeviceAddress{0x1000}), 1U);
@@ -56,7 +56,7 @@ TEST_F(WaitingBlocksTest, CardsHaveAddressesOfTheirOwn) {
 }
 
 // The completion was lost, and the address was given to another block.
-TEST_F(WaitingBlocksTest, TheLatestRequestOfAnAddressCounts) {
+TEST_F(WaitingBlocksTest, LatestRequestOfAnAddressCounts) {
   Add(DeviceAddress{0x1000}, 1);
   Add(DeviceAddress{0x2000}, 2);
   Add(DeviceAddress{0x1000}, 3);

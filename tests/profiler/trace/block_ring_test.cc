@@ -18,7 +18,7 @@ uint64_t Next(BlockRing& ring, bool stays = false) {
   return (ring.Next(stays) - kBegin) / kBlockBytes;
 }
 
-TEST(BlockRingTest, BlocksLieBehindEachOtherUntilTheFileIsFull) {
+TEST(BlockRingTest, BlocksFollowEachOtherUntilTheFileIsFull) {
   BlockRing ring = RingOf(3);
   for (uint64_t place = 0; place < 3; ++place) {
     EXPECT_EQ(Next(ring), place);
@@ -28,7 +28,7 @@ TEST(BlockRingTest, BlocksLieBehindEachOtherUntilTheFileIsFull) {
   EXPECT_EQ(ring.end(), ring.limit());
 }
 
-TEST(BlockRingTest, RoomForHalfABlockIsNotUsed) {
+TEST(BlockRingTest, PartialBlockAtTheEndIsNotUsed) {
   BlockRing ring(kBegin, kBegin + 2 * kBlockBytes + kBlockBytes / 2);
   Next(ring);
   Next(ring);
@@ -37,7 +37,7 @@ TEST(BlockRingTest, RoomForHalfABlockIsNotUsed) {
 }
 
 // Tests the drawing in the header.
-TEST(BlockRingTest, TheOldestBlockOfEventsGoesAndDefinitionsStay) {
+TEST(BlockRingTest, OldestEventBlockIsDroppedAndDefinitionsStay) {
   BlockRing ring = RingOf(5);
   EXPECT_EQ(Next(ring), 0U);
   EXPECT_EQ(Next(ring), 1U);

@@ -64,7 +64,7 @@ class CheckpointRecordsTest : public testing::Test {
   CheckpointRecords checkpoint_{blocks_};
 };
 
-TEST_F(CheckpointRecordsTest, TheEndSaysHowMuchWasSaidAgain) {
+TEST_F(CheckpointRecordsTest, EndRecordCountsRestatedRecords) {
   checkpoint_.Begin(40, 4000);
   checkpoint_.Restate(Alive{});
   checkpoint_.Restate(Map{});
@@ -72,7 +72,7 @@ TEST_F(CheckpointRecordsTest, TheEndSaysHowMuchWasSaidAgain) {
   EXPECT_THAT(Records(), ElementsAre("begin 40 at 4000", "restated", "restated", "end of 2"));
 }
 
-TEST_F(CheckpointRecordsTest, ASecondBeginGivesTheFirstUp) {
+TEST_F(CheckpointRecordsTest, SecondBeginAbandonsTheFirst) {
   checkpoint_.Begin(40, 4000);
   checkpoint_.Restate(Alive{});
   checkpoint_.Begin(50, 5000);
@@ -82,7 +82,7 @@ TEST_F(CheckpointRecordsTest, ASecondBeginGivesTheFirstUp) {
 }
 
 // A reader that began earlier skips restated records.
-TEST_F(CheckpointRecordsTest, EventsMeanwhileAreDecodedWithoutWhatIsSaidAgain) {
+TEST_F(CheckpointRecordsTest, EventsAreDecodedIndependentlyOfRestatedRecords) {
   Write(1, 1_MiB);
   checkpoint_.Begin(1, 0);
   Write(2, 2_MiB);
@@ -94,7 +94,7 @@ TEST_F(CheckpointRecordsTest, EventsMeanwhileAreDecodedWithoutWhatIsSaidAgain) {
                                      "#3 3145728", "end of 1", "#4 4194304"));
 }
 
-TEST_F(CheckpointRecordsTest, WhatWasSaidAgainIsWholeOnItsOwn) {
+TEST_F(CheckpointRecordsTest, RestatedRecordsAreDecodedOnTheirOwn) {
   Write(1, 1_MiB);
   checkpoint_.Begin(1, 0);
   Write(2, 2_MiB);
@@ -116,7 +116,7 @@ TEST_F(CheckpointRecordsTest, WhatWasSaidAgainIsWholeOnItsOwn) {
   EXPECT_THAT(restated, ElementsAre("3 7", "3 9"));
 }
 
-TEST_F(CheckpointRecordsTest, WithoutRoomThereIsNoEndAndNothingElse) {
+TEST_F(CheckpointRecordsTest, NothingIsWrittenWithoutRoom) {
   checkpoint_.Begin(1, 0);
   blocks_.Abandon();
   checkpoint_.Restate(Alive{});

@@ -46,14 +46,14 @@ TEST_F(DefinitionWriterTest, EachStringIsDefinedOnce) {
   EXPECT_EQ(definitions_.Text(reference), "reference");
 }
 
-TEST_F(DefinitionWriterTest, NoTextIsNumberZeroAndIsNotWritten) {
+TEST_F(DefinitionWriterTest, EmptyTextIsZeroAndIsNotWritten) {
   EXPECT_EQ(definitions_.String(""), 0U);
   EXPECT_EQ(definitions_.Text(0), "");
   EXPECT_EQ(definitions_.Text(77), "(lost)");
   EXPECT_EQ(blocks_.begun(), 0U);
 }
 
-TEST_F(DefinitionWriterTest, AStringIsCutAt16KiB) {
+TEST_F(DefinitionWriterTest, StringIsTruncatedAt16KiB) {
   const std::string most(16 << 10, 'x');
   const StringId id = definitions_.String(most + "and more");
   EXPECT_EQ(definitions_.String(most), id);
@@ -61,7 +61,7 @@ TEST_F(DefinitionWriterTest, AStringIsCutAt16KiB) {
 }
 
 // A reader of any prefix of the file can resolve the ids of its last record.
-TEST_F(DefinitionWriterTest, ADefinitionComesAfterWhatItRefersTo) {
+TEST_F(DefinitionWriterTest, DefinitionFollowsWhatItRefersTo) {
   const StackId outer = definitions_.DefineStack(0, FrameAt(10));
   definitions_.DefineStack(outer, FrameAt(20));
   EXPECT_THAT(Kinds(), ElementsAre(kString, kString, kFrame, kStack, kFrame, kStack));
@@ -81,7 +81,7 @@ TEST_F(DefinitionWriterTest, StacksShareTheirCallers) {
               ElementsAre(FieldsAre("train.py", "step", 30U), FieldsAre("train.py", "step", 10U)));
 }
 
-TEST(DefinitionWriterWithoutAFileTest, NamesAndStacksAreToldApartAllTheSame) {
+TEST(DefinitionWriterWithoutAFileTest, NamesAndStacksAreStillDistinguished) {
   RecordBlocks blocks(absl::UnavailableError("no file"));
   DefinitionWriter definitions(blocks);
   const StringId policy = definitions.String("policy");
@@ -108,7 +108,7 @@ class KeptDefinitionsTest : public DefinitionWriterTest {
   }
 };
 
-TEST_F(KeptDefinitionsTest, PastTheirShareOfTheFileNewNamesAreNone) {
+TEST_F(KeptDefinitionsTest, NewNamesBeyondTheirShareAreZero) {
   const StringId before = definitions_.String("before");
   const FrameId frame = FrameAt(10);
   const StackId outer = definitions_.DefineStack(0, frame);

@@ -35,7 +35,7 @@ class FrontPagesTest : public testing::TestWithParam<bool> {
   std::unique_ptr<TraceFile> file_;
 };
 
-TEST_P(FrontPagesTest, TheLatestSummaryIsRead) {
+TEST_P(FrontPagesTest, LatestSummaryIsRead) {
   EXPECT_EQ(Summary(), "none");
   front().WriteSummary("first", 10);
   EXPECT_EQ(Summary(), "first");
@@ -46,7 +46,7 @@ TEST_P(FrontPagesTest, TheLatestSummaryIsRead) {
 }
 
 // The process may be killed while it writes a summary.
-TEST_P(FrontPagesTest, TheSummaryBeforeTheLastStaysWhole) {
+TEST_P(FrontPagesTest, PreviousSummaryStaysReadable) {
   front().WriteSummary("first", 10);
   front().WriteSummary("second", 20);
   const size_t second = FirstPageOf(path_).summary_offset + kSummaryBytes;
@@ -57,13 +57,13 @@ TEST_P(FrontPagesTest, TheSummaryBeforeTheLastStaysWhole) {
   EXPECT_EQ(*ReadSummary(damaged), "first");
 }
 
-TEST_P(FrontPagesTest, ASummaryMayFillItsBlock) {
+TEST_P(FrontPagesTest, SummaryMayFillItsBlock) {
   const std::string most(FrontPages::kSummaryText, 'x');
   front().WriteSummary(most, 10);
   EXPECT_EQ(Summary(), most);
 }
 
-TEST_P(FrontPagesTest, TheFirstReasonOfALossStays) {
+TEST_P(FrontPagesTest, FirstReasonOfALossIsKept) {
   front().NoteLoss(1, "the disk is full");
   front().NoteLoss(2, "something else");
   const FileHeader page = FirstPageOf(path_);
@@ -71,13 +71,13 @@ TEST_P(FrontPagesTest, TheFirstReasonOfALossStays) {
   EXPECT_STREQ(page.lost_reason.data(), "the disk is full");
 }
 
-TEST_P(FrontPagesTest, AReasonIsCutWhereItsFieldEnds) {
+TEST_P(FrontPagesTest, ReasonIsTruncatedToItsField) {
   front().NoteLoss(1, std::string(1000, 'x'));
   const FileHeader page = FirstPageOf(path_);
   EXPECT_EQ(std::string(page.lost_reason.data()).size(), page.lost_reason.size() - 1);
 }
 
-TEST_P(FrontPagesTest, NothingIsWrittenOnceTheFileIsLetGo) {
+TEST_P(FrontPagesTest, NothingIsWrittenAfterTheFileIsAbandoned) {
   file_->Abandon();
   const std::string before = ReadBytes(path_);
   front().WriteSummary("late", 10);
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Pages, FrontPagesTest, testing::Bool(),
                          [](const auto& is) { return is.param ? "Shared" : "Written"; });
 
 // Without a shared page each loss would cost a system call.
-TEST(WrittenFrontPagesTest, LossesAreToldAtEachPowerOfTwo) {
+TEST(WrittenFrontPagesTest, LossesAreWrittenAtEachPowerOfTwo) {
   const TemporaryFolder folder;
   const std::string path = folder.File("run.trace");
   const auto file = *TraceFile::Create(path, {}, {.map_pages = false});
@@ -108,7 +108,7 @@ class MarkRequestTest : public testing::Test {
   const std::string path_ = folder_.File("run.trace");
 };
 
-TEST_F(MarkRequestTest, EachRequestHasANumberAndIsMadeOnceThatIsReached) {
+TEST_F(MarkRequestTest, RequestsAreNumberedAndMadeInOrder) {
   const auto file = *TraceFile::Create(path_, {}, {.with_summary = true});
   const auto first = MarkRequest::Make(path_);
   const auto second = MarkRequest::Make(path_);
@@ -121,7 +121,7 @@ TEST_F(MarkRequestTest, EachRequestHasANumberAndIsMadeOnceThatIsReached) {
   EXPECT_FALSE(second->is_made());
 }
 
-TEST_F(MarkRequestTest, ATraceThatHasEndedOrIsNoneIsRefused) {
+TEST_F(MarkRequestTest, EndedOrInvalidTraceIsRejected) {
   const auto file = *TraceFile::Create(path_, {}, {.with_summary = true});
   file->Finish(0);
   EXPECT_TRUE(absl::IsFailedPrecondition(MarkRequest::Make(path_).status()));

@@ -25,7 +25,7 @@ std::string Picture(const LabelRanges& labels) {
   return picture;
 }
 
-TEST(LabelRangesTest, LatestLabelWinsWhereItReaches) {
+TEST(LabelRangesTest, LatestLabelWinsInItsRange) {
   LabelRanges labels;
   labels.State(0, 10, {.role = Role::kParameter});
   labels.State(4, 6, {.role = Role::kGradient});
@@ -36,7 +36,7 @@ TEST(LabelRangesTest, LatestLabelWinsWhereItReaches) {
   EXPECT_EQ(Picture(labels), "pppppppppppppppppppp");
 }
 
-TEST(LabelRangesTest, GapsBetweenLabelsAreFilled) {
+TEST(LabelRangesTest, LaterLabelFillsGapsBetweenEarlierOnes) {
   LabelRanges labels;
   labels.State(2, 4, {.role = Role::kParameter});
   labels.State(8, 10, {.role = Role::kParameter});
@@ -44,7 +44,7 @@ TEST(LabelRangesTest, GapsBetweenLabelsAreFilled) {
   EXPECT_EQ(Picture(labels), "gggggggggggg........");
 }
 
-TEST(LabelRangesTest, AnEmptyFieldStatesNothing) {
+TEST(LabelRangesTest, EmptyFieldKeepsTheEarlierValue) {
   LabelRanges labels;
   labels.State(0, 4, {.role = Role::kParameter, .owner = 7, .path = 8});
   labels.State(0, 4, {.owner = 9});
@@ -56,14 +56,14 @@ TEST(LabelRangesTest, AnEmptyFieldStatesNothing) {
   EXPECT_EQ(ranges[0].label.path, 8U);
 }
 
-TEST(LabelRangesTest, ForgottenRangesLeaveTheirNeighbours) {
+TEST(LabelRangesTest, ForgettingARangeKeepsItsNeighbours) {
   LabelRanges labels;
   labels.State(0, 20, {.role = Role::kParameter});
   labels.Forget(5, 15);
   EXPECT_EQ(Picture(labels), "ppppp..........ppppp");
 }
 
-TEST(LabelRangesTest, RandomStatementsEqualBytesPaintedOneByOne) {
+TEST(LabelRangesTest, RandomLabelsAgreeWithABytewiseModel) {
   std::mt19937 random(5);
   LabelRanges labels;
   std::string painted(20, '.');

@@ -30,7 +30,7 @@ TEST(MappedRangesTest, NeighboursAreJoined) {
   EXPECT_EQ(mapped.bytes(), 12U);
 }
 
-TEST(MappedRangesTest, AnAddressIsContainedUpToTheEnd) {
+TEST(MappedRangesTest, ContainsExcludesTheEndAddress) {
   MappedRanges mapped;
   mapped.Map(4, 4);
   mapped.Map(10, 2);
@@ -39,7 +39,7 @@ TEST(MappedRangesTest, AnAddressIsContainedUpToTheEnd) {
   EXPECT_EQ(picture, Picture(mapped));
 }
 
-TEST(MappedRangesTest, UnmappingTheMiddleLeavesBothEnds) {
+TEST(MappedRangesTest, UnmappingTheMiddleKeepsBothEnds) {
   MappedRanges mapped;
   mapped.Map(0, 16);
   mapped.Unmap(4, 8);
@@ -47,13 +47,13 @@ TEST(MappedRangesTest, UnmappingTheMiddleLeavesBothEnds) {
   EXPECT_EQ(mapped.bytes(), 8U);
 }
 
-TEST(MappedRangesTest, ARangeThatWrapsAroundIsIgnored) {
+TEST(MappedRangesTest, WrappingRangeIsIgnored) {
   MappedRanges mapped;
   mapped.Map(~uint64_t{0} - 3, 16);
   EXPECT_EQ(mapped.bytes(), 0U);
 }
 
-TEST(MappedRangesTest, RandomMapsEqualBytesPaintedOneByOne) {
+TEST(MappedRangesTest, RandomMapsAgreeWithABytewiseModel) {
   std::mt19937 random(7);
   MappedRanges mapped;
   std::string painted(16, '.');

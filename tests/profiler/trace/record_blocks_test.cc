@@ -76,7 +76,7 @@ class RecordBlocksTest : public testing::TestWithParam<bool> {
   std::unique_ptr<RecordBlocks> blocks_;
 };
 
-TEST_P(RecordBlocksTest, RoomIsPartOfTheFileOnceItIsCommitted) {
+TEST_P(RecordBlocksTest, RecordsAreInTheFileOnceCommitted) {
   Begin();
   uint8_t* room = blocks_->EventRoom(3);
   std::ranges::copy(std::string_view("abc"), room);
@@ -87,7 +87,7 @@ TEST_P(RecordBlocksTest, RoomIsPartOfTheFileOnceItIsCommitted) {
   EXPECT_EQ(BlocksOf(path_).at(0).records, "abc");
 }
 
-TEST_P(RecordBlocksTest, ABlockIsFilledToItsLastByteAndSealed) {
+TEST_P(RecordBlocksTest, BlockIsFilledToItsLastByteAndSealed) {
   Begin();
   Put(kFull - 10);
   Put(10, 'z');
@@ -103,7 +103,7 @@ TEST_P(RecordBlocksTest, ABlockIsFilledToItsLastByteAndSealed) {
 }
 
 // format.md: a reader can begin at any block, so nothing in it refers to earlier blocks.
-TEST_P(RecordBlocksTest, DeltasBeginAnewWithEachBlock) {
+TEST_P(RecordBlocksTest, DeltasRestartWithEachBlock) {
   Begin();
   Put(kFull);
   blocks_->delta() = {.sequence = 500, .time_ns = 7000, .address = 0x1000, .far = 0x2000};
@@ -117,7 +117,7 @@ TEST_P(RecordBlocksTest, DeltasBeginAnewWithEachBlock) {
   EXPECT_EQ(blocks_->restated_delta().address, 0U);
 }
 
-TEST_P(RecordBlocksTest, BlocksAscendEvenIfNoEventCameBetween) {
+TEST_P(RecordBlocksTest, BlockNumbersAscendWithoutEventsBetween) {
   Begin();
   for (int i = 0; i < 3; ++i) Put(kFull);  // restated records, which use no sequence number
   std::vector<uint64_t> first;
@@ -125,7 +125,7 @@ TEST_P(RecordBlocksTest, BlocksAscendEvenIfNoEventCameBetween) {
   EXPECT_THAT(first, ElementsAre(1, 2, 3));
 }
 
-TEST_P(RecordBlocksTest, ClosingCutsTheFileBehindTheLastRecord) {
+TEST_P(RecordBlocksTest, ClosingTruncatesTheFileAfterTheLastRecord) {
   Begin();
   Put(kFull);
   Put(100);
@@ -141,7 +141,7 @@ TEST_P(RecordBlocksTest, ClosingCutsTheFileBehindTheLastRecord) {
 }
 
 // A forked child of which we were not told exits and destroys its copy.
-TEST_P(RecordBlocksTest, AnotherProcessDoesNotEndTheFile) {
+TEST_P(RecordBlocksTest, AnotherProcessDoesNotCloseTheFile) {
   Begin();
   Put(100);
   const pid_t child = fork();
@@ -155,7 +155,7 @@ TEST_P(RecordBlocksTest, AnotherProcessDoesNotEndTheFile) {
   EXPECT_EQ(BlocksOf(path_).at(0).records.substr(100), "z");
 }
 
-TEST_P(RecordBlocksTest, AnAbandonedFileStaysAsItIs) {
+TEST_P(RecordBlocksTest, AbandonedFileIsUnchanged) {
   Begin();
   Put(100);
   const std::string before = ReadBytes(path_);
@@ -166,7 +166,7 @@ TEST_P(RecordBlocksTest, AnAbandonedFileStaysAsItIs) {
   EXPECT_EQ(ReadBytes(path_), before);
 }
 
-TEST_P(RecordBlocksTest, ADeletedFileStopsRecordingAtTheNextGrowth) {
+TEST_P(RecordBlocksTest, DeletedFileStopsRecordingAtTheNextGrowth) {
   Begin();
   Put(100);
   std::filesystem::remove(path_);
@@ -176,7 +176,7 @@ TEST_P(RecordBlocksTest, ADeletedFileStopsRecordingAtTheNextGrowth) {
   EXPECT_EQ(blocks_->DefinitionRoom(1), nullptr);
 }
 
-TEST_P(RecordBlocksTest, LossIsSaidInTheFirstPageAndToldOnce) {
+TEST_P(RecordBlocksTest, LossIsWrittenToTheFirstPageAndReturnedOnce) {
   Begin();
   Put(100);
   CloseDescriptor();
@@ -190,7 +190,7 @@ TEST_P(RecordBlocksTest, LossIsSaidInTheFirstPageAndToldOnce) {
   EXPECT_THAT(std::string(page.lost_reason.data()), testing::HasSubstr("closed the descriptor"));
 }
 
-TEST_P(RecordBlocksTest, EventsAndDefinitionsOfAFileThatKeepsAllShareItsBlocks) {
+TEST_P(RecordBlocksTest, FileThatKeepsEverythingMixesEventsAndDefinitions) {
   Begin();
   Put(2);
   PutDefinition(3);
@@ -201,7 +201,7 @@ TEST_P(RecordBlocksTest, EventsAndDefinitionsOfAFileThatKeepsAllShareItsBlocks) 
 }
 
 // A reader that finds an event must find the definitions it refers to.
-TEST_P(RecordBlocksTest, ADefinitionOfAFileThatDropsBlocksIsInTheFileAtOnce) {
+TEST_P(RecordBlocksTest, FileThatDropsBlocksWritesDefinitionsAtOnce) {
   Begin(kKept);
   Put(2);
   PutDefinition(3);
@@ -213,7 +213,7 @@ TEST_P(RecordBlocksTest, ADefinitionOfAFileThatDropsBlocksIsInTheFileAtOnce) {
 }
 
 // The file has 63 blocks: 4 MiB without the first page and the block that describes the process.
-TEST_P(RecordBlocksTest, TheOldestEventsGoOnceTheFileIsFull) {
+TEST_P(RecordBlocksTest, FullFileDropsTheOldestEvents) {
   Begin(kKept);
   EXPECT_EQ(blocks_->kept(), 63U);
   for (uint64_t sequence = 1; sequence <= 64; ++sequence) {
@@ -228,7 +228,7 @@ TEST_P(RecordBlocksTest, TheOldestEventsGoOnceTheFileIsFull) {
   EXPECT_LE(std::filesystem::file_size(path_), kKept);
 }
 
-TEST_P(RecordBlocksTest, ABlockInThePlaceOfAnOlderOneBeginsEmpty) {
+TEST_P(RecordBlocksTest, ReusedBlockBeginsEmpty) {
   Begin(kKept);
   for (int i = 0; i < 63; ++i) Put(kFull);
   ASSERT_NE(blocks_->EventRoom(1), nullptr);
@@ -237,7 +237,7 @@ TEST_P(RecordBlocksTest, ABlockInThePlaceOfAnOlderOneBeginsEmpty) {
   EXPECT_EQ(begun.committed, 0U);
 }
 
-TEST_P(RecordBlocksTest, DefinitionsAreFullOnceTheirQuarterIsFilled) {
+TEST_P(RecordBlocksTest, DefinitionsAreFullAtAQuarterOfTheFile) {
   Begin(kKept);
   Put(1);
   uint64_t definitions = 0;
@@ -254,7 +254,7 @@ INSTANTIATE_TEST_SUITE_P(Pages, RecordBlocksTest, testing::Bool(),
 // A system call for each event would cost too much, so frequent ones are collected.
 class WrittenBlocksTest : public RecordBlocksTest {};
 
-TEST_P(WrittenBlocksTest, FrequentEventsAreWrittenFourKibibytesAtATime) {
+TEST_P(WrittenBlocksTest, FrequentEventsAreWrittenInFourKibibytePieces) {
   Begin();
   Put(4000 - sizeof(BlockHeader), 'a', /*at_once=*/false);
   EXPECT_EQ(BlocksOf(path_).at(0).header.committed, 0U);
@@ -266,7 +266,7 @@ TEST_P(WrittenBlocksTest, FrequentEventsAreWrittenFourKibibytesAtATime) {
   EXPECT_EQ(BlocksOf(path_).at(0).records.substr(4200 - sizeof(BlockHeader)), "ccccccccccd");
 }
 
-TEST_P(WrittenBlocksTest, WhatWaitedToBeWrittenIsLostWithTheFile) {
+TEST_P(WrittenBlocksTest, UnwrittenEventsAreLostWithTheFile) {
   Begin();
   Put(100, 'a', /*at_once=*/true);
   for (int i = 0; i < 3; ++i) Put(100, 'b', /*at_once=*/false);
@@ -278,7 +278,7 @@ TEST_P(WrittenBlocksTest, WhatWaitedToBeWrittenIsLostWithTheFile) {
 INSTANTIATE_TEST_SUITE_P(Pages, WrittenBlocksTest, testing::Values(false),
                          [](const auto&) { return "Written"; });
 
-TEST(RecordBlocksWithoutAFileTest, NothingHasRoomAndTheReasonIsToldOnce) {
+TEST(RecordBlocksWithoutAFileTest, NoRoomIsGivenAndTheReasonIsReturnedOnce) {
   RecordBlocks blocks(absl::PermissionDeniedError("may not write there"));
   EXPECT_EQ(blocks.EventRoom(1), nullptr);
   EXPECT_EQ(blocks.DefinitionRoom(1), nullptr);

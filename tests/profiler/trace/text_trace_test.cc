@@ -28,7 +28,7 @@ class TextTraceTest : public testing::Test {
   const std::string path_ = folder_.File("text.trace");
 };
 
-TEST_F(TextTraceTest, EveryKindOfLineIsReadAndPrinted) {
+TEST_F(TextTraceTest, EveryKindOfLineRoundTrips) {
   constexpr std::string_view kText =
       R"(info command python train.py --lr 1e-4
 info host node7
@@ -55,7 +55,7 @@ info host node7
   EXPECT_EQ(Through(kText), kText);
 }
 
-TEST_F(TextTraceTest, UnitsAndDefaultsSaveTyping) {
+TEST_F(TextTraceTest, UnitsAndDefaultsAreAccepted) {
   EXPECT_EQ(Through("# two lines\n\nalloc 0 0x200 requested=5MiB\nfree 0 0x200\n"),
             "@1000 alloc 0 0x200 requested=5242880 allocated=5242880\n"
             "@2000 free_requested 0 0x200\n"
@@ -88,7 +88,7 @@ TEST_F(TextTraceTest, RandomEventsSurvive) {
   EXPECT_EQ(Through(text).size(), text.size());
 }
 
-TEST_F(TextTraceTest, WrongLinesAreNamed) {
+TEST_F(TextTraceTest, InvalidLinesAreNamed) {
   EXPECT_THAT(Complaint("step 1\nallocate 0 0x0"), HasSubstr("line 2: 'allocate' is not a kind"));
   EXPECT_THAT(Complaint("alloc 0 zero"), HasSubstr("'zero' is not a number"));
   EXPECT_THAT(Complaint("alloc 0"), HasSubstr("missing"));

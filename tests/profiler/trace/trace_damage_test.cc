@@ -69,7 +69,7 @@ class TraceDamageTest : public TraceFixture {
   const int memory_ = memfd_create("trace", MFD_CLOEXEC);
 };
 
-TEST_F(TraceDamageTest, CutAtAnyByteGivesTheLongestValidPrefix) {
+TEST_F(TraceDamageTest, TruncatedTraceGivesTheLongestValidPrefix) {
   const std::string whole = SmallTrace();
   const std::vector<std::string> all = Read();
   for (size_t size = 12; size < whole.size(); ++size) {
@@ -87,7 +87,7 @@ TEST_F(TraceDamageTest, CutAtAnyByteGivesTheLongestValidPrefix) {
   }
 }
 
-TEST_F(TraceDamageTest, CutAnywhereInALargeTraceLosesOnlyTheEnd) {
+TEST_F(TraceDamageTest, TruncatedLargeTraceLosesOnlyTheEnd) {
   const std::string whole = LargeTrace();
   size_t before = 0;
   for (size_t size = kPageBytes; size < whole.size(); size += 1013) {
@@ -101,7 +101,7 @@ TEST_F(TraceDamageTest, CutAnywhereInALargeTraceLosesOnlyTheEnd) {
   EXPECT_GT(before, 29'000U);
 }
 
-TEST_F(TraceDamageTest, TooShortOrForeignFilesAreNamed) {
+TEST_F(TraceDamageTest, FilesThatAreNotTracesAreRejected) {
   WriteBytes(path_, "");
   EXPECT_THAT(TraceReader::Open(path_).status().ToString(), HasSubstr("the file is empty"));
   WriteBytes(path_, "\x80\x02}q");
@@ -112,7 +112,7 @@ TEST_F(TraceDamageTest, TooShortOrForeignFilesAreNamed) {
   EXPECT_TRUE(absl::IsNotFound(TraceReader::Open(path_ + ".none").status()));
 }
 
-TEST_F(TraceDamageTest, LaterVersionsAndThoseBeforeTheReleaseAreRefusedByName) {
+TEST_F(TraceDamageTest, UnsupportedVersionsAreRejectedByNumber) {
   std::string bytes = SmallTrace();
   for (const uint32_t version : {kFormatVersion + 1, kOldestVersion - 1}) {
     bytes[8] = static_cast<char>(version);
@@ -141,7 +141,7 @@ TEST_F(TraceDamageTest, EveryFlippedBitIsHarmlessOrReported) {
   }
 }
 
-TEST_F(TraceDamageTest, ADamagedBlockCostsOnlyItself) {
+TEST_F(TraceDamageTest, DamagedBlockLosesOnlyItself) {
   const std::string whole = LargeTrace();
   const size_t blocks = (whole.size() - kInfoEnd + kBlockBytes - 1) / kBlockBytes;
   ASSERT_GE(blocks, 4U);
@@ -161,7 +161,7 @@ TEST_F(TraceDamageTest, ADamagedBlockCostsOnlyItself) {
 }
 
 // A process may be killed while it writes the header, whose bytes may arrive in any order.
-TEST_F(TraceDamageTest, ABlockThatWasBeingBegunIsNotDamage) {
+TEST_F(TraceDamageTest, UnfinishedBlockHeaderIsNotDamage) {
   Begin();
   WriteAllocations(100);
   const std::string open = ReadBytes(path_);
@@ -183,7 +183,7 @@ TEST_F(TraceDamageTest, ABlockThatWasBeingBegunIsNotDamage) {
   EXPECT_EQ(Open(hit).completeness().damaged_blocks, 1U) << "this one has records";
 }
 
-TEST_F(TraceDamageTest, RandomBytesNeverCrashTheReader) {
+TEST_F(TraceDamageTest, RandomBytesDoNotCrashTheReader) {
   std::mt19937_64 random(11);
   const std::string whole = LargeTrace();
   for (int round = 0; round < 300; ++round) {
@@ -197,7 +197,7 @@ TEST_F(TraceDamageTest, RandomBytesNeverCrashTheReader) {
   }
 }
 
-TEST_F(TraceDamageTest, ALongRunOfRandomRecordsInAnOpenBlockIsSurvived) {
+TEST_F(TraceDamageTest, RandomRecordsInAnOpenBlockDoNotCrashTheReader) {
   std::mt19937_64 random(12);
   for (int round = 0; round < 300; ++round) {
     std::string bytes = round == 0 ? SmallTrace() : ReadBytes(path_).substr(0, kInfoEnd);
@@ -238,7 +238,7 @@ TEST_F(TraceDamageTest, UnknownKindsOfBlocksAndRecordsAreSkipped) {
   EXPECT_TRUE(reader.completeness().whole());
 }
 
-TEST_F(TraceDamageTest, AnEventThatCannotBeInABlockWithARightChecksumEndsTheBlock) {
+TEST_F(TraceDamageTest, InvalidEventWithAValidChecksumEndsTheBlock) {
   LargeTrace();
   std::string bytes = ReadBytes(path_);
   BlockHeader header;

@@ -29,13 +29,13 @@ class TraceDescriptorTest : public testing::Test {
   TraceDescriptor file_{Open(path_), path_};
 };
 
-TEST_F(TraceDescriptorTest, BytesGoWhereTheyAreSaidTo) {
+TEST_F(TraceDescriptorTest, BytesAreWrittenAtTheirOffset) {
   ASSERT_TRUE(file_.WriteAll("abc", 3, 0).ok());
   ASSERT_TRUE(file_.WriteAll("xy", 2, 5).ok());
   EXPECT_EQ(ReadBytes(path_), std::string("abc\0\0xy", 7));
 }
 
-TEST_F(TraceDescriptorTest, AFileThatTookItsNumberIsNotTouched) {
+TEST_F(TraceDescriptorTest, FileThatTookOurDescriptorIsNotTouched) {
   GiveNumberToAnother();
   EXPECT_FALSE(file_.IsOurs());
   EXPECT_TRUE(file_.is_open());
@@ -48,7 +48,7 @@ TEST_F(TraceDescriptorTest, AFileThatTookItsNumberIsNotTouched) {
   close(fd);
 }
 
-TEST_F(TraceDescriptorTest, ClosedByTheProgramItIsNobodys) {
+TEST_F(TraceDescriptorTest, DescriptorClosedByTheProgramIsNotOurs) {
   close(file_.fd());
   EXPECT_FALSE(file_.IsOurs());
   const absl::Status status = file_.WriteAll("abc", 3, 0);
@@ -56,14 +56,14 @@ TEST_F(TraceDescriptorTest, ClosedByTheProgramItIsNobodys) {
   EXPECT_NE(std::string(status.message()).find(path_), std::string::npos);
 }
 
-TEST_F(TraceDescriptorTest, ADeletedFileMayNotGrow) {
+TEST_F(TraceDescriptorTest, DeletedFileMayNotGrow) {
   EXPECT_TRUE(file_.CheckLength(100).ok());
   unlink(path_.c_str());
   EXPECT_TRUE(absl::IsNotFound(file_.CheckLength(100)));
   EXPECT_TRUE(file_.IsOurs());
 }
 
-TEST_F(TraceDescriptorTest, ItsOwnFileIsClosed) {
+TEST_F(TraceDescriptorTest, OwnFileIsClosed) {
   const int fd = file_.fd();
   file_.Close();
   EXPECT_FALSE(file_.is_open());
@@ -71,7 +71,7 @@ TEST_F(TraceDescriptorTest, ItsOwnFileIsClosed) {
   EXPECT_EQ(fcntl(fd, F_GETFD), -1);
 }
 
-TEST_F(TraceDescriptorTest, AFailureSaysTheReasonOfTheSystemAndThePath) {
+TEST_F(TraceDescriptorTest, FailureHasTheSystemsReasonAndThePath) {
   const absl::Status status = file_.Failure("cannot extend the trace ", ENOSPC);
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_NE(std::string(status.message()).find("cannot extend the trace " + path_),

@@ -85,7 +85,7 @@ class TraceFaultTest : public TraceFixture, public testing::WithParamInterface<b
 INSTANTIATE_TEST_SUITE_P(Storage, TraceFaultTest, testing::Bool(),
                          [](const auto& which) { return which.param ? "SharedPages" : "Flushed"; });
 
-TEST_P(TraceFaultTest, AtTheFileSizeLimitRecordingStopsAndSaysSoOnce) {
+TEST_P(TraceFaultTest, RecordingStopsAtTheFileSizeLimitAndIsReportedOnce) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   Begin(Options());
@@ -100,7 +100,7 @@ TEST_P(TraceFaultTest, AtTheFileSizeLimitRecordingStopsAndSaysSoOnce) {
   ExpectAllAccountedFor(path_, "File too large");
 }
 
-TEST_P(TraceFaultTest, OnAFullDiskRecordingStopsAndSaysSoOnce) {
+TEST_P(TraceFaultTest, RecordingStopsOnAFullDiskAndIsReportedOnce) {
   const std::string disk = folder_.File("disk");
   std::filesystem::create_directory(disk);
   if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=1280k") != 0) {
@@ -114,7 +114,7 @@ TEST_P(TraceFaultTest, OnAFullDiskRecordingStopsAndSaysSoOnce) {
   umount(disk.c_str());
 }
 
-TEST_P(TraceFaultTest, ADeletedFileEndsRecording) {
+TEST_P(TraceFaultTest, DeletedFileEndsRecording) {
   Begin(Options());
   WriteAllocations(10);
   std::filesystem::remove(path_);
@@ -124,7 +124,7 @@ TEST_P(TraceFaultTest, ADeletedFileEndsRecording) {
   EXPECT_GT(writer_->loss().lost_events(), 0U);
 }
 
-TEST_P(TraceFaultTest, ADescriptorThatBecameTheProgramsIsNotTouched) {
+TEST_P(TraceFaultTest, DescriptorReusedByTheProgramIsNotTouched) {
   Begin(Options());
   WriteAllocations(1000);  // more than is kept in memory if pages cannot be shared
   const int descriptor = DescriptorOf(path_);
@@ -143,7 +143,7 @@ TEST_P(TraceFaultTest, ADescriptorThatBecameTheProgramsIsNotTouched) {
   close(opened);
 }
 
-TEST_P(TraceFaultTest, AForkedChildLeavesTheFileAlone) {
+TEST_P(TraceFaultTest, ForkedChildLeavesTheFileAlone) {
   Begin(Options());
   WriteAllocations(100);
   const int status = Wait(Fork([&] {
@@ -159,7 +159,7 @@ TEST_P(TraceFaultTest, AForkedChildLeavesTheFileAlone) {
   EXPECT_TRUE(State().whole());
 }
 
-TEST_P(TraceFaultTest, AChildThatWasNotToldDoesNotCloseTheParentsFile) {
+TEST_P(TraceFaultTest, ChildDoesNotCloseTheParentsFile) {
   Begin(Options());
   WriteAllocations(100);
   EXPECT_EQ(Wait(Fork([&] { writer_.reset(); })), 0);
@@ -169,7 +169,7 @@ TEST_P(TraceFaultTest, AChildThatWasNotToldDoesNotCloseTheParentsFile) {
   EXPECT_EQ(Read().size(), 200U);
 }
 
-TEST_P(TraceFaultTest, ASecondProcessOfTheSameNameGetsASibling) {
+TEST_P(TraceFaultTest, SecondProcessWithTheSameNameWritesASibling) {
   Begin(Options());
   EXPECT_TRUE(absl::IsAlreadyExists(TraceWriter::Open(path_, {}).status()));
   const std::string sibling = path_ + "." + std::to_string(getpid());
@@ -180,7 +180,7 @@ TEST_P(TraceFaultTest, ASecondProcessOfTheSameNameGetsASibling) {
   EXPECT_EQ((*third)->path(), sibling + ".2");
 }
 
-TEST_P(TraceFaultTest, ReplacingAFileThatIsStillWrittenHarmsNeither) {
+TEST_P(TraceFaultTest, OpenFileCanBeReplaced) {
   Begin(Options());
   WriteAllocations(100);
   auto second = *TraceWriter::Open(path_, {}, {.if_exists = IfExists::kReplace});
@@ -191,7 +191,7 @@ TEST_P(TraceFaultTest, ReplacingAFileThatIsStillWrittenHarmsNeither) {
   EXPECT_EQ(Read().size(), 1U);
 }
 
-TEST_P(TraceFaultTest, AFolderThatCannotBeWrittenIsNamed) {
+TEST_P(TraceFaultTest, UnwritableFolderIsNamed) {
   const auto nowhere = TraceWriter::Open(folder_.File("none/run.trace"), {}, Options());
   EXPECT_TRUE(absl::IsNotFound(nowhere.status()));
   if (geteuid() == 0) GTEST_SKIP() << "root may write into read-only folders";
@@ -241,7 +241,7 @@ class TraceKillTest : public TraceFixture {
   std::atomic<uint64_t>* published_;
 };
 
-TEST_F(TraceKillTest, WhatWasWrittenSurvivesAKillAtAnyInstant) {
+TEST_F(TraceKillTest, WrittenEventsSurviveAKillAtAnyTime) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 50; ++round) {
     KillAfter(std::chrono::microseconds(random() % 20'000), {});
@@ -257,7 +257,7 @@ TEST_F(TraceKillTest, WhatWasWrittenSurvivesAKillAtAnyInstant) {
   }
 }
 
-TEST_F(TraceKillTest, WithoutSharedPagesAKillCostsTheLastPage) {
+TEST_F(TraceKillTest, WithoutSharedPagesAKillLosesTheLastPage) {
   std::mt19937_64 random(6);
   for (int round = 0; round < 10; ++round) {
     KillAfter(std::chrono::microseconds(random() % 10'000), {.map_pages = false});
@@ -268,7 +268,7 @@ TEST_F(TraceKillTest, WithoutSharedPagesAKillCostsTheLastPage) {
   }
 }
 
-TEST_F(TraceKillTest, AFileIsReadableWhileItIsWritten) {
+TEST_F(TraceKillTest, FileIsReadableWhileItIsWritten) {
   const pid_t child = Fork([&] { WriteForEver({}, /*is_slow=*/true); });
   WaitForTheFirst();
   for (int round = 0; round < 30; ++round) {

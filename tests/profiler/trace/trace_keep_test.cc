@@ -71,7 +71,7 @@ class TraceKeepTest : public TraceFixture, public testing::WithParamInterface<bo
 INSTANTIATE_TEST_SUITE_P(Storage, TraceKeepTest, testing::Bool(),
                          [](const auto& which) { return which.param ? "SharedPages" : "Flushed"; });
 
-TEST_P(TraceKeepTest, TheLastPartStaysAndTheFileNeverGetsLarger) {
+TEST_P(TraceKeepTest, LastPartIsKeptAndTheFileDoesNotGrow) {
   Begin(Options());
   for (int part = 0; part < 5; ++part) {
     WriteEvents(kSeveralTimesTheFile / 5);
@@ -85,7 +85,7 @@ TEST_P(TraceKeepTest, TheLastPartStaysAndTheFileNeverGetsLarger) {
   EXPECT_TRUE(State().closed);
 }
 
-TEST_P(TraceKeepTest, WithoutAnEndTheLastPartIsThereToo) {
+TEST_P(TraceKeepTest, LastPartIsKeptIfTheTraceIsNotClosed) {
   Begin(Options());
   WriteEvents(kSeveralTimesTheFile);
   // A killed process leaves the file as it is, except for the last page if that needs flushes.
@@ -94,7 +94,7 @@ TEST_P(TraceKeepTest, WithoutAnEndTheLastPartIsThereToo) {
   EXPECT_FALSE(State().closed);
 }
 
-TEST_P(TraceKeepTest, WhatFitsIsAWholeTraceAndAsSmallAsOne) {
+TEST_P(TraceKeepTest, TraceThatFitsIsCompleteAndSmall) {
   Begin(Options());
   WriteEvents(150'000);
   Close();
@@ -103,7 +103,7 @@ TEST_P(TraceKeepTest, WhatFitsIsAWholeTraceAndAsSmallAsOne) {
   EXPECT_LT(std::filesystem::file_size(path_), kKept / 2);
 }
 
-TEST_P(TraceKeepTest, NamesStayHoweverOldTheyAre) {
+TEST_P(TraceKeepTest, OldNamesAreKept) {
   Begin(Options());
   DefinitionWriter& names = writer_->definitions();
   const StringId name = names.String("policy");
@@ -115,7 +115,7 @@ TEST_P(TraceKeepTest, NamesStayHoweverOldTheyAre) {
   EXPECT_EQ(reader.Stack(stack).at(0).file, "a.py");
 }
 
-TEST_P(TraceKeepTest, NamesNeverTakeMoreThanAQuarter) {
+TEST_P(TraceKeepTest, NamesTakeAtMostAQuarter) {
   Begin(Options());
   StringId last = 1;
   uint64_t count = 0;
@@ -128,7 +128,7 @@ TEST_P(TraceKeepTest, NamesNeverTakeMoreThanAQuarter) {
   EXPECT_EQ(MustOpen(path_).String(1), "tag 0");
 }
 
-TEST_P(TraceKeepTest, WithoutAWholeCheckpointWhatIsThereIsReadAndTheGapIsSaid) {
+TEST_P(TraceKeepTest, TraceWithoutACheckpointIsReadAndItsGapReported) {
   Begin(Options());
   for (int i = 0; i < 1'000'000; ++i) {
     ++sequence_;
@@ -143,7 +143,7 @@ TEST_P(TraceKeepTest, WithoutAWholeCheckpointWhatIsThereIsReadAndTheGapIsSaid) {
   EXPECT_EQ(events.size() + state.dropped_events, sequence_);
 }
 
-TEST_P(TraceKeepTest, ADamagedBlockOfACheckpointIsNotBegunAt) {
+TEST_P(TraceKeepTest, ReaderDoesNotBeginAtADamagedCheckpoint) {
   Begin(Options());
   WriteEvents(kSeveralTimesTheFile);
   Close();
@@ -165,14 +165,14 @@ TEST_P(TraceKeepTest, ADamagedBlockOfACheckpointIsNotBegunAt) {
   EXPECT_GE(hit, blocks - 2);
 }
 
-TEST_P(TraceKeepTest, TooLittleIsRefused) {
+TEST_P(TraceKeepTest, TooSmallAKeepSizeIsRejected) {
   const auto refused = TraceWriter::Open(path_, {}, {.keep_bytes = kKept - 1});
   EXPECT_TRUE(absl::IsInvalidArgument(refused.status()));
   EXPECT_THAT(refused.status().ToString(), HasSubstr("keep at least 4 MiB"));
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
-TEST_P(TraceKeepTest, AtTheFileSizeLimitRecordingStopsAndKeepsWhatItHas) {
+TEST_P(TraceKeepTest, RecordingStopsAtTheFileSizeLimitAndKeepsItsEvents) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   Begin(Options());
@@ -186,7 +186,7 @@ TEST_P(TraceKeepTest, AtTheFileSizeLimitRecordingStopsAndKeepsWhatItHas) {
   EXPECT_EQ(EventsOf(MustOpen(path_)).size() - 1, sequence_ - lost);
 }
 
-TEST_P(TraceKeepTest, OnAFullDiskRecordingStopsAndKeepsWhatItHas) {
+TEST_P(TraceKeepTest, RecordingStopsOnAFullDiskAndKeepsItsEvents) {
   const std::string disk = folder_.File("disk");
   std::filesystem::create_directory(disk);
   if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2400k") != 0) {
@@ -201,7 +201,7 @@ TEST_P(TraceKeepTest, OnAFullDiskRecordingStopsAndKeepsWhatItHas) {
   umount(disk.c_str());
 }
 
-TEST_P(TraceKeepTest, ADeletedFileEndsRecordingAlsoWhenItNoLongerGrows) {
+TEST_P(TraceKeepTest, DeletedFileEndsRecordingEvenIfItNoLongerGrows) {
   Begin(Options());
   WriteEvents(kSeveralTimesTheFile);
   std::filesystem::remove(path_);

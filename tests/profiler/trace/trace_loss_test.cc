@@ -16,7 +16,7 @@ TEST(TraceLossTest, EventsAfterACloseAreCountedWithoutAReason) {
   EXPECT_EQ(loss.reason(), "");
 }
 
-TEST(TraceLossTest, OnlyTheFirstEventThatIsLostTellsTheReason) {
+TEST(TraceLossTest, OnlyTheFirstLostEventReturnsTheReason) {
   TraceLoss loss;
   loss.Stop(absl::ResourceExhaustedError("the disk is full"), 0);
   EXPECT_EQ(loss.Count(1).message(), "the disk is full");
@@ -25,7 +25,7 @@ TEST(TraceLossTest, OnlyTheFirstEventThatIsLostTellsTheReason) {
   EXPECT_TRUE(absl::IsResourceExhausted(loss.status()));
 }
 
-TEST(TraceLossTest, WhatWasTakenBeforeIsLostWithTheFile) {
+TEST(TraceLossTest, PendingEventsAreLostWithTheFile) {
   TraceLoss loss;
   loss.Stop(absl::DataLossError("an I/O error"), 7);
   EXPECT_TRUE(loss.has_stopped());

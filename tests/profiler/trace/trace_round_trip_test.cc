@@ -16,7 +16,7 @@ using testing::UnorderedElementsAre;
 
 class TraceRoundTripTest : public TraceFixture {};
 
-TEST_F(TraceRoundTripTest, EveryKindComesBackWithEveryField) {
+TEST_F(TraceRoundTripTest, EveryKindSurvivesWithEveryField) {
   Begin();
   Write(OneOfEachKind());
   Close();
@@ -25,7 +25,7 @@ TEST_F(TraceRoundTripTest, EveryKindComesBackWithEveryField) {
   EXPECT_TRUE(State().closed);
 }
 
-TEST_F(TraceRoundTripTest, RandomEventsOverManyBlocksComeBack) {
+TEST_F(TraceRoundTripTest, RandomEventsInManyBlocksSurvive) {
   std::mt19937_64 random(42);
   const std::vector<Event> events = RandomEvents(50'000, random);
   Begin();
@@ -35,7 +35,7 @@ TEST_F(TraceRoundTripTest, RandomEventsOverManyBlocksComeBack) {
   EXPECT_TRUE(State().whole());
 }
 
-TEST_F(TraceRoundTripTest, RoleOfALaterWriterIsUnknown) {
+TEST_F(TraceRoundTripTest, RoleOfALaterVersionIsUnknown) {
   Begin();
   Write({{1, 1000, Allocate{.address = 512, .requested = 512, .allocated = 512}},
          {2, 2000, Relabel{.address = 512, .role = static_cast<Role>(200)}},
@@ -48,7 +48,7 @@ TEST_F(TraceRoundTripTest, RoleOfALaterWriterIsUnknown) {
   EXPECT_THAT(roles, ElementsAreArray({Role::kUnknown, Role::kCheckpoint}));
 }
 
-TEST_F(TraceRoundTripTest, WhoReadsEventsMayReadThemMeanwhile) {
+TEST_F(TraceRoundTripTest, EventsCanBeReadWhileReadingEvents) {
   std::mt19937_64 random(44);
   const std::vector<Event> events = RandomEvents(20'000, random);
   Begin();
@@ -65,7 +65,7 @@ TEST_F(TraceRoundTripTest, WhoReadsEventsMayReadThemMeanwhile) {
   EXPECT_EQ(inner, events.size());
 }
 
-TEST_F(TraceRoundTripTest, WithoutSharedPagesTheFileIsTheSame) {
+TEST_F(TraceRoundTripTest, FileIsTheSameWithoutSharedPages) {
   std::mt19937_64 random(43);
   const std::vector<Event> events = RandomEvents(20'000, random);
   Begin({.map_pages = false});
@@ -80,7 +80,7 @@ TEST_F(TraceRoundTripTest, WithoutSharedPagesTheFileIsTheSame) {
   EXPECT_TRUE(ReadBytes(path_) == flushed);
 }
 
-TEST_F(TraceRoundTripTest, FactsOfTheProcessComeBack) {
+TEST_F(TraceRoundTripTest, FactsOfTheProcessSurvive) {
   const std::string long_command(100'000, 'x');
   Begin({}, {{"host", "node7"}, {"command", long_command}, {"empty", ""}});
   Close();
@@ -89,7 +89,7 @@ TEST_F(TraceRoundTripTest, FactsOfTheProcessComeBack) {
                                    Pair("command", long_command.substr(0, 16 << 10))));
 }
 
-TEST_F(TraceRoundTripTest, AnOpenFileShowsAllThatWasWritten) {
+TEST_F(TraceRoundTripTest, OpenFileShowsAllWrittenEvents) {
   Begin();
   WriteAllocations(10'000);
   EXPECT_EQ(Read().size(), 10'000U);
@@ -98,7 +98,7 @@ TEST_F(TraceRoundTripTest, AnOpenFileShowsAllThatWasWritten) {
 }
 
 // The private_pools of each card are at the end of the record; an older trace has none.
-TEST(RecordTest, WhatAnOlderWriterDidNotAppendIsZero) {
+TEST(RecordTest, FieldsOfALaterVersionAreZeroInAnOlderTrace) {
   const OutOfMemory event{.requested = 7,
                           .cards = {{.total = 24, .largest_hole = 300, .private_pools = 100},
                                     {.device = 1, .total = 24, .largest_hole = 5}}};
@@ -123,7 +123,7 @@ TEST(RecordTest, WhatAnOlderWriterDidNotAppendIsZero) {
   EXPECT_EQ(old.cards[1].largest_hole, 5U);
 }
 
-TEST_F(TraceRoundTripTest, StringsAndStacksAreDefinedOnceAndComeBack) {
+TEST_F(TraceRoundTripTest, StringsAndStacksAreDefinedOnceAndSurvive) {
   Begin();
   DefinitionWriter& names = writer_->definitions();
   const StringId owner = names.String("edited_model");
@@ -146,7 +146,7 @@ TEST_F(TraceRoundTripTest, StringsAndStacksAreDefinedOnceAndComeBack) {
 }
 
 // The second event has the next sequence number, from which the next record continues.
-TEST_F(TraceRoundTripTest, AFreeThatIsCompleteAtOnceIsTwoEvents) {
+TEST_F(TraceRoundTripTest, ImmediateFreeIsTwoEvents) {
   Begin();
   ASSERT_TRUE(writer_->WriteFreed(7, 1000, 1, 0x7f00'0000'1000).ok());
   ASSERT_TRUE(writer_->Write(9, 2000, Step{.number = 3}).ok());
@@ -162,7 +162,7 @@ TEST_F(TraceRoundTripTest, AFreeThatIsCompleteAtOnceIsTwoEvents) {
 
 // Traffic like a training step's: sizes from a few hundred bytes to 100 MiB, all over a 24 GiB
 // card, some hundred stacks and modules, 3 us between calls, last allocated first freed.
-TEST_F(TraceRoundTripTest, AnEventOfRealisticTrafficTakesLessThanTwelveBytes) {
+TEST_F(TraceRoundTripTest, RealisticEventTakesLessThanTwelveBytes) {
   Begin();
   std::mt19937_64 random(9);
   std::vector<uint64_t> live;
@@ -195,7 +195,7 @@ TEST_F(TraceRoundTripTest, AnEventOfRealisticTrafficTakesLessThanTwelveBytes) {
 
 // A model is loaded: small and large blocks lie in ranges 200 GiB apart, and each is labelled with
 // a path of its own.
-TEST_F(TraceRoundTripTest, AParameterAndItsLabelTakeLessThanTenBytesEach) {
+TEST_F(TraceRoundTripTest, ParameterAndItsLabelTakeLessThanTenBytesEach) {
   constexpr uint64_t kParameters = 20'000;
   Begin();
   uint64_t small = 0x7f00'0000'0000;
@@ -227,7 +227,7 @@ TEST_F(TraceRoundTripTest, AParameterAndItsLabelTakeLessThanTenBytesEach) {
 }
 
 // A training step's kernels: 60 names, three kernels per allocation, each some microseconds long.
-TEST_F(TraceRoundTripTest, AKernelTakesLessThanTwelveBytes) {
+TEST_F(TraceRoundTripTest, KernelTakesLessThanTwelveBytes) {
   Begin();
   std::mt19937_64 random(9);
   uint64_t start = 1'000'000'000;
@@ -246,7 +246,7 @@ TEST_F(TraceRoundTripTest, AKernelTakesLessThanTwelveBytes) {
   EXPECT_LT(bytes / 100'000, 12);
 }
 
-TEST_F(TraceRoundTripTest, ClosingCutsWhatWasAllocatedAhead) {
+TEST_F(TraceRoundTripTest, ClosingTruncatesPreallocatedSpace) {
   Begin();
   WriteAllocations(1);
   EXPECT_GT(std::filesystem::file_size(path_), 1U << 20);

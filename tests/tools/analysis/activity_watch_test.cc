@@ -42,7 +42,7 @@ class ActivityWatchTest : public testing::Test {
   ActivityWatch watch_;
 };
 
-TEST_F(ActivityWatchTest, AGapLastsFromThePauseToTheReturn) {
+TEST_F(ActivityWatchTest, GapLastsFromPauseToResume) {
   State(100, "on");
   State(200, "paused");
   State(500, "on");
@@ -55,7 +55,7 @@ TEST_F(ActivityWatchTest, AGapLastsFromThePauseToTheReturn) {
   EXPECT_TRUE(watch_.WasOn(500, 1000));
 }
 
-TEST_F(ActivityWatchTest, APauseThatNeverEndsLastsToTheTracesEnd) {
+TEST_F(ActivityWatchTest, UnfinishedPauseLastsToTheEndOfTheTrace) {
   State(100, "on");
   State(200, "paused");
   At(1000, trace::Step{.number = 1});
@@ -63,7 +63,7 @@ TEST_F(ActivityWatchTest, APauseThatNeverEndsLastsToTheTracesEnd) {
   EXPECT_EQ(watch_.gap_ns(), 800U);
 }
 
-TEST_F(ActivityWatchTest, WhatNeverCameOnHasNoGap) {
+TEST_F(ActivityWatchTest, TraceWithoutActivitiesHasNoGap) {
   State(100, "refused");
   At(1000, trace::Step{.number = 1});
   EXPECT_FALSE(watch_.was_on());
@@ -71,7 +71,7 @@ TEST_F(ActivityWatchTest, WhatNeverCameOnHasNoGap) {
   EXPECT_EQ(watch_.state(), "refused");
 }
 
-TEST_F(ActivityWatchTest, ATimeBelongsToTheStepThatHadBegun) {
+TEST_F(ActivityWatchTest, TimeBelongsToTheStepThatHasBegun) {
   State(0, "on");
   At(100, trace::Step{.number = 1});
   At(200, trace::Step{.number = 2});
@@ -80,7 +80,7 @@ TEST_F(ActivityWatchTest, ATimeBelongsToTheStepThatHadBegun) {
   EXPECT_EQ(watch_.StepAt(1000), 2U);
 }
 
-TEST_F(ActivityWatchTest, KernelsAreCountedByCardAndTie) {
+TEST_F(ActivityWatchTest, KernelsAreCountedByCardAndWithTheirBlock) {
   At(10, trace::Activity{.start_ns = 1, .duration_ns = 5});
   At(10, trace::Activity{.device = 1, .start_ns = 3, .duration_ns = 2, .block = 7});
   At(10, trace::Activity{.kind = trace::ActivityKind::kCopy, .start_ns = 3, .duration_ns = 9});
@@ -91,7 +91,7 @@ TEST_F(ActivityWatchTest, KernelsAreCountedByCardAndTie) {
   EXPECT_EQ(watch_.kernel_time().at(1).total(), 2U);
 }
 
-TEST(BusyTimeTest, OverlapsCountOnceInWhateverOrderTheyCome) {
+TEST(BusyTimeTest, OverlapsCountOnceInAnyOrder) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 200; ++round) {
     BusyTime busy;
@@ -107,7 +107,7 @@ TEST(BusyTimeTest, OverlapsCountOnceInWhateverOrderTheyCome) {
   }
 }
 
-TEST(BusyTimeTest, ManyMoreIntervalsThanAreKeptAddUp) {
+TEST(BusyTimeTest, MoreIntervalsThanAreKeptAddUp) {
   BusyTime busy;
   for (uint64_t i = 0; i < 10 * BusyTime::kMost; ++i) busy.Add(10 * i, 10 * i + 3);
   EXPECT_EQ(busy.total(), 30 * BusyTime::kMost);

@@ -87,7 +87,7 @@ class BlockLivesTest : public testing::Test {
   char next_ = 'a';
 };
 
-TEST_F(BlockLivesTest, ABlockIsBornLetGoOfAndEnded) {
+TEST_F(BlockLivesTest, BlockIsBornReleasedAndEnded) {
   Allocate(512);
   EXPECT_EQ(Told(), "born a");
   Request(512);
@@ -98,7 +98,7 @@ TEST_F(BlockLivesTest, ABlockIsBornLetGoOfAndEnded) {
   EXPECT_EQ(lives_.At(0, 512), nullptr);
 }
 
-TEST_F(BlockLivesTest, ABlockWhoseFreeWasLostEndsAsItsAddressIsGivenAgain) {
+TEST_F(BlockLivesTest, BlockWithALostFreeEndsWhenItsAddressIsReused) {
   Allocate(512);
   Allocate(512);
   EXPECT_EQ(Told(), "born a, let go a by reuse, ended a by reuse, born b");
@@ -108,27 +108,27 @@ TEST_F(BlockLivesTest, ABlockWhoseFreeWasLostEndsAsItsAddressIsGivenAgain) {
   EXPECT_EQ(Told(), "let go b by request, ended b by reuse, born c");
 }
 
-TEST_F(BlockLivesTest, ABlockThatLivedBeforeIsFoundAndFreedAsAnyOther) {
+TEST_F(BlockLivesTest, BlockOlderThanTheTraceIsFoundAndFreed) {
   FindAlive(512);
   Request(512);
   Complete(512);
   EXPECT_EQ(Told(), "found a, let go a by request, ended a by completion");
 }
 
-TEST_F(BlockLivesTest, ABlockThatWasFoundWaitingIsNotLetGoOfAgain) {
+TEST_F(BlockLivesTest, BlockFoundWaitingIsNotReleasedAgain) {
   FindAlive(512, /*waiting=*/true);
   EXPECT_TRUE(lives_.At(0, 512)->waiting);
   Complete(512);
   EXPECT_EQ(Told(), "found a, ended a by completion");
 }
 
-TEST_F(BlockLivesTest, ABlockThatIsFoundTwiceEndsTheFirstTime) {
+TEST_F(BlockLivesTest, BlockFoundTwiceEndsTheFirst) {
   FindAlive(512);
   FindAlive(512);
   EXPECT_EQ(Told(), "found a, let go a by reuse, ended a by reuse, found b");
 }
 
-TEST_F(BlockLivesTest, ASecondRequestIsAStrayOfTheSameBlock) {
+TEST_F(BlockLivesTest, SecondFreeRequestIsAStrayOfTheSameBlock) {
   Allocate(512);
   Request(512);
   Told();
@@ -138,13 +138,13 @@ TEST_F(BlockLivesTest, ASecondRequestIsAStrayOfTheSameBlock) {
   EXPECT_EQ(Told(), "ended a by completion");
 }
 
-TEST_F(BlockLivesTest, ACompletionWithoutARequestLetsGoAndEnds) {
+TEST_F(BlockLivesTest, CompletionWithoutARequestReleasesAndEnds) {
   Allocate(512);
   Complete(512);
   EXPECT_EQ(Told(), "born a, let go a by completion, ended a by completion");
 }
 
-TEST_F(BlockLivesTest, AFreeOfAnAddressThatNobodyAllocatedIsAStrayOfNothing) {
+TEST_F(BlockLivesTest, FreeOfAnUnknownAddressIsAStrayWithoutABlock) {
   Allocate(512);
   Told();
   Request(600);
@@ -153,7 +153,7 @@ TEST_F(BlockLivesTest, AFreeOfAnAddressThatNobodyAllocatedIsAStrayOfNothing) {
   EXPECT_NE(lives_.At(0, 512), nullptr);
 }
 
-TEST_F(BlockLivesTest, TheSameAddressOfTwoCardsIsTwoBlocks) {
+TEST_F(BlockLivesTest, SameAddressOnTwoCardsIsTwoBlocks) {
   Allocate(512, 0);
   Allocate(512, 1);
   EXPECT_EQ(Told(), "born a, born b");
@@ -165,7 +165,7 @@ TEST_F(BlockLivesTest, TheSameAddressOfTwoCardsIsTwoBlocks) {
   EXPECT_EQ(Told(), "stray completion of nothing at 2:512");
 }
 
-TEST_F(BlockLivesTest, ALabelIsAboutTheRequestedBytesOfTheBlockAroundItsAddress) {
+TEST_F(BlockLivesTest, LabelCoversRequestedBytesOfTheBlockAtItsAddress) {
   Allocate(512);
   Allocate(1024);
   EXPECT_EQ(Labelled(512, 0), "a 512-612") << "a size of 0 is all of the rest";
@@ -177,7 +177,7 @@ TEST_F(BlockLivesTest, ALabelIsAboutTheRequestedBytesOfTheBlockAroundItsAddress)
   EXPECT_EQ(Labelled(511, 8), "") << "before every block";
 }
 
-TEST_F(BlockLivesTest, ALabelOfABlockThatWasFreedIsAboutNothing) {
+TEST_F(BlockLivesTest, LabelOfAFreedBlockCoversNothing) {
   Allocate(512);
   Request(512);
   EXPECT_EQ(Labelled(512, 8), "a 512-520") << "it waits, and its bytes are still there";
@@ -187,13 +187,13 @@ TEST_F(BlockLivesTest, ALabelOfABlockThatWasFreedIsAboutNothing) {
   EXPECT_EQ(Labelled(512, 8), "b 512-520");
 }
 
-TEST_F(BlockLivesTest, OtherEventsArePassedOn) {
+TEST_F(BlockLivesTest, OtherEventsAreForwarded) {
   Happens(trace::Map{.size = 512});
   Happens(trace::Relabel{.address = 512});
   EXPECT_EQ(Told(), "another event, another event");
 }
 
-TEST_F(BlockLivesTest, ACopyGoesOnByItself) {
+TEST_F(BlockLivesTest, CopyIsIndependent) {
   Allocate(512);
   Lives copy = lives_;
   Complete(512);
@@ -223,7 +223,7 @@ class AgreeingPassesTest : public testing::Test {
   LiveSet live_;
 };
 
-TEST_F(AgreeingPassesTest, TheFirstRequestIsTheEndOfUse) {
+TEST_F(AgreeingPassesTest, FirstFreeRequestEndsUse) {
   Allocate(512);
   const BlockId id = live_.Capture(0).at(0).id;
   Happens(trace::FreeRequested{0, 512});
@@ -237,7 +237,7 @@ TEST_F(AgreeingPassesTest, TheFirstRequestIsTheEndOfUse) {
   EXPECT_EQ(live_.block(id).died_ns, 2U);
 }
 
-TEST_F(AgreeingPassesTest, ALostFreeHasNoRequest) {
+TEST_F(AgreeingPassesTest, LostFreeHasNoRequest) {
   Allocate(512);
   Allocate(512);
   ASSERT_NE(walk_.ended(), nullptr);
@@ -250,7 +250,7 @@ TEST_F(AgreeingPassesTest, ALostFreeHasNoRequest) {
 
 // The page and exports show the same role as the report: the block is released when its address is
 // given again, in the call of another module.
-TEST_F(AgreeingPassesTest, ABlockWhoseFreeWasLostHasOneRoleEverywhere) {
+TEST_F(AgreeingPassesTest, BlockWithALostFreeHasOneRoleEverywhere) {
   BlockIndex index(Evidence::kStated);
   const auto both = [&](const auto& payload) {
     Happens(payload);

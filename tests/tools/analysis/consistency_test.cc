@@ -30,7 +30,7 @@ class ConsistencyTest : public testing::Test {
   uint64_t sequence_ = 0;
 };
 
-TEST_F(ConsistencyTest, ARunThatCanBeTrueHasNothingWrong) {
+TEST_F(ConsistencyTest, ConsistentRunHasNoFaults) {
   EXPECT_THAT(Happens(trace::Map{.address = kBase, .size = 0x1000}), IsEmpty());
   EXPECT_THAT(Happens(trace::Map{.address = kBase + 0x1000, .size = 0x1000}), IsEmpty());
   EXPECT_THAT(Allocate(kBase, 0x1800), IsEmpty());
@@ -50,7 +50,7 @@ TEST_F(ConsistencyTest, BlocksMustNotOverlapUntilTheirFreeIsCompleted) {
   EXPECT_THAT(Happens(trace::Allocate{.device = 1, .address = 0x7f00, .allocated = 8}), IsEmpty());
 }
 
-TEST_F(ConsistencyTest, OnlyWhatLivesIsFreedAndOnce) {
+TEST_F(ConsistencyTest, OnlyLiveBlocksAreFreedAndOnlyOnce) {
   EXPECT_THAT(Happens(trace::FreeRequested{.address = kBase}),
               HasSubstr("frees 0x1000 of card 0, where no block lives"));
   EXPECT_THAT(Happens(trace::FreeCompleted{.address = kBase}), HasSubstr("ends the free"));
@@ -59,7 +59,7 @@ TEST_F(ConsistencyTest, OnlyWhatLivesIsFreedAndOnce) {
   EXPECT_THAT(Happens(trace::FreeRequested{.address = kBase}), HasSubstr("a second time"));
 }
 
-TEST_F(ConsistencyTest, BlocksLieInMappedMemoryWhereMappingsAreTold) {
+TEST_F(ConsistencyTest, BlocksMustLieInMappedMemory) {
   EXPECT_THAT(Allocate(kBase, 512), IsEmpty());  // none is reported
   Happens(trace::Map{.address = 0x10000, .size = 0x1000});
   EXPECT_THAT(Allocate(0x10800, 0x1000), HasSubstr("which is not all mapped"));
@@ -69,14 +69,14 @@ TEST_F(ConsistencyTest, BlocksLieInMappedMemoryWhereMappingsAreTold) {
               HasSubstr("where the block at 0x10800 lives"));
 }
 
-TEST_F(ConsistencyTest, WhatASampleSaysIsReservedIsWhatIsMapped) {
+TEST_F(ConsistencyTest, ReservedBytesOfASampleMustEqualMappedBytes) {
   Happens(trace::Map{.address = kBase, .size = 0x1000});
   EXPECT_THAT(Happens(trace::CardSample{{.reserved = 0x2000}}),
               HasSubstr("says that 8192 bytes of card 0 are reserved, where 4096 are mapped"));
   EXPECT_THAT(Happens(trace::OutOfMemory{.cards = {{.reserved = 1}}}), HasSubstr("says that 1 "));
 }
 
-TEST_F(ConsistencyTest, OrderAndTimeDoNotGoBack) {
+TEST_F(ConsistencyTest, SequenceAndTimeMustNotGoBack) {
   Happens(trace::Step{});
   EXPECT_THAT(consistency_.Apply({.sequence = 1, .time_ns = 0, .payload = trace::Step{}}),
               HasSubstr("is of a moment before"));
@@ -84,7 +84,7 @@ TEST_F(ConsistencyTest, OrderAndTimeDoNotGoBack) {
               HasSubstr("is of a moment before"));
 }
 
-TEST_F(ConsistencyTest, TheDriversMemoryIsTakenAndGivenBackOnceOfEachKind) {
+TEST_F(ConsistencyTest, OutsideMemoryIsFreedOncePerKind) {
   EXPECT_THAT(Happens(trace::OutsideAllocate{.address = 7}), IsEmpty());
   EXPECT_THAT(Happens(trace::OutsideAllocate{.address = 7, .kind = trace::OutsideKind::kPhysical}),
               IsEmpty());
@@ -92,7 +92,7 @@ TEST_F(ConsistencyTest, TheDriversMemoryIsTakenAndGivenBackOnceOfEachKind) {
   EXPECT_THAT(Happens(trace::OutsideFree{.address = 7}), HasSubstr("which was not taken"));
 }
 
-TEST_F(ConsistencyTest, AfterLostEventsWhatTheyWouldExplainIsLetPass) {
+TEST_F(ConsistencyTest, FaultsExplainedByLostEventsAreIgnored) {
   Happens(trace::Lost{.events = 1});
   EXPECT_THAT(Happens(trace::FreeRequested{.address = kBase}), IsEmpty());
   EXPECT_THAT(consistency_.Apply({.sequence = 0, .time_ns = 0, .payload = trace::Step{}}),

@@ -43,7 +43,7 @@ TimeLine OneWrapped() {
   return line;
 }
 
-TEST(CyclePackingTest, PlaceOfAWrappedBlockIsUsedWhileItIsGone) {
+TEST(CyclePackingTest, PlaceOfAWrappedBlockIsReusedWhileFree) {
   const TimeLine line = OneWrapped();
   const Packing packing = PackCycle(line);
   EXPECT_EQ(packing.height, 4u);
@@ -52,7 +52,7 @@ TEST(CyclePackingTest, PlaceOfAWrappedBlockIsUsedWhileItIsGone) {
   EXPECT_TRUE(IsValid(line, packing));
 }
 
-TEST(CyclePackingTest, NobodyLiesThereWhenItComesBack) {
+TEST(CyclePackingTest, PlaceOfAWrappedBlockIsFreeWhenItReturns) {
   TimeLine line = OneWrapped();
   line.items[1].end = 9;
   const Packing packing = PackCycle(line);
@@ -60,7 +60,7 @@ TEST(CyclePackingTest, NobodyLiesThereWhenItComesBack) {
   EXPECT_TRUE(IsValid(line, packing));
 }
 
-TEST(CyclePackingTest, PredecessorLiesWhereTheWrappedBlockDoes) {
+TEST(CyclePackingTest, PredecessorHasThePlaceOfTheWrappedBlock) {
   TimeLine line;
   line.prologue = 2;
   line.items = {{0, 0, 4}, {0, 2, 2}, {0, 10, 4}};

@@ -77,7 +77,7 @@ Explanation Explained(const Program& program, const MomentSpec& spec = {}) {
   return *std::move(explanation);
 }
 
-TEST(PeakTest, ABlockCountsUntilItsFreeIsRequested) {
+TEST(PeakTest, BlockCountsUntilItsFreeIsRequested) {
   Program program;
   program.Allocate(0, 10_MiB).Request(0).Allocate(10_MiB, 9_MiB).Complete(0);
   const Explanation explanation = Explained(program);
@@ -86,7 +86,7 @@ TEST(PeakTest, ABlockCountsUntilItsFreeIsRequested) {
   EXPECT_EQ(explanation.timelines.at(0).held(), 9_MiB);
 }
 
-TEST(PeakTest, ABlockThatWaitsIsNotAtThePeak) {
+TEST(PeakTest, WaitingBlockIsNotInThePeak) {
   Program program;
   program.Allocate(0, 5_MiB).Request(0).Allocate(10_MiB, 9_MiB).Complete(0);
   const Explanation explanation = Explained(program);
@@ -94,7 +94,7 @@ TEST(PeakTest, ABlockThatWaitsIsNotAtThePeak) {
   EXPECT_EQ(explanation.cards[0].ledger.bytes(LedgerPart::kStreamWait), int64_t{5_MiB});
 }
 
-TEST(MomentTest, IsParsedAndWrittenAlike) {
+TEST(MomentTest, ParsedTextIsWrittenUnchanged) {
   for (const std::string text : {"oom", "oom:2", "peak", "peak:5", "step:5", "event:7", "end"}) {
     const absl::StatusOr<MomentSpec> spec = ParseMomentSpec(text);
     ASSERT_TRUE(spec.ok()) << text;
@@ -103,7 +103,7 @@ TEST(MomentTest, IsParsedAndWrittenAlike) {
   EXPECT_EQ(*ParseMomentSpec("time:1.5s"), (MomentSpec{Kind::kTime, 1'500'000'000}));
 }
 
-TEST(MomentTest, WhatIsNoneIsRefused) {
+TEST(MomentTest, InvalidTextIsRejected) {
   for (const std::string text : {"", "step", "step:", "step:0", "step:x", "end:1", "time:5",
                                  "time:-1s", "time:nans", "later", "event:-1", "peak:1:2"}) {
     EXPECT_FALSE(ParseMomentSpec(text).ok()) << text;
@@ -122,7 +122,7 @@ uint64_t HeldAt(const Program& program, const MomentSpec& spec) {
   return Explained(program, spec).holders.held.bytes;
 }
 
-TEST(MomentTest, HoldersAreThoseOfTheMoment) {
+TEST(MomentTest, HoldersAreThoseAtTheMoment) {
   const Program program = TwoSteps();
   EXPECT_EQ(HeldAt(program, {Kind::kPeak, 0}), 30_MiB);
   EXPECT_EQ(HeldAt(program, {Kind::kPeakOfStep, 2}), 20_MiB);
@@ -134,7 +134,7 @@ TEST(MomentTest, HoldersAreThoseOfTheMoment) {
   EXPECT_EQ(HeldAt(program, {Kind::kEnd, 0}), 10_MiB);
 }
 
-TEST(MomentTest, OneThatIsNotThereIsSaidWhy) {
+TEST(MomentTest, MissingMomentIsExplained) {
   const Program program = TwoSteps();
   const auto why = [&program](Kind kind, uint64_t number) {
     return std::string(Explain(program, {kind, number}).status().message());
@@ -144,7 +144,7 @@ TEST(MomentTest, OneThatIsNotThereIsSaidWhy) {
   EXPECT_THAT(why(Kind::kFailure, 1), HasSubstr("no out-of-memory"));
 }
 
-TEST(AttributionTest, SumsToWhatIsHeld) {
+TEST(AttributionTest, SumsToTheHeldBytes) {
   const Explanation explanation = Explained(TwoSteps(), {Kind::kPeakOfStep, 2});
   ASSERT_EQ(explanation.holders.attributed.size(), 2U);
   EXPECT_EQ(explanation.holders.attributed[0].bytes + explanation.holders.attributed[1].bytes,
@@ -154,7 +154,7 @@ TEST(AttributionTest, SumsToWhatIsHeld) {
   EXPECT_EQ(explanation.holders.attributed[1].step, 2U);
 }
 
-TEST(GrowthTest, ASiteThatRisesInThreeStepsGrowsAndOneThatComesAndGoesDoesNot) {
+TEST(GrowthTest, OnlySitesThatKeepRisingGrow) {
   Program program;
   for (uint64_t step = 1; step <= 8; ++step) {
     program.Step(step).Allocate(step * 1_MiB, 1000, 7);  // kept
@@ -172,7 +172,7 @@ TEST(GrowthTest, ASiteThatRisesInThreeStepsGrowsAndOneThatComesAndGoesDoesNot) {
 
 // A line that makes states in step 1 and keeps 1000 bytes in each, such as `y = m(x); o.step();
 // kept += [y]`.
-TEST(GrowthTest, TheJumpOfAnotherStackOfTheSameLineIsNoPartOfIt) {
+TEST(GrowthTest, JumpOfAnotherStackOfTheSameLineIsExcluded) {
   Program program;
   for (uint64_t step = 1; step <= 8; ++step) {
     program.Step(step).Allocate(step * 1_MiB, 1000, 7);
@@ -185,7 +185,7 @@ TEST(GrowthTest, TheJumpOfAnotherStackOfTheSameLineIsNoPartOfIt) {
   EXPECT_EQ(explanation.kept.growth.sites[0].bytes, 1_MiB + 7000U);
 }
 
-TEST(GrowthTest, TheSlopesOfAllGrowingStacksOfALineAreAddedUp) {
+TEST(GrowthTest, SlopesOfAllGrowingStacksOfALineAreAdded) {
   Program program;
   for (uint64_t step = 1; step <= 8; ++step) {
     program.Step(step).Allocate(step * 10_MiB, 1000, 7);
@@ -197,7 +197,7 @@ TEST(GrowthTest, TheSlopesOfAllGrowingStacksOfALineAreAddedUp) {
   EXPECT_EQ(explanation.kept.growth.sites[0].line, "train.py:7");
 }
 
-TEST(GrowthTest, TheJumpOfTheFirstStepOfTheSameStackIsNoPartOfIt) {
+TEST(GrowthTest, JumpOfTheFirstStepIsExcluded) {
   Program program;
   for (uint64_t step = 1; step <= 8; ++step)
     program.Step(step).Allocate(step * 10_MiB, step == 1 ? 9_MiB : 1000, 7);
@@ -207,7 +207,7 @@ TEST(GrowthTest, TheJumpOfTheFirstStepOfTheSameStackIsNoPartOfIt) {
   EXPECT_EQ(explanation.kept.growth.sites[0].since, 2U);
 }
 
-TEST(GrowthTest, WhatTheFirstStepsMakeIsNoGrowth) {
+TEST(GrowthTest, MemoryMadeInTheFirstStepsIsNotGrowth) {
   Program program;
   for (uint64_t step = 1; step <= 8; ++step) {
     program.Step(step);
@@ -218,7 +218,7 @@ TEST(GrowthTest, WhatTheFirstStepsMakeIsNoGrowth) {
   EXPECT_EQ(explanation.kept.growth.bytes_per_iteration, 0);
 }
 
-TEST(GrowthTest, OfManyStepsTheLastAndSomeBeforeThemAreSeen) {
+TEST(GrowthTest, OfManyStepsTheLastAndSomeEarlierOnesAreSampled) {
   const std::vector<size_t> seen = GrowthWatch::StepsToSee(1'000'000);
   EXPECT_LT(seen.size(), 40U);
   EXPECT_EQ(seen.front(), 0U);
@@ -229,7 +229,7 @@ TEST(GrowthTest, OfManyStepsTheLastAndSomeBeforeThemAreSeen) {
 }
 
 // The same happens in resize_token_embeddings: 20 MiB of scratch give a result of 1 MiB.
-TEST(ScratchTest, IsWhatDiesInThePhaseOfThePeak) {
+TEST(ScratchTest, IsMemoryFreedInThePhaseOfThePeak) {
   Program program;
   program.Allocate(0, 5_MiB, 1).Allocate(8_MiB, 20_MiB, 2).Allocate(40_MiB, 1_MiB, 3);
   program.Free(8_MiB).Phase(trace::Phase::kForward).Free(0);
@@ -253,7 +253,7 @@ void ExpectSums(const Fragmentation& fragmentation) {
   EXPECT_EQ(sized, fragmentation.holes);
 }
 
-TEST(FragmentationTest, ABlockKeepsTheWholeOfASegmentThatTheDriverGaveInOnePiece) {
+TEST(FragmentationTest, BlockPinsItsWholeSegment) {
   Program program;
   program.Map(0, 20_MiB).Allocate(6_MiB, 512, 4).Map(kSegment, 2_MiB).Fail(30_MiB);
   const Fragmentation found = Explained(program).layout.fragmentation;
@@ -268,7 +268,7 @@ TEST(FragmentationTest, ABlockKeepsTheWholeOfASegmentThatTheDriverGaveInOnePiece
   EXPECT_EQ(found.pins[0].strands, 20_MiB - 512);
 }
 
-TEST(FragmentationTest, InAnExpandableSegmentItKeepsOnlyItsGranules) {
+TEST(FragmentationTest, BlockPinsOnlyItsGranulesInAnExpandableSegment) {
   Program program;
   program.Reserve(0, 1_GiB).Map(0, 20_MiB).Allocate(6_MiB, 512, 4).Fail(30_MiB);
   const Fragmentation found = Explained(program).layout.fragmentation;
@@ -277,7 +277,7 @@ TEST(FragmentationTest, InAnExpandableSegmentItKeepsOnlyItsGranules) {
   EXPECT_EQ(found.pins[0].strands, 2_MiB - 512);
 }
 
-TEST(FragmentationTest, BlocksOfOneGranuleShareWhatTheyStrand) {
+TEST(FragmentationTest, BlocksOfOneGranuleShareItsStrandedBytes) {
   Program program;
   program.Reserve(0, 1_GiB).Map(0, 4_MiB).Allocate(0, 1_MiB, 4).Allocate(1_MiB + 512, 512, 5);
   program.Fail(30_MiB);
@@ -288,7 +288,7 @@ TEST(FragmentationTest, BlocksOfOneGranuleShareWhatTheyStrand) {
   EXPECT_EQ(found.releasable, 2_MiB);
 }
 
-TEST(FragmentationTest, ABlockAcrossTwoMappingsMakesThemOneSegment) {
+TEST(FragmentationTest, BlockAcrossTwoMappingsJoinsThemToOneSegment) {
   Program program;
   program.Map(0, 20_MiB).Map(20_MiB, 20_MiB).Allocate(10_MiB, 20_MiB).Fail(30_MiB);
   const Fragmentation found = Explained(program).layout.fragmentation;

@@ -21,7 +21,7 @@ TEST(FrameRulesTest, BareFunctionIsTheLastPartOfAQualifiedName) {
   EXPECT_EQ(BareFunction(""), "");
 }
 
-TEST(FrameRulesTest, NamesOfCppStayWhole) {
+TEST(FrameRulesTest, CppNamesAreUnchanged) {
   EXPECT_EQ(BareFunction("at::_ops::mm::call(at::Tensor const&, ...)"),
             "at::_ops::mm::call(at::Tensor const&, ...)");
 }
@@ -36,30 +36,30 @@ TEST(FrameRulesTest, TorchCalledByAForeachUpdateBelongsToIt) {
   EXPECT_TRUE(IsForeachUpdate({{kTensor, "Tensor.sqrt", 1}, {kAdam, "_multi_tensor_adam", 790}}));
 }
 
-TEST(FrameRulesTest, UsersCodeWithinAForeachUpdateIsTheUsers) {
+TEST(FrameRulesTest, UserCodeWithinAForeachUpdateIsNotPartOfIt) {
   EXPECT_FALSE(
       IsForeachUpdate({{"/home/ada/hook.py", "hook", 3}, {kAdam, "_multi_tensor_adam", 790}}));
   EXPECT_FALSE(IsForeachUpdate({{"/home/ada/adam.py", "_multi_tensor_adam", 3}}));
 }
 
-TEST(FrameRulesTest, UsersFunctionsWithTorchsNamesProveNothing) {
+TEST(FrameRulesTest, UserFunctionsWithTorchsNamesAreIgnored) {
   EXPECT_FALSE(IsOptimizerStateCreation({{"/home/ada/train.py", "Mine._init_group", 3}}));
   EXPECT_FALSE(IsMeanResizing({{"/home/ada/train.py", "_init_added_rows", 3}}));
 }
 
-TEST(FrameRulesTest, BitsandbytesMakesStatesToo) {
+TEST(FrameRulesTest, BitsandbytesStateCreationIsRecognised) {
   const std::string file = "/venv/lib/python3.11/site-packages/bitsandbytes/optim/optimizer.py";
   EXPECT_TRUE(IsOptimizerStateCreation({{file, "Optimizer2State.init_state", 470}}));
   EXPECT_FALSE(IsOptimizerStateCreation({{file, "Optimizer8bit.step", 290}}));
 }
 
-TEST(FrameRulesTest, UsersFoldersAreNotTransformersModels) {
+TEST(FrameRulesTest, UserFoldersAreNotTransformersModels) {
   EXPECT_TRUE(IsWithinTransformers(
       {{"/v/site-packages/transformers/models/llama/modeling_llama.py", "LlamaMLP.forward", 1}}));
   EXPECT_FALSE(IsWithinTransformers({{"/home/ada/transformers_try/train.py", "step", 1}}));
 }
 
-TEST(FrameRulesTest, OnlyTorchsSoftmaxOfAttentionIsOfAttentionWeights) {
+TEST(FrameRulesTest, OnlySoftmaxWithinTorchsAttentionIsAttentionWeights) {
   const std::string file = "/venv/lib/python3.11/site-packages/torch/nn/functional.py";
   EXPECT_TRUE(
       IsAttentionSoftmax({{file, "softmax", 2140}, {file, "multi_head_attention_forward", 6400}}));
@@ -67,7 +67,7 @@ TEST(FrameRulesTest, OnlyTorchsSoftmaxOfAttentionIsOfAttentionWeights) {
   EXPECT_FALSE(IsAttentionSoftmax({{file, "softmax", 2140}, {"/home/ada/train.py", "step", 3}}));
 }
 
-TEST(FrameRulesTest, VaeDecodesInItsOwnFunctionsAndNotInAPipelines) {
+TEST(FrameRulesTest, OnlyTheVaesOwnFunctionsAreVaeDecoding) {
   const std::string vae = "/v/site-packages/diffusers/models/autoencoders/autoencoder_kl.py";
   EXPECT_TRUE(IsVaeDecoding({{vae, "AutoencoderKL._decode", 1}, {vae, "AutoencoderKL.decode", 2}}));
   EXPECT_FALSE(IsVaeDecoding({{vae, "AutoencoderKL.encode", 1}}));
@@ -75,7 +75,7 @@ TEST(FrameRulesTest, VaeDecodesInItsOwnFunctionsAndNotInAPipelines) {
       IsVaeDecoding({{"/v/site-packages/diffusers/pipelines/sd.py", "decode_latents", 1}}));
 }
 
-TEST(FrameRulesTest, CacheOfTransformersGrowsWhereItJoins) {
+TEST(FrameRulesTest, TransformersCacheGrowsOnlyInUpdate) {
   const std::string cache = "/v/site-packages/transformers/cache_utils.py";
   EXPECT_TRUE(IsGrowingCache({{cache, "DynamicLayer.update", 136}}));
   EXPECT_FALSE(IsGrowingCache({{cache, "StaticLayer.lazy_initialization", 423}}));

@@ -25,7 +25,7 @@ class LiveSetTest : public testing::Test {
   LiveSet live_;
 };
 
-TEST_F(LiveSetTest, ALabelThatComesAfterTheMomentHoldsForTheBlockOfTheMoment) {
+TEST_F(LiveSetTest, LabelAfterTheMomentAppliesToTheCapturedBlock) {
   Allocate(512, 100);
   const auto captured = live_.Capture(0);
   Label(512, 100, Role::kParameter);
@@ -33,7 +33,7 @@ TEST_F(LiveSetTest, ALabelThatComesAfterTheMomentHoldsForTheBlockOfTheMoment) {
   EXPECT_EQ(live_.Labels(captured[0].id)[0].label.role, Role::kParameter);
 }
 
-TEST_F(LiveSetTest, LabelsOfACapturedBlockSurviveItsFreeAndAreNotTheNextBlocks) {
+TEST_F(LiveSetTest, LabelsOfACapturedBlockSurviveReuseOfItsAddress) {
   Allocate(512, 100);
   const auto captured = live_.Capture(0);
   Label(512, 100, Role::kGradient);
@@ -45,7 +45,7 @@ TEST_F(LiveSetTest, LabelsOfACapturedBlockSurviveItsFreeAndAreNotTheNextBlocks) 
   EXPECT_TRUE(live_.block(captured[0].id).freed);
 }
 
-TEST_F(LiveSetTest, ALabelInsideABlockCoversOnlyThatPart) {
+TEST_F(LiveSetTest, LabelInsideABlockCoversOnlyThatPart) {
   Allocate(512, 100);
   Label(532, 1000, Role::kParameter);
   const auto labels = live_.Labels(live_.Capture(0)[0].id);
@@ -54,7 +54,7 @@ TEST_F(LiveSetTest, ALabelInsideABlockCoversOnlyThatPart) {
   EXPECT_EQ(labels[0].end, 612U);
 }
 
-TEST_F(LiveSetTest, ALabelWithoutSizeCoversTheBlockFromThereOn) {
+TEST_F(LiveSetTest, LabelWithoutSizeCoversTheRestOfTheBlock) {
   Allocate(512, 100);
   Label(512, 0, Role::kParameter);
   Label(600, 0, Role::kGradient);
@@ -64,13 +64,13 @@ TEST_F(LiveSetTest, ALabelWithoutSizeCoversTheBlockFromThereOn) {
   EXPECT_EQ(labels[1].end, 612U);
 }
 
-TEST_F(LiveSetTest, ALabelBetweenBlocksIsIgnored) {
+TEST_F(LiveSetTest, LabelBetweenBlocksIsIgnored) {
   Allocate(512, 100);
   Label(700, 100, Role::kParameter);
   EXPECT_TRUE(live_.Labels(live_.Capture(0)[0].id).empty());
 }
 
-TEST_F(LiveSetTest, ABlockWaitsFromTheRequestOfItsFreeToItsCompletion) {
+TEST_F(LiveSetTest, FreedBlockWaitsUntilCompletion) {
   Allocate(512, 100);
   Happens(trace::FreeRequested{.address = 512});
   EXPECT_TRUE(live_.Capture(0)[0].waiting);
@@ -78,7 +78,7 @@ TEST_F(LiveSetTest, ABlockWaitsFromTheRequestOfItsFreeToItsCompletion) {
   EXPECT_TRUE(live_.Capture(0).empty());
 }
 
-TEST_F(LiveSetTest, AnAddressGivenTwiceReplacesTheBlockWhoseFreeWasLost) {
+TEST_F(LiveSetTest, ReusedAddressReplacesTheBlockWithALostFree) {
   Allocate(512, 100);
   Allocate(512, 200);
   const auto captured = live_.Capture(0);

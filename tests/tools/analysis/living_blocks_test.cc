@@ -30,7 +30,7 @@ void Remove(Blocks& living, uint64_t address) {
   EXPECT_TRUE(living.Remove(address, [](uint32_t /*block*/) {}));
 }
 
-TEST(LivingBlocksTest, AnAddressInsideABlockFindsIt) {
+TEST(LivingBlocksTest, InnerAddressFindsItsBlock) {
   Blocks living;
   Add(living, 1024, 7);
   Add(living, 512, 3);
@@ -40,7 +40,7 @@ TEST(LivingBlocksTest, AnAddressInsideABlockFindsIt) {
   EXPECT_EQ(AtOrBelow(living, 511), std::nullopt);
 }
 
-TEST(LivingBlocksTest, AnAddressThatIsTakenIsNotAddedAgain) {
+TEST(LivingBlocksTest, TakenAddressIsNotAddedAgain) {
   Blocks living;
   Add(living, 512, 3);
   const auto [block, is_new] = living.TryAdd(512);
@@ -48,7 +48,7 @@ TEST(LivingBlocksTest, AnAddressThatIsTakenIsNotAddedAgain) {
   EXPECT_EQ(*block, 3U);
 }
 
-TEST(LivingBlocksTest, WhatHasDiedIsNotFoundThoughItOnceWasInOrder) {
+TEST(LivingBlocksTest, RemovedBlockIsNotFound) {
   Blocks living;
   Add(living, 512, 3);
   Add(living, 1024, 7);
@@ -61,7 +61,7 @@ TEST(LivingBlocksTest, WhatHasDiedIsNotFoundThoughItOnceWasInOrder) {
   EXPECT_EQ(AtOrBelow(living, 2000), 9U);
 }
 
-TEST(LivingBlocksTest, ARangeHasThoseThatBeginInIt) {
+TEST(LivingBlocksTest, RangeListsBlocksThatBeginInIt) {
   Blocks living;
   for (uint32_t block = 1; block <= 9; ++block) Add(living, uint64_t{512} * block, block);
   Remove(living, 2048);
@@ -72,7 +72,7 @@ TEST(LivingBlocksTest, ARangeHasThoseThatBeginInIt) {
 
 // Compares with an ordered map, through every way that the order is kept or remade; at first
 // without one.
-TEST(LivingBlocksTest, AnyMixtureOfBirthsDeathsAndQuestionsIsAnsweredAsByAnOrderedMap) {
+TEST(LivingBlocksTest, RandomOperationsAgreeWithAnOrderedMap) {
   std::mt19937_64 random(5);
   Blocks living;
   std::map<uint64_t, uint32_t> expected;

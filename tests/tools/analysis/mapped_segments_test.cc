@@ -39,7 +39,7 @@ class MappedSegmentsTest : public testing::Test {
   uint64_t sequence_ = 0;
 };
 
-TEST_F(MappedSegmentsTest, NeighboursOfOneReservedRangeAreJoined) {
+TEST_F(MappedSegmentsTest, NeighboursInAReservedRangeAreJoined) {
   Apply(trace::Reserve{.device = 0, .address = 100, .size = 100});
   Apply(trace::Map{.device = 0, .address = 100, .size = 20});
   Apply(trace::Map{.device = 0, .address = 120, .size = 20});
@@ -50,13 +50,13 @@ TEST_F(MappedSegmentsTest, NeighboursOfOneReservedRangeAreJoined) {
   EXPECT_THAT(Left(false), ElementsAre("100+20e", "120+20e", "160+20e", "300+20", "320+20"));
 }
 
-TEST_F(MappedSegmentsTest, SegmentAtTheLastAddressIsNone) {
+TEST_F(MappedSegmentsTest, SegmentAtTheLastAddressIsIgnored) {
   Apply(trace::Map{.device = 0, .address = ~uint64_t{0}, .size = 2 << 20});
   Apply(trace::Map{.device = 0, .address = ~uint64_t{0} - 10, .size = 2 << 20});
   EXPECT_THAT(Left(true), ElementsAre("18446744073709551605+10"));
 }
 
-TEST_F(MappedSegmentsTest, UnmappingPartsLeavesTheRest) {
+TEST_F(MappedSegmentsTest, UnmappingAPartKeepsTheRest) {
   Apply(trace::Map{.device = 0, .address = 100, .size = 100});
   EXPECT_THAT(Apply(trace::Unmap{.device = 0, .address = 120, .size = 30}), ElementsAre("120+30"));
   EXPECT_THAT(Left(true), ElementsAre("100+20", "150+50"));
@@ -65,7 +65,7 @@ TEST_F(MappedSegmentsTest, UnmappingPartsLeavesTheRest) {
   EXPECT_THAT(Left(true), ElementsAre("100+10"));
 }
 
-TEST_F(MappedSegmentsTest, OtherCardsAndHostileSizesAreLeftAlone) {
+TEST_F(MappedSegmentsTest, UnmapLeavesOtherCardsAndHandlesHugeSizes) {
   Apply(trace::Map{.device = 0, .address = 100, .size = 100});
   EXPECT_THAT(Apply(trace::Unmap{.device = 1, .address = 0, .size = ~uint64_t{0}}), IsEmpty());
   EXPECT_THAT(Apply(trace::Unmap{.device = 0, .address = 150, .size = ~uint64_t{0}}),

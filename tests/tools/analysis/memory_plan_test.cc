@@ -69,7 +69,7 @@ bool FitsTheRun(const StreamRequests& run, const PlanSection& section) {
 
 constexpr const char* kStep = "x8 y4 z6 -x w8 -y -z -w";
 
-TEST(MemoryPlanTest, PrologueAndCycle) {
+TEST(MemoryPlanTest, RepeatedStepsBecomeACycleAfterAPrologue) {
   const StreamRequests run = Asked("p10 q20 " + Repeated(kStep, 4));
   const StreamPlan plan = PlanStream(run, false);
   EXPECT_EQ(Sizes(plan.section), "10 20 | 8 4 6 8 ");
@@ -92,14 +92,14 @@ TEST(MemoryPlanTest, CycleBeginsWhereTheFewestBytesAreAlive) {
 }
 
 // logits = model(x): the old logits are freed after the new ones exist.
-TEST(MemoryPlanTest, BlocksThatOutliveTheirSuccessorsBirthDoubleTheCycle) {
+TEST(MemoryPlanTest, BlocksThatOverlapTheirSuccessorDoubleTheCycle) {
   const StreamRequests run = Asked(Repeated("x8 a4 -b -x y8 b4 -a -y", 5) + "x8 a4");
   const StreamPlan plan = PlanStream(run, false);
   EXPECT_EQ(plan.section.cycle(), 4u);
   EXPECT_TRUE(FitsTheRun(run, plan.section));
 }
 
-TEST(MemoryPlanTest, LongestOfALifetimeCounts) {
+TEST(MemoryPlanTest, LongestLifetimeCounts) {
   const StreamRequests run =
       Asked(Repeated(kStep, 2) + "x8 y4 z6 w8 -x -y -z -w " + Repeated(kStep, 2));
   const StreamPlan plan = PlanStream(run, false);
@@ -107,7 +107,7 @@ TEST(MemoryPlanTest, LongestOfALifetimeCounts) {
   EXPECT_TRUE(FitsTheRun(run, plan.section));
 }
 
-TEST(MemoryPlanTest, LastStepThatNobodyFreedChangesNothing) {
+TEST(MemoryPlanTest, UnfreedLastStepDoesNotChangeThePlan) {
   const StreamRequests run = Asked(Repeated(kStep, 4) + "x8 y4 z6 -x w8");
   EXPECT_EQ(PlanStream(run, false).section.bytes, 18_MiB);
 }
@@ -126,7 +126,7 @@ TEST(MemoryPlanTest, RunThatNeverRepeatsIsAPrologue) {
   EXPECT_TRUE(FitsTheRun(run, plan.section));
 }
 
-TEST(MemoryPlanTest, RunThatEndsInAFailureIsAPrologueWithTheFailedRequest) {
+TEST(MemoryPlanTest, FailedRunIsAPrologueWithTheFailedRequest) {
   RequestLog log;
   for (int i = 0; i < 10; ++i) log.Allocate(0, 0, 2_MiB);
   log.Fail(0, 0, 40_MiB);
@@ -139,7 +139,7 @@ TEST(MemoryPlanTest, RunThatEndsInAFailureIsAPrologueWithTheFailedRequest) {
   EXPECT_EQ(plan.requested, 60_MiB) << "what has a place was asked for";
 }
 
-TEST(MemoryPlanTest, FailureThatTheProgramGotOverIsNotAskedFor) {
+TEST(MemoryPlanTest, RecoveredFailureIsNotPlanned) {
   RequestLog log;
   log.Fail(0, 0, 40_MiB);
   log.Allocate(0, 0, 20_MiB);
@@ -155,7 +155,7 @@ TEST(MemoryPlanTest, TailIsNotPlanned) {
   EXPECT_EQ(plan.requested - plan.planned, 30_MiB);
 }
 
-TEST(MemoryPlanTest, StreamsOfEachCardAreNumberedByThemselves) {
+TEST(MemoryPlanTest, StreamsAreNumberedPerCard) {
   RequestLog log;
   log.Allocate(0, 5, 2_MiB);
   log.Allocate(1, 6, 2_MiB);

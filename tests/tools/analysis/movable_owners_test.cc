@@ -38,7 +38,7 @@ class MovableOwnersTest : public testing::Test {
   uint64_t next_ = 0;
 };
 
-TEST_F(MovableOwnersTest, AModelThatIsNotTrainedBesideOneThatIs) {
+TEST_F(MovableOwnersTest, UntrainedModelBesideATrainedOneIsMovable) {
   Hold(kPolicy, Role::kParameter, 500);
   Hold(kPolicy, Role::kGradient, 500);
   Hold(kReference, Role::kParameter, 400);
@@ -50,7 +50,7 @@ TEST_F(MovableOwnersTest, AModelThatIsNotTrainedBesideOneThatIs) {
   EXPECT_FALSE(found[0].is_in_use);
 }
 
-TEST_F(MovableOwnersTest, OneWithActivationsIsInUse) {
+TEST_F(MovableOwnersTest, ModelWithActivationsIsInUse) {
   Hold(kPolicy, Role::kParameter, 500);
   Hold(kPolicy, Role::kOptimizerState, 1000);
   Hold(kEncoder, Role::kParameter, 100);
@@ -64,13 +64,13 @@ TEST_F(MovableOwnersTest, OneWithActivationsIsInUse) {
   EXPECT_EQ(found[1].name, "encoder");
 }
 
-TEST_F(MovableOwnersTest, TheOnlyModelStays) {
+TEST_F(MovableOwnersTest, OnlyModelIsNotMovable) {
   Hold(kReference, Role::kParameter, 400);
   Hold(kPolicy, Role::kActivation, 400);
   EXPECT_TRUE(Found().empty());
 }
 
-TEST_F(MovableOwnersTest, ParametersWithoutAnOwnerAreAModelThatCannotBeNamed) {
+TEST_F(MovableOwnersTest, ParametersWithoutAnOwnerCountAsAModel) {
   Hold(kNobody, Role::kParameter, 900);
   Hold(kReference, Role::kParameter, 400);
   const auto found = Found();

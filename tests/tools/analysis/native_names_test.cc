@@ -57,7 +57,7 @@ class NativeNamesTest : public ::testing::Test {
   int asked_ = 0;
 };
 
-TEST_F(NativeNamesTest, AFrameWithoutANameGetsThatOfItsFile) {
+TEST_F(NativeNamesTest, NamelessFrameIsNamedFromItsFile) {
   const OneAllocation source(trace::BuildIdOfFile(ThisProgram()));
   const NativeNames named(source, symbolizer_);
   EXPECT_THAT(FunctionsOf(named), ElementsAre("Hidden() of 0x10", "Exported()", "step"));
@@ -66,7 +66,7 @@ TEST_F(NativeNamesTest, AFrameWithoutANameGetsThatOfItsFile) {
   EXPECT_THAT(named.differing_files(), IsEmpty());
 }
 
-TEST_F(NativeNamesTest, AnotherFileOfThatNameIsNotAsked) {
+TEST_F(NativeNamesTest, FileWithAnotherBuildIdIsNotUsed) {
   const OneAllocation source("0123456789abcdef");
   const NativeNames named(source, symbolizer_);
   EXPECT_THAT(FunctionsOf(named), ElementsAre("", "Exported()", "step"));
@@ -74,13 +74,13 @@ TEST_F(NativeNamesTest, AnotherFileOfThatNameIsNotAsked) {
   EXPECT_THAT(named.differing_files(), ElementsAre(ThisProgram()));
 }
 
-TEST_F(NativeNamesTest, AFileWithoutABuildIdIsNotTrusted) {
+TEST_F(NativeNamesTest, FileWithoutABuildIdIsNotUsed) {
   const OneAllocation source("");
   const NativeNames named(source, symbolizer_);
   EXPECT_THAT(FunctionsOf(named), ElementsAre("", "Exported()", "step"));
 }
 
-TEST_F(NativeNamesTest, ASymbolizerThatIsNotThereNamesNothing) {
+TEST_F(NativeNamesTest, MissingSymbolizerNamesNothing) {
   const OneAllocation source(trace::BuildIdOfFile(ThisProgram()));
   const NativeNames named(source, [](const std::string&, const std::vector<std::string>&) {
     return std::vector<std::string>{};
@@ -88,14 +88,14 @@ TEST_F(NativeNamesTest, ASymbolizerThatIsNotThereNamesNothing) {
   EXPECT_THAT(FunctionsOf(named), ElementsAre("", "Exported()", "step"));
 }
 
-TEST(FramesTest, ANamelessNamespaceIsNoArgument) {
+TEST(FramesTest, AnonymousNamespaceIsNotAnArgument) {
   EXPECT_EQ(ShortFrame({.file = "/opt/liba.so+0x1",
                         .function = "a::(anonymous namespace)::Load(Model&)",
                         .line = 0}),
             "a::(anonymous namespace)::Load (liba.so)");
 }
 
-TEST(FramesTest, OfNativeFramesTheOperationTellsMost) {
+TEST(FramesTest, OperationIsTheTellingNativeFrame) {
   const trace::Frame empty{.file = "/opt/liba.so+0x1", .function = "at::detail::empty()"};
   const trace::Frame operation{.file = "/opt/liba.so+0x2", .function = "at::_ops::mm::call()"};
   const trace::Frame python{.file = "a/site-packages/b.py", .function = "b", .line = 1};

@@ -33,7 +33,7 @@ class NextStepTest : public testing::Test {
   uint64_t to_come_ = 0;
 };
 
-TEST_F(NextStepTest, NewStatesComeOnTopOfThePassesAndOfWhatIsNotTheAllocators) {
+TEST_F(NextStepTest, NewStatesAreAddedToThePassesAndToOtherMemory) {
   const auto next = Foreseen();
   ASSERT_TRUE(next.has_value());
   EXPECT_EQ(next->number, 2U);
@@ -41,7 +41,7 @@ TEST_F(NextStepTest, NewStatesComeOnTopOfThePassesAndOfWhatIsNotTheAllocators) {
   EXPECT_EQ(next->need, 500U + 200U + 10U + 20U + 30U);
 }
 
-TEST_F(NextStepTest, StatesThatAFailedUpdateHadNotMadeCountAsWell) {
+TEST_F(NextStepTest, StatesMissingFromAFailedUpdateAreAdded) {
   update_.over = false;
   to_come_ = 150;
   const auto next = Foreseen();
@@ -50,19 +50,17 @@ TEST_F(NextStepTest, StatesThatAFailedUpdateHadNotMadeCountAsWell) {
   EXPECT_EQ(next->need, 500U + 350U + 10U + 20U + 30U);
 }
 
-TEST_F(NextStepTest, NothingIsForeseenIfTheUpdateMadeNoStates) {
+TEST_F(NextStepTest, NothingIsPredictedIfTheUpdateMadeNoStates) {
   made_.by_role = {{"temporary", 70, {}}};
   EXPECT_FALSE(Foreseen().has_value());
 }
 
-TEST_F(NextStepTest, NothingIsForeseenIfTheNextPassesWereSeen) {
+TEST_F(NextStepTest, NothingIsPredictedIfTheNextPassesWereSeen) {
   update_.backward_followed = true;
   EXPECT_FALSE(Foreseen().has_value());
 }
 
-TEST_F(NextStepTest, NothingIsForeseenOfACardThatThePassesDidNotUse) {
-  EXPECT_FALSE(Foreseen(1).has_value());
-}
+TEST_F(NextStepTest, NothingIsPredictedForAnUnusedCard) { EXPECT_FALSE(Foreseen(1).has_value()); }
 
 TEST(MadeByUpdateTest, OnlyBlocksBornInTheOptimizerPhaseOfTheUpdateCount) {
   LiveSet live;

@@ -9,7 +9,7 @@ namespace {
 
 using Relation = OtherProcess::Relation;
 
-TEST(OtherProcessesTest, EachHasItsBytesAndItsRelation) {
+TEST(OtherProcessesTest, EachProcessHasBytesAndRelation) {
   const auto found = ParseOtherProcesses("11 500 data_worker;12 400 rank 3;13 300 parent");
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].pid, "11");
@@ -20,19 +20,19 @@ TEST(OtherProcessesTest, EachHasItsBytesAndItsRelation) {
   EXPECT_EQ(found[2].relation, Relation::kParent);
 }
 
-TEST(OtherProcessesTest, WhatIsMalformedIsLeftOut) {
+TEST(OtherProcessesTest, MalformedEntriesAreOmitted) {
   EXPECT_TRUE(ParseOtherProcesses("").empty());
   EXPECT_TRUE(ParseOtherProcesses("11;12 x worker;y 5 worker;;").empty());
   EXPECT_EQ(ParseOtherProcesses("11 5 unheard_of")[0].relation, Relation::kProcess);
 }
 
-TEST(OtherProcessesTest, TheLaunchHoldsNoMoreThanAllOthersDo) {
+TEST(OtherProcessesTest, LaunchHoldsAtMostWhatAllOthersHold) {
   const auto found = ParseOtherProcesses("11 500 worker;12 400 worker");
   EXPECT_EQ(BytesOfLaunch(found, 1000), 900U);
   EXPECT_EQ(BytesOfLaunch(found, 600), 600U);
 }
 
-TEST(OtherProcessesTest, WorkersAreOneGroupAndEachRankIsItsOwn) {
+TEST(OtherProcessesTest, WorkersFormOneGroupAndEachRankItsOwn) {
   const auto found = ParseOtherProcesses("11 500 rank 1;12 400 worker;13 300 worker;14 450 rank 2");
   const std::vector<OtherGroup> groups = GroupOthers(found);
   ASSERT_EQ(groups.size(), 3U);

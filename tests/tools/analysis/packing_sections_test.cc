@@ -25,7 +25,7 @@ std::vector<std::string> Pictures(const std::vector<SectionItem>& items) {
   return pictures;
 }
 
-TEST(PackingSectionsTest, OnlyPeaksAreSections) {
+TEST(PackingSectionsTest, OnlyLocalPeaksAreSections) {
   const std::vector<PackingItem> nested = {{0, 9, 1}, {1, 8, 1}, {2, 7, 1}};
   EXPECT_THAT(Pictures(ToSections(nested)), ElementsAre("x", "x", "x"));
   const std::vector<PackingItem> stairs = {{0, 4, 1}, {2, 6, 1}, {4, 9, 1}};
@@ -47,12 +47,12 @@ TEST(PackingSectionsTest, ItemsShareASectionIfAndOnlyIfTheyAreAliveTogether) {
   }
 }
 
-TEST(PackingSectionsTest, ALoadOfMoreThanAllAddressesStaysTheHighest) {
+TEST(PackingSectionsTest, LoadBeyondTheAddressSpaceSaturates) {
   const std::vector<PackingItem> items(3, {0, 1, Bytes{1} << 63});
   EXPECT_EQ(HighestLoad(ToSections(items)), ~Bytes{0});
 }
 
-TEST(PackingSectionsTest, GroupsAreCutWhereNothingIsAlive) {
+TEST(PackingSectionsTest, GroupsAreSplitWhereNothingIsAlive) {
   const std::vector<PackingItem> items = {{8, 9, 1}, {0, 4, 1}, {2, 6, 1}, {3, 5, 1}, {6, 8, 1}};
   const std::vector<std::vector<SectionItem>> groups = SplitAtCuts(ToSections(items));
   ASSERT_EQ(groups.size(), 3U);

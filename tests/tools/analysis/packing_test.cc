@@ -124,32 +124,32 @@ std::vector<PackingItem> FullItems(std::mt19937_64& random, Bytes height, uint64
   return items;
 }
 
-TEST(PackingTest, NoItemsNeedNoBytes) {
+TEST(PackingTest, EmptyInputNeedsNoBytes) {
   const Packing packing = Pack({});
   EXPECT_EQ(packing.height, 0U);
   EXPECT_EQ(packing.lower_bound, 0U);
   EXPECT_TRUE(packing.is_optimal);
 }
 
-TEST(PackingTest, EmptyItemsAreInNobodysWay) {
+TEST(PackingTest, EmptyItemsDoNotConflict) {
   const std::vector<PackingItem> items = {{3, 3, 512}, {5, 4, 512}, {0, 9, 0}, {0, 9, 1024}};
   const Packing packing = Pack(items);
   EXPECT_THAT(packing.offsets, ElementsAre(0, 0, 0, 0));
   EXPECT_EQ(packing.height, 1024U);
 }
 
-TEST(PackingTest, AnItemMayTakeThePlaceOfOneThatEndsAsItBegins) {
+TEST(PackingTest, ItemCanReuseThePlaceOfOneThatEndsAsItBegins) {
   const Packing packing = Pack(std::vector<PackingItem>{{0, 4, 512}, {4, 9, 512}});
   EXPECT_THAT(packing.offsets, ElementsAre(0, 0));
 }
 
-TEST(PackingTest, TimesReachOverTheWholeRange) {
+TEST(PackingTest, TimesSpanTheWholeRange) {
   constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
   const Packing packing = Pack(std::vector<PackingItem>{{0, kLast, 512}, {kLast - 1, kLast, 1}});
   EXPECT_EQ(packing.height, 513U);
 }
 
-TEST(PackingTest, HugeItemsAreApart) {
+TEST(PackingTest, HugeItemsDoNotOverlap) {
   constexpr Bytes kHuge = Bytes{1} << 63;
   const std::vector<PackingItem> items = {{0, 4, kHuge - 1}, {3, 6, kHuge}, {5, 9, kHuge - 1}};
   const Packing packing = Pack(items);
@@ -158,7 +158,7 @@ TEST(PackingTest, HugeItemsAreApart) {
   EXPECT_TRUE(packing.is_optimal);
 }
 
-TEST(PackingTest, MoreThanAllAddressesIsTheHighestHeight) {
+TEST(PackingTest, HeightBeyondTheAddressSpaceSaturates) {
   constexpr Bytes kHuge = Bytes{1} << 63;
   const std::vector<PackingItem> items(5, {0, 4, kHuge});
   const Packing packing = Pack(items);
@@ -166,14 +166,14 @@ TEST(PackingTest, MoreThanAllAddressesIsTheHighestHeight) {
   EXPECT_EQ(packing.lower_bound, std::numeric_limits<Bytes>::max());
 }
 
-TEST(PackingTest, TheExampleOfMiniMallocIsPackedIntoItsTwelve) {
+TEST(PackingTest, MiniMallocExampleIsPackedOptimally) {
   const std::vector<PackingItem> items = {{0, 3, 4}, {3, 9, 4}, {0, 9, 4}, {9, 21, 4}, {0, 21, 4}};
   const Packing packing = Pack(items);
   ExpectSound(items, packing);
   EXPECT_EQ(packing.height, 12U);
 }
 
-TEST(PackingTest, SmallInputsAreAsLowAsAnyOrderMakesThem) {
+TEST(PackingTest, SmallInputsArePackedOptimally) {
   std::mt19937_64 random(1);
   int above_bound = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -188,7 +188,7 @@ TEST(PackingTest, SmallInputsAreAsLowAsAnyOrderMakesThem) {
   EXPECT_GT(above_bound, 0);
 }
 
-TEST(PackingTest, OptimalIsSaidOnlyOfTheLowest) {
+TEST(PackingTest, OptimalIsReportedOnlyForTheLowestHeight) {
   std::mt19937_64 random(1);
   int not_said = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -203,7 +203,7 @@ TEST(PackingTest, OptimalIsSaidOnlyOfTheLowest) {
   EXPECT_GT(not_said, 0);
 }
 
-TEST(PackingTest, RandomItemsAreApart) {
+TEST(PackingTest, RandomItemsDoNotOverlap) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 200; ++i) {
     const std::vector<PackingItem> items =
@@ -220,7 +220,7 @@ TEST(PackingTest, OffsetsKeepTheUnitOfTheSizes) {
   }
 }
 
-TEST(PackingTest, TheSameInputGivesTheSamePacking) {
+TEST(PackingTest, PackingIsDeterministic) {
   const std::vector<PackingItem> items = MiniMallocItems('G');
   const Packing packing = Pack(items);
   const Packing again = Pack(items);
@@ -228,7 +228,7 @@ TEST(PackingTest, TheSameInputGivesTheSamePacking) {
   EXPECT_EQ(packing.steps, again.steps);
 }
 
-TEST(PackingTest, ACapacityThatIsReachedEndsTheSearch) {
+TEST(PackingTest, ReachedCapacityEndsTheSearch) {
   const std::vector<PackingItem> items = MiniMallocItems('D');
   const Packing loose = Pack(items, {.capacity = 2_MiB});
   const Packing tight = Pack(items, {.capacity = kMiniMallocCapacity});
@@ -236,7 +236,7 @@ TEST(PackingTest, ACapacityThatIsReachedEndsTheSearch) {
   EXPECT_LT(loose.steps, tight.steps);
 }
 
-TEST(PackingTest, StepsAreNotExceededByMoreThanTheFirstPacking) {
+TEST(PackingTest, StepLimitIsExceededAtMostByTheFirstPacking) {
   const std::vector<PackingItem> items = MiniMallocItems('D');
   EXPECT_LE(Pack(items, {.steps = 20'000'000}).steps, 20'000'000U);
   ExpectSound(items, Pack(items, {.steps = 0}));
@@ -254,7 +254,7 @@ TEST_P(MiniMallocTest, FitsIntoItsCapacity) {
 INSTANTIATE_TEST_SUITE_P(Instances, MiniMallocTest, testing::Range('A', 'L'),
                          [](const auto& instance) { return std::string(1, instance.param); });
 
-TEST(PackingTest, ALongTrainingIsPackedToTheBound) {
+TEST(PackingTest, LongTrainingIsPackedToTheLowerBound) {
   for (const bool vary : {false, true}) {
     const std::vector<PackingItem> items = TrainingItems(48, 60, vary);
     ASSERT_GT(items.size(), 100'000U);
@@ -265,7 +265,7 @@ TEST(PackingTest, ALongTrainingIsPackedToTheBound) {
 }
 
 // Thousands of items live at one time, without the order of a program.
-TEST(PackingTest, AHundredThousandRandomItemsAreNearTheBound) {
+TEST(PackingTest, ManyRandomItemsAreNearTheLowerBound) {
   std::mt19937_64 random(5);
   const std::vector<PackingItem> items = RandomItems(random, 100'000, 1'000'000, 80'000, 1_MiB);
   const Packing packing = Pack(items, {.steps = 0});

@@ -25,7 +25,7 @@ std::optional<uint32_t> Scan(const std::vector<SectionItem>& items,
   return found;
 }
 
-TEST(WaitingItemsTest, FindsWhatAScanOfAllFinds) {
+TEST(WaitingItemsTest, AgreesWithALinearScan) {
   std::mt19937_64 random(7);
   for (const size_t count : {1U, 2U, 3U, 64U, 65U, 200U}) {
     const std::vector<SectionItem> items = ToSections(RandomItems(random, count, 300, 60, 512));

@@ -25,7 +25,7 @@ TEST(VisitMarksTest, FewVisitsAreAllRemembered) {
   EXPECT_EQ(marks.count(), 5U);
 }
 
-TEST(VisitMarksTest, OfManyVisitsTheLastAndSomeBeforeThemAreRemembered) {
+TEST(VisitMarksTest, OfManyVisitsTheLastAndSomeEarlierOnesAreRemembered) {
   VisitMarks marks;
   for (uint64_t event = 1; event <= 100'000; ++event) marks.Add(event, 0);
   const std::vector<Visit> visits = marks.Until(100'000);
@@ -88,7 +88,7 @@ class Program : public EventSource {
   ProgramLoops loops_{*this};
 };
 
-TEST(ProgramLoopsTest, LinesThatComeBackAreALoop) {
+TEST(ProgramLoopsTest, RepeatedLinesAreALoop) {
   Program program;
   program.Visit({"main:3"});
   for (int i = 0; i < 9; ++i)
@@ -101,7 +101,7 @@ TEST(ProgramLoopsTest, LinesThatComeBackAreALoop) {
   EXPECT_FALSE(loops[0].is_library);
 }
 
-TEST(ProgramLoopsTest, LayersWithinACallOfAModuleAreNone) {
+TEST(ProgramLoopsTest, LayersWithinAModuleCallAreNotALoop) {
   Program program;
   for (int i = 0; i < 48; ++i) {
     program.Visit({"main:7", "call", "forward:2", "call", "layer:5"});
@@ -112,7 +112,7 @@ TEST(ProgramLoopsTest, LayersWithinACallOfAModuleAreNone) {
     EXPECT_EQ(loop.line, "train.py:7");
 }
 
-TEST(ProgramLoopsTest, OfNestedLoopsTheInnermostComesFirst) {
+TEST(ProgramLoopsTest, InnermostOfNestedLoopsComesFirst) {
   Program program;
   for (int epoch = 0; epoch < 6; ++epoch) {
     program.Visit({"main:3"});
@@ -127,7 +127,7 @@ TEST(ProgramLoopsTest, OfNestedLoopsTheInnermostComesFirst) {
   EXPECT_EQ(loops[1].count(), 6U);
 }
 
-TEST(ProgramLoopsTest, ALineThatAnExpressionComesBackToCountsOnce) {
+TEST(ProgramLoopsTest, LineRevisitedByAnExpressionCountsOnce) {
   Program program;
   for (int i = 0; i < 8; ++i) program.Visit({"main:7"}).Visit({"main:8"}).Visit({"main:7"});
   const std::vector<ProgramLoop> loops = program.Around({"main:7"});
@@ -136,7 +136,7 @@ TEST(ProgramLoopsTest, ALineThatAnExpressionComesBackToCountsOnce) {
   EXPECT_EQ(loops[0].line, "train.py:7");
 }
 
-TEST(ProgramLoopsTest, ALoopThatIsOverIsNotTheOneOfTheMoment) {
+TEST(ProgramLoopsTest, FinishedLoopIsNotReported) {
   Program program;
   for (int i = 0; i < 100; ++i) program.Visit({"main:2"}).Visit({"main:3"});
   for (int i = 0; i < 9; ++i) program.Visit({"main:7"}).Visit({"main:8"});
@@ -146,7 +146,7 @@ TEST(ProgramLoopsTest, ALoopThatIsOverIsNotTheOneOfTheMoment) {
   EXPECT_EQ(loops[0].count(), 9U);
 }
 
-TEST(ProgramLoopsTest, ALoopOfOneLineIsCountedByAStackThatRecurs) {
+TEST(ProgramLoopsTest, LoopOfOneLineIsCountedByARecurringStack) {
   Program program;
   program.Visit({"main:7", "call", "embed:1"});
   for (int i = 0; i < 9; ++i)
@@ -157,7 +157,7 @@ TEST(ProgramLoopsTest, ALoopOfOneLineIsCountedByAStackThatRecurs) {
   EXPECT_EQ(loops[0].count(), 9U);
 }
 
-TEST(ProgramLoopsTest, LinesOfTheUserComeBeforeThoseOfLibraries) {
+TEST(ProgramLoopsTest, UserLinesComeBeforeLibraryLines) {
   Program program;
   for (int i = 0; i < 9; ++i) {
     for (int token = 0; token < 5; ++token)
@@ -172,32 +172,32 @@ TEST(ProgramLoopsTest, LinesOfTheUserComeBeforeThoseOfLibraries) {
   EXPECT_TRUE(loops[1].is_library);
 }
 
-TEST(ProgramLoopsTest, WhatTorchDoesForEachOfManyTensorsBelowOneLineIsNoLoop) {
+TEST(ProgramLoopsTest, TorchsWorkPerTensorIsNotALoop) {
   Program program;
   for (int i = 0; i < 64; ++i) program.Visit({"main:14", "torch/optim/adam.py:791"});
   EXPECT_THAT(program.Around({"main:14", "torch/optim/adam.py:791"}), IsEmpty());
 }
 
-TEST(ProgramLoopsTest, AFunctionalFormBelowOneLineIsALoop) {
+TEST(ProgramLoopsTest, RepeatedFunctionalCallIsALoop) {
   Program program;
   for (int i = 0; i < 64; ++i) program.Visit({"main:14", "torch/nn/functional.py:9"});
   EXPECT_THAT(program.Around({"main:14", "torch/nn/functional.py:9"}), SizeIs(1));
 }
 
-TEST(ProgramLoopsTest, FewerThanFiveIterationsAreNoLoop) {
+TEST(ProgramLoopsTest, FewerThanFiveIterationsAreNotALoop) {
   Program program;
   for (int i = 0; i < 4; ++i) program.Visit({"main:7"}).Visit({"main:8"});
   EXPECT_THAT(program.Around({"main:8"}), IsEmpty());
 }
 
-TEST(ProgramLoopsTest, AMomentWithoutAStackIsInTheLoopVisitedLast) {
+TEST(ProgramLoopsTest, MomentWithoutAStackIsInTheLastVisitedLoop) {
   Program program;
   for (int i = 0; i < 9; ++i) program.Visit({"main:7"}).Visit({"main:8"});
   ASSERT_THAT(program.AroundTheLast(), SizeIs(1));
   EXPECT_EQ(program.AroundTheLast()[0].count(), 9U);
 }
 
-TEST(ProgramLoopsTest, ThreadsOfPythonAreLeftOut) {
+TEST(ProgramLoopsTest, PythonThreadsAreIgnored) {
   Program program;
   for (int i = 0; i < 9; ++i) program.Visit({"thread", "main:7"}).Visit({"thread", "main:8"});
   EXPECT_THAT(program.Around({"thread", "main:7"}), IsEmpty());

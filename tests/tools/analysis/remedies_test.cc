@@ -28,7 +28,7 @@ class RemediesTest : public testing::Test {
   std::optional<NextStep> next_;
 };
 
-TEST_F(RemediesTest, UnknownRestOfTheStepLeavesAtLeastUnlessNothingComesOnTop) {
+TEST_F(RemediesTest, NeedIsAtLeastIfTheRestOfTheStepIsUnknown) {
   verdict_.step_short_by.reset();
   verdict_.short_by = 30 * kMiB;
   EXPECT_TRUE(Found()[0].at_least);
@@ -36,7 +36,7 @@ TEST_F(RemediesTest, UnknownRestOfTheStepLeavesAtLeastUnlessNothingComesOnTop) {
   EXPECT_FALSE(Found()[0].at_least);
 }
 
-TEST_F(RemediesTest, WithoutANextStepThisOneDecides) {
+TEST_F(RemediesTest, NeedIsThatOfThisStepWithoutANext) {
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 2U);
   EXPECT_EQ(remedies[0].need(), 90 * kMiB);
@@ -44,7 +44,7 @@ TEST_F(RemediesTest, WithoutANextStepThisOneDecides) {
   EXPECT_EQ(remedies[1].need(), 130 * kMiB);
 }
 
-TEST_F(RemediesTest, TheNextStepDecidesWhereItNeedsMore) {
+TEST_F(RemediesTest, NeedIsThatOfTheNextStepIfLarger) {
   next_ = NextStep{.number = 2, .new_states = 60 * kMiB, .need = 110 * kMiB};
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 2U);
@@ -53,7 +53,7 @@ TEST_F(RemediesTest, TheNextStepDecidesWhereItNeedsMore) {
   EXPECT_EQ(remedies[1].need(), 130 * kMiB);
 }
 
-TEST_F(RemediesTest, AStepThatWasForeseenAndFailedNeedsWhatWasForeseen) {
+TEST_F(RemediesTest, FailedPredictedStepKeepsItsPredictedNeed) {
   next_ = NextStep{.number = 1, .new_states = 60 * kMiB, .need = 110 * kMiB};
   savings_.clear();
   verdict_.step_short_by.reset();
@@ -64,7 +64,7 @@ TEST_F(RemediesTest, AStepThatWasForeseenAndFailedNeedsWhatWasForeseen) {
   EXPECT_FALSE(remedies[0].next_step.has_value());
 }
 
-TEST_F(RemediesTest, WithoutAKnownNeedOfTheStepItIsTheLeast) {
+TEST_F(RemediesTest, UnknownNeedIsALowerBound) {
   verdict_.step_short_by.reset();
   verdict_.short_by = 20 * kMiB;
   const auto remedies = Found();
@@ -73,7 +73,7 @@ TEST_F(RemediesTest, WithoutAKnownNeedOfTheStepItIsTheLeast) {
   EXPECT_TRUE(remedies[0].at_least);
 }
 
-TEST_F(RemediesTest, WithoutAKnownNeedOnlyWhatLeavesRoomIsSaidToFit) {
+TEST_F(RemediesTest, WithoutAKnownNeedOnlyRemediesWithMarginFit) {
   verdict_.step_short_by.reset();
   verdict_.short_by = 20 * kMiB;
   savings_[0].percent_that_fits = 80;
@@ -85,14 +85,14 @@ TEST_F(RemediesTest, WithoutAKnownNeedOnlyWhatLeavesRoomIsSaidToFit) {
   EXPECT_TRUE(Found()[0].at_least);
 }
 
-TEST_F(RemediesTest, WithoutAKnownCardNoneIsLarger) {
+TEST_F(RemediesTest, NoLargerCardIsOfferedForAnUnknownCard) {
   ledger_.total_known = false;
   const auto remedies = Found();
   ASSERT_EQ(remedies.size(), 1U);
   EXPECT_EQ(remedies[0].name, "fused optimizer");
 }
 
-TEST_F(RemediesTest, TheLeastEffortThatFitsComesFirstAndThenWhatTakesLeast) {
+TEST_F(RemediesTest, RemediesAreSortedByEffortThenByNeed) {
   savings_.push_back({"lines", 90 * kMiB, 0, "estimated", Effort::kLines, "", ""});
   savings_.push_back({"little", 10 * kMiB, 0, "estimated", Effort::kSetting, "", ""});
   savings_.push_back({"more", 20 * kMiB, 0, "estimated", Effort::kResults, "", ""});
@@ -102,7 +102,7 @@ TEST_F(RemediesTest, TheLeastEffortThatFitsComesFirstAndThenWhatTakesLeast) {
                                              "a larger card"}));
 }
 
-TEST_F(RemediesTest, ARunThatFittedNeedsWhatItUsed) {
+TEST_F(RemediesTest, CompletedRunNeedsWhatItUsed) {
   verdict_ = Verdict();
   ledger_.entries = {{LedgerPart::kLive, int64_t{60 * kMiB}},
                      {LedgerPart::kCached, int64_t{10 * kMiB}},
@@ -113,7 +113,7 @@ TEST_F(RemediesTest, ARunThatFittedNeedsWhatItUsed) {
   EXPECT_EQ(remedies[0].need(), 20 * kMiB);
 }
 
-TEST_F(RemediesTest, NoneFitsWhileMemoryGrowsWithEveryStep) {
+TEST_F(RemediesTest, NothingFitsIfMemoryGrowsEachStep) {
   std::vector<Remedy> remedies = Found();
   ASSERT_FALSE(remedies[0].at_least);
   WithholdFits(remedies, ledger_);

@@ -32,13 +32,15 @@ std::string Found(const std::vector<RequestedBlock>& blocks) {
          std::to_string(found.period);
 }
 
-TEST(RepetitionTest, StepsBehindAPrologueAreFound) {
+TEST(RepetitionTest, StepsAfterAPrologueAreFound) {
   EXPECT_EQ(Found(Blocks("xyz abcde abcde abcde")), "3..18 by 5");
 }
 
-TEST(RepetitionTest, TwoStepsSuffice) { EXPECT_EQ(Found(Blocks("xyz abcde abcde")), "3..13 by 5"); }
+TEST(RepetitionTest, TwoStepsAreEnough) {
+  EXPECT_EQ(Found(Blocks("xyz abcde abcde")), "3..13 by 5");
+}
 
-TEST(RepetitionTest, TailDoesNotHideThem) {
+TEST(RepetitionTest, StepsAreFoundBeforeATail) {
   EXPECT_EQ(Found(Blocks("xy abcde abcde abcde abQRSTU")), "2..19 by 5");
 }
 
@@ -46,7 +48,7 @@ TEST(RepetitionTest, SmallestPeriodCounts) {
   EXPECT_EQ(Found(Blocks("abab abab abab abab")), "0..16 by 2");
 }
 
-TEST(RepetitionTest, StepsOfEqualLayersAreNotTakenForTheLayers) {
+TEST(RepetitionTest, EqualLayersAreNotMistakenForSteps) {
   EXPECT_EQ(Found(Blocks("xy abababab c abababab c abababab c")), "2..29 by 9");
 }
 
@@ -54,26 +56,26 @@ TEST(RepetitionTest, StepsOfOneSizeAreAPeriodOfOne) {
   EXPECT_EQ(Found(Blocks("aaaaaaaa")), "0..8 by 1");
 }
 
-TEST(RepetitionTest, WhatNeverRepeatsIsSaid) {
+TEST(RepetitionTest, InputWithoutRepetitionHasNoSteps) {
   EXPECT_EQ(Found(Blocks("abcdefghijkl")), "nothing");
   EXPECT_EQ(Found({}), "nothing");
   EXPECT_EQ(Found(Blocks("a")), "nothing");
 }
 
-TEST(RepetitionTest, LittleThatRepeatsIsNoStep) {
+TEST(RepetitionTest, ShortRepetitionIsNotAStep) {
   EXPECT_EQ(Found(Blocks("abcdefghij xx klmnopqrstu")), "nothing");
 }
 
 // The layers of a forward pass do this: their blocks wait for the backward pass.
-TEST(RepetitionTest, BlocksThatPileUpAreNoSteps) {
+TEST(RepetitionTest, AccumulatingBlocksAreNotSteps) {
   EXPECT_EQ(Found(Blocks("abc abc abc abc abc abc abc abc", 1000)), "nothing");
 }
 
-TEST(RepetitionTest, BlocksThatAreAliveForAStepOrTwoAreSteps) {
+TEST(RepetitionTest, BlocksThatLiveForOneOrTwoStepsAreSteps) {
   EXPECT_EQ(Found(Blocks("abc abc abc abc abc abc abc abc", 7)), "0..24 by 3");
 }
 
-TEST(RepetitionTest, FirstStepsThatDifferAreNotPartOfIt) {
+TEST(RepetitionTest, DifferingFirstStepsAreExcluded) {
   EXPECT_EQ(Found(Blocks("xy abcdSe abcde abcde abcde")), "7..23 by 5");
 }
 

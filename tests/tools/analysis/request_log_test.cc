@@ -23,7 +23,7 @@ std::string Lives(const StreamRequests& requests) {
   return text;
 }
 
-TEST(RequestLogTest, DeathsAreCountedInRequestsOfTheStream) {
+TEST(RequestLogTest, LifetimesAreCountedInRequestsOfTheStream) {
   RequestLog log;
   const auto first = log.Allocate(0, 7, 2_MiB);
   const auto second = log.Allocate(0, 7, 3_MiB);
@@ -35,7 +35,7 @@ TEST(RequestLogTest, DeathsAreCountedInRequestsOfTheStream) {
   EXPECT_EQ(log.requested(), 9_MiB);
 }
 
-TEST(RequestLogTest, SmallRequestsAreOnlySummedUp) {
+TEST(RequestLogTest, SmallRequestsAreOnlySummed) {
   RequestLog log;
   EXPECT_FALSE(log.Allocate(0, 7, 1_MiB).has_value());
   EXPECT_TRUE(log.streams().empty());
@@ -57,7 +57,7 @@ TEST(RequestLogTest, StreamsAreInTheOrderOfTheirFirstLargeRequest) {
   EXPECT_EQ(Lives(log.streams()[1]), "3M-1");
 }
 
-TEST(RequestLogTest, FailureAtTheEndIsALastRequest) {
+TEST(RequestLogTest, FailureAtTheEndIsTheLastRequest) {
   RequestLog log;
   const auto first = log.Allocate(0, 7, 2_MiB);
   log.Fail(0, 7, 9_MiB);
@@ -67,7 +67,7 @@ TEST(RequestLogTest, FailureAtTheEndIsALastRequest) {
   EXPECT_EQ(Lives(log.streams()[0]), "2M-2 9M-");
 }
 
-TEST(RequestLogTest, FailureThatTheProgramGotOverIsNone) {
+TEST(RequestLogTest, RecoveredFailureIsIgnored) {
   RequestLog log;
   log.Allocate(0, 7, 2_MiB);
   log.Fail(0, 7, 9_MiB);
@@ -76,7 +76,7 @@ TEST(RequestLogTest, FailureThatTheProgramGotOverIsNone) {
   EXPECT_EQ(Lives(log.streams()[0]), "2M- 3M-");
 }
 
-TEST(RequestLogTest, ReservedIsTheMostThatWasMapped) {
+TEST(RequestLogTest, ReservedIsThePeakOfMappedBytes) {
   RequestLog log;
   log.Map(0, 10);
   log.Map(0, 20);
@@ -86,7 +86,7 @@ TEST(RequestLogTest, ReservedIsTheMostThatWasMapped) {
 }
 
 // Otherwise it would keep its place in the plan for ever.
-TEST(RequestLogTest, ABlockWhoseFreeWasLostDiesAsItsAddressIsGivenAgain) {
+TEST(RequestLogTest, BlockWithALostFreeDiesWhenItsAddressIsReused) {
   NamedProgram program;
   program.Allocate(100, 2_MiB).Allocate(200, 3_MiB).Allocate(100, 4_MiB);
   program.Allocate({.address = 200, .requested = 8, .pool = 1});

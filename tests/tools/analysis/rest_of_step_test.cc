@@ -34,7 +34,7 @@ class RestOfStepTest : public testing::Test {
   std::optional<ForeachCopy> copy_;
 };
 
-TEST_F(RestOfStepTest, StatesThatDoNotExistYetAndTheirCopyAreStillToCome) {
+TEST_F(RestOfStepTest, MissingStatesAndTheirCopyAreStillToCome) {
   Hold(Role::kOptimizerState, 80);
   const RestOfStep rest = Foreseen();
   EXPECT_EQ(rest.source, NeedSource::kOptimizer);
@@ -44,7 +44,7 @@ TEST_F(RestOfStepTest, StatesThatDoNotExistYetAndTheirCopyAreStillToCome) {
   EXPECT_FALSE(rest.at_least);
 }
 
-TEST_F(RestOfStepTest, AForwardStillHasGradientsToComeInThePlaceOfItsActivations) {
+TEST_F(RestOfStepTest, ForwardStillNeedsGradientsInPlaceOfItsActivations) {
   failed_.at.phase = Phase::kForward;
   Hold(Role::kActivation, 150);
   Hold(Role::kGradient, 40);
@@ -55,7 +55,7 @@ TEST_F(RestOfStepTest, AForwardStillHasGradientsToComeInThePlaceOfItsActivations
 }
 
 // The fp32 copy of the logits of 2 x 50 tokens and 1,000 words: the loss allocates as much again.
-TEST_F(RestOfStepTest, ALossTakesAsMuchAgainAsItsCopyOfTheLogits) {
+TEST_F(RestOfStepTest, LossTakesTwiceItsCopyOfTheLogits) {
   failed_.at.phase = Phase::kForward;
   failed_.annotations["forward.vocabulary"] = "1000";
   failed_.annotations["forward.sequence"] = "50";
@@ -69,26 +69,26 @@ TEST_F(RestOfStepTest, ALossTakesAsMuchAgainAsItsCopyOfTheLogits) {
   EXPECT_EQ(Foreseen().rise, 400000U);
 }
 
-TEST_F(RestOfStepTest, AForwardWithAllStatesMayBeAnEvaluationAndTellsNothing) {
+TEST_F(RestOfStepTest, ForwardWithAllStatesPredictsNothing) {
   failed_.at.phase = Phase::kForward;
   Hold(Role::kOptimizerState, 200);
   EXPECT_FALSE(Foreseen().rise.has_value());
 }
 
-TEST_F(RestOfStepTest, WhatIsMadeOfACopyIsNotToCome) {
+TEST_F(RestOfStepTest, FinishedPartOfACopyIsNotStillToCome) {
   Hold(Role::kOptimizerState, 200);
   copy_ = ForeachCopy{.optimizer = "AdamW", .copy_bytes = 100, .made_bytes = 70};
   EXPECT_EQ(Foreseen().rise, 30U);
   EXPECT_EQ(Foreseen().source, NeedSource::kForeachCopy);
 }
 
-TEST_F(RestOfStepTest, AnUnknownOptimizerTellsNothingEvenBesideAKnownOne) {
+TEST_F(RestOfStepTest, UnknownOptimizerPredictsNothing) {
   failed_.annotations["optimizer.states_to_make.1"] = "unknown";
   failed_.annotations["optimizer.state_bytes"] = "200";
   EXPECT_FALSE(Foreseen().rise.has_value());
 }
 
-TEST_F(RestOfStepTest, WhatIsToComeOfAModelOnItsWayIsTheLeast) {
+TEST_F(RestOfStepTest, RestOfAModelBeingMovedIsALowerBound) {
   failed_.at.phase = Phase::kInit;
   failed_.annotations = {{"placing.to_come.1", "300"}, {"placing.to_come.0", "7000"}};
   const RestOfStep rest = Foreseen();
@@ -105,13 +105,13 @@ TEST_F(RestOfStepTest, RiseWithLessToComeIsAtLeastTheRequest) {
   EXPECT_EQ(rest.RiseWith({}), 10U);
 }
 
-TEST_F(RestOfStepTest, ThePreviousStepComesBeforeAllElse) {
+TEST_F(RestOfStepTest, PreviousStepTakesPrecedence) {
   failed_.rise_of_previous_step = 50;
   EXPECT_EQ(Foreseen().rise, 50U);
   EXPECT_EQ(Foreseen().source, NeedSource::kPreviousStep);
 }
 
-TEST_F(RestOfStepTest, TheFirstStepTellsOfTheSecondIfWhatItRoseByIsUnused) {
+TEST_F(RestOfStepTest, FirstStepPredictsTheSecondIfItsRiseIsUnused) {
   failed_.at.phase = Phase::kBackward;
   failed_.at.step = 2;
   failed_.rise_of_same_request = 30;
@@ -125,7 +125,7 @@ TEST_F(RestOfStepTest, TheFirstStepTellsOfTheSecondIfWhatItRoseByIsUnused) {
   EXPECT_FALSE(LikeFirstStep(unknown, failed_, 30).rise.has_value());
 }
 
-TEST_F(RestOfStepTest, AMicroBatchNeedsWhatTheOneBeforeDidAndThenTheOptimizer) {
+TEST_F(RestOfStepTest, MicroBatchNeedsTheLargerOfThePreviousOneAndTheOptimizer) {
   failed_.rise_of_micro_batch = 500;
   EXPECT_EQ(Foreseen().rise, 500U);
   failed_.rise_of_micro_batch = 50;
@@ -133,7 +133,7 @@ TEST_F(RestOfStepTest, AMicroBatchNeedsWhatTheOneBeforeDidAndThenTheOptimizer) {
   EXPECT_EQ(Foreseen().source, NeedSource::kPreviousMicroBatch);
 }
 
-TEST_F(RestOfStepTest, ItIsNeverLessThanTheRequest) {
+TEST_F(RestOfStepTest, RiseIsAtLeastTheRequest) {
   failed_.event.requested = 1000;
   EXPECT_EQ(Foreseen().rise, 1000U);
 }

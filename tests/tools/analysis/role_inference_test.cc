@@ -22,7 +22,7 @@ Role Inferred(Phase birth, bool freed, uint32_t runs) {
   return InferRole(block, later);
 }
 
-TEST(RoleInferenceTest, WhatTheForwardKeepsIsAnActivation) {
+TEST(RoleInferenceTest, MemoryKeptByTheForwardIsAnActivation) {
   EXPECT_EQ(Inferred(Phase::kForward, true, 1), Role::kActivation);
   EXPECT_EQ(Inferred(Phase::kForward, false, 0), Role::kActivation);
   EXPECT_EQ(Inferred(Phase::kForward, true, 0), Role::kTemporary);
@@ -31,29 +31,29 @@ TEST(RoleInferenceTest, WhatTheForwardKeepsIsAnActivation) {
   EXPECT_EQ(Inferred(Phase::kGenerate, true, 0), Role::kTemporary);
 }
 
-TEST(RoleInferenceTest, WhatOutlivesTheOptimizerIsItsState) {
+TEST(RoleInferenceTest, MemoryThatOutlivesTheOptimizerPhaseIsOptimizerState) {
   EXPECT_EQ(Inferred(Phase::kOptimizer, false, 1), Role::kOptimizerState);
   EXPECT_EQ(Inferred(Phase::kOptimizer, true, 3), Role::kOptimizerState);
   EXPECT_EQ(Inferred(Phase::kOptimizer, false, 0), Role::kTemporary);
   EXPECT_EQ(Inferred(Phase::kOptimizer, true, 0), Role::kTemporary);
 }
 
-TEST(RoleInferenceTest, WhatTheBackwardMakesIsTemporaryUntilLabelled) {
+TEST(RoleInferenceTest, BackwardMemoryIsTemporaryUntilLabelled) {
   EXPECT_EQ(Inferred(Phase::kBackward, false, 2), Role::kTemporary);
 }
 
-TEST(RoleInferenceTest, WhatGoesBeforeTheFirstForwardIsTemporary) {
+TEST(RoleInferenceTest, MemoryFreedBeforeTheFirstForwardIsTemporary) {
   EXPECT_EQ(Inferred(Phase::kInit, true, 0), Role::kTemporary);
   EXPECT_EQ(Inferred(Phase::kInit, true, 1), Role::kUnknown);
 }
 
-TEST(RoleInferenceTest, OutsideAllPhasesNothingIsGuessed) {
+TEST(RoleInferenceTest, NothingIsInferredOutsidePhases) {
   EXPECT_EQ(Inferred(Phase::kOther, true, 0), Role::kUnknown);
   EXPECT_EQ(Inferred(Phase::kOther, false, 2), Role::kUnknown);
   EXPECT_EQ(Inferred(Phase::kInit, false, 2), Role::kUnknown);
 }
 
-TEST(RoleInferenceTest, WhatOutlivesItsModuleIsKeptForABackwardThatNeverRan) {
+TEST(RoleInferenceTest, MemoryThatOutlivesItsModuleWithoutABackwardIsAnActivation) {
   Block block;
   block.birth.phase = Phase::kForward;
   block.freed = true;
@@ -68,7 +68,7 @@ TEST(RoleInferenceTest, WhatOutlivesItsModuleIsKeptForABackwardThatNeverRan) {
   EXPECT_EQ(InferRole(block, end), Role::kTemporary);
 }
 
-TEST(RoleInferenceTest, ARequestOfTheForeachUpdateIsTemporary) {
+TEST(RoleInferenceTest, RequestOfAForeachUpdateIsTemporary) {
   const std::string torch = "/venv/lib/python3.11/site-packages/torch/optim/adam.py";
   Position at;
   at.phase = Phase::kOptimizer;

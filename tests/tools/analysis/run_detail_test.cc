@@ -39,7 +39,7 @@ NamedProgram SmallAndLarge() {
   return program;
 }
 
-TEST(RunDetailTest, EveryBlockIsAPieceWhereTheyAreFew) {
+TEST(RunDetailTest, FewBlocksAreAllPieces) {
   NamedProgram program;
   program.Allocate({.address = 512, .requested = 100, .allocated = 512, .stream = 7});
   program.Add(trace::FreeRequested{0, 512}).Allocate(4096, 50).Add(trace::FreeCompleted{0, 512});
@@ -54,7 +54,7 @@ TEST(RunDetailTest, EveryBlockIsAPieceWhereTheyAreFew) {
   EXPECT_EQ(card.pieces[1].let_go, 0U);
 }
 
-TEST(RunDetailTest, OfManyBlocksTheLargeOnesArePieces) {
+TEST(RunDetailTest, OnlyLargeOnesOfManyBlocksArePieces) {
   const NamedProgram program = SmallAndLarge();
   const CardDetail card = DetailOfCard(program, Tight());
   EXPECT_GT(card.choice.least, 64U);
@@ -64,7 +64,7 @@ TEST(RunDetailTest, OfManyBlocksTheLargeOnesArePieces) {
   EXPECT_EQ(large, 2U);
 }
 
-TEST(RunDetailTest, AroundThePeakEveryBlockIsAPiece) {
+TEST(RunDetailTest, EveryBlockAroundThePeakIsAPiece) {
   const NamedProgram program = SmallAndLarge();
   const CardDetail card = DetailOfCard(program, Tight());
   ASSERT_THAT(card.choice.exact, SizeIs(1));
@@ -76,7 +76,7 @@ TEST(RunDetailTest, AroundThePeakEveryBlockIsAPiece) {
   EXPECT_EQ(small, 1U);  // its free is the event before
 }
 
-TEST(RunDetailTest, AroundAMomentThatIsAskedForEveryBlockIsAPiece) {
+TEST(RunDetailTest, EveryBlockAroundARequestedMomentIsAPiece) {
   DetailLimits limits = Tight();
   limits.moments = {500};
   const CardDetail card = DetailOfCard(SmallAndLarge(), limits);
@@ -85,7 +85,7 @@ TEST(RunDetailTest, AroundAMomentThatIsAskedForEveryBlockIsAPiece) {
   EXPECT_EQ(card.choice.exact[0].last, 502U);
 }
 
-TEST(RunDetailTest, ColumnsBeginWhereExactRangesDoAndEnd) {
+TEST(RunDetailTest, ColumnsBeginAtTheBoundsOfExactRanges) {
   const CardDetail card = DetailOfCard(SmallAndLarge(), Tight());
   std::vector<uint64_t> begins;
   begins.reserve(card.curve.columns.size());
@@ -94,7 +94,7 @@ TEST(RunDetailTest, ColumnsBeginWhereExactRangesDoAndEnd) {
   EXPECT_THAT(begins, testing::Contains(3005U));
 }
 
-TEST(RunDetailTest, NamesAndTheRestSumToTheMostOfEachColumn) {
+TEST(RunDetailTest, NamesAndTheRestSumToTheMaximumOfEachColumn) {
   NamedProgram program;
   const trace::StringId policy = program.Name("policy");
   const trace::StringId reference = program.Name("reference");
@@ -121,7 +121,7 @@ TEST(RunDetailTest, NamesAndTheRestSumToTheMostOfEachColumn) {
   EXPECT_THAT(card.by_line.rest, testing::Contains(testing::Gt(0U)));
 }
 
-TEST(RunDetailTest, MappingsSayFromWhenUntilWhen) {
+TEST(RunDetailTest, MappingsHaveTheirFirstAndLastEvent) {
   NamedProgram program;
   program.Add(trace::Reserve{0, 4096, 65536, 0}).Add(trace::Map{0, 4096, 8192, 0});
   program.Allocate(4096, 100).Add(trace::Unmap{0, 8192, 4096});
@@ -136,7 +136,7 @@ TEST(RunDetailTest, MappingsSayFromWhenUntilWhen) {
   EXPECT_EQ(card.mapped[1].until, 4U);
 }
 
-TEST(RunDetailTest, TheClockKnowsTheLastEventAndThoseThatCount) {
+TEST(RunDetailTest, ClockIncludesTheLastEventAndExactRanges) {
   const NamedProgram program = SmallAndLarge();
   DetailLimits limits = Tight();
   limits.clock = 10;
@@ -151,7 +151,7 @@ TEST(RunDetailTest, TheClockKnowsTheLastEventAndThoseThatCount) {
   for (uint64_t event = 3000; event <= 3004; ++event) EXPECT_THAT(events, testing::Contains(event));
 }
 
-TEST(RunDetailTest, OfManyFailuresTheLastAreExact) {
+TEST(RunDetailTest, OnlyTheLastFailuresAreExact) {
   NamedProgram program;
   for (uint64_t i = 0; i < 50; ++i) program.Allocate(i * 1000, 100).Fail(1 << 20);
   DetailLimits limits = Tight();
@@ -163,7 +163,7 @@ TEST(RunDetailTest, OfManyFailuresTheLastAreExact) {
   EXPECT_EQ(card.choice.exact[0].last, 100U);
 }
 
-TEST(LeastBytesTest, IsAPowerOfTwoThatFewBlocksReach) {
+TEST(LeastBytesTest, IsAPowerOfTwoThatLimitsTheNumberOfBlocks) {
   UsageCurve curve;
   curve.blocks_by_size[3] = 100;
   curve.blocks_by_size[10] = 5;

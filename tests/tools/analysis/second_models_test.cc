@@ -29,7 +29,7 @@ class SecondModelsTest : public testing::Test {
   uint64_t next_ = 0;
 };
 
-TEST_F(SecondModelsTest, AnotherOwnersModelOfWhichNothingIsTrained) {
+TEST_F(SecondModelsTest, UntrainedModelOfAnotherOwnerIsASecondModel) {
   Hold(kPolicy, Role::kParameter, 300);
   Hold(kPolicy, Role::kGradient, 300);
   Hold(kPolicy, Role::kBuffer, 7);
@@ -39,7 +39,7 @@ TEST_F(SecondModelsTest, AnotherOwnersModelOfWhichNothingIsTrained) {
   EXPECT_EQ(Found().buffers, 10U);
 }
 
-TEST_F(SecondModelsTest, TwoThatAreTrainedAreNoSecondModels) {
+TEST_F(SecondModelsTest, TwoTrainedModelsAreNotSecondModels) {
   Hold(kPolicy, Role::kParameter, 300);
   Hold(kPolicy, Role::kGradient, 300);
   Hold(kReference, Role::kParameter, 400);
@@ -47,13 +47,13 @@ TEST_F(SecondModelsTest, TwoThatAreTrainedAreNoSecondModels) {
   EXPECT_EQ(Found().parameters, 0U);
 }
 
-TEST_F(SecondModelsTest, WithoutTrainingTheLargestIsTheFirst) {
+TEST_F(SecondModelsTest, LargestModelIsTheFirstWithoutTraining) {
   Hold(kPolicy, Role::kParameter, 300);
   Hold(kReference, Role::kParameter, 400);
   EXPECT_EQ(Found().parameters, 300U);
 }
 
-TEST_F(SecondModelsTest, ACloneIsWhatIsThereAlreadyUnderTheSamePath) {
+TEST_F(SecondModelsTest, ParameterWithAnExistingPathAndSizeIsAClone) {
   Hold(kNobody, Role::kParameter, 100, kFirst);
   Hold(kNobody, Role::kParameter, 50, kSecond);
   Hold(kNobody, Role::kParameter, 100, kFirst);
@@ -62,7 +62,7 @@ TEST_F(SecondModelsTest, ACloneIsWhatIsThereAlreadyUnderTheSamePath) {
   EXPECT_EQ(Found().parameters, 200U);
 }
 
-TEST_F(SecondModelsTest, WhereATagEndedBeforeTrainingTheModelIsStillTheFirst) {
+TEST_F(SecondModelsTest, ModelIsTheFirstEvenIfItsTagEndedBeforeTraining) {
   Hold(kPolicy, Role::kParameter, 300);
   Hold(kNobody, Role::kGradient, 300);
   EXPECT_EQ(Found().parameters, 0U);

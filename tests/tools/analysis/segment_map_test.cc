@@ -69,7 +69,7 @@ TEST_F(SegmentMapTest, GranulesOfAnExpandableSegmentWithoutBlocksAreCached) {
   EXPECT_EQ(ledger.largest_hole, 2_MiB - 512);
 }
 
-TEST_F(SegmentMapTest, LargePagesOfTorchGoBackAsAWhole) {
+TEST_F(SegmentMapTest, LargePagesOfTorchAreCachedAsAWhole) {
   program_.Add(trace::Annotate{program_.Name("allocator.large_pages"), program_.Name("1")});
   Reserve(2_MiB, 1_GiB);
   Map(2_MiB, 20_MiB);
@@ -94,7 +94,7 @@ TEST_F(SegmentMapTest, FreeMemoryOfAPrivatePoolIsNotCached) {
   EXPECT_EQ(ledger.bytes(LedgerPart::kHoles), 0);
 }
 
-TEST_F(SegmentMapTest, AllMappingsOfAReservedRangeAreOfThePoolOfItsBlocks) {
+TEST_F(SegmentMapTest, AllMappingsOfAReservedRangeBelongToThePoolOfItsBlocks) {
   Reserve(0, 1_GiB);
   Map(0, 2_MiB);
   Map(2_MiB, 2_MiB);
@@ -103,7 +103,7 @@ TEST_F(SegmentMapTest, AllMappingsOfAReservedRangeAreOfThePoolOfItsBlocks) {
   EXPECT_EQ(Failed().positive(LedgerPart::kPrivatePools), 5_MiB);
 }
 
-TEST_F(SegmentMapTest, ASegmentThatTheDefaultPoolUsesAgainIsNoPoolsAnyMore) {
+TEST_F(SegmentMapTest, SegmentReusedByTheDefaultPoolLeavesItsPool) {
   Map(0, 20_MiB);
   Allocate(0, 2_MiB, kPool);
   program_.Free(0);

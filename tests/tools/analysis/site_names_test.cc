@@ -9,7 +9,7 @@
 namespace memtrace::analysis {
 namespace {
 
-TEST(CollapsedPathTest, LayerNumbersBecomeStarsAndOneNameStaysBehindTheLast) {
+TEST(CollapsedPathTest, LayerNumbersBecomeStarsFollowedByAtMostOneName) {
   EXPECT_EQ(CollapsedPath("transformer.h.12.mlp.c_fc.weight", true), "transformer.h.*.mlp");
   EXPECT_EQ(CollapsedPath("transformer.h.12.mlp.c_fc", false), "transformer.h.*.mlp");
   EXPECT_EQ(CollapsedPath("blocks.3.experts.7.w1.weight", true), "blocks.*.experts.*.w1");
@@ -19,7 +19,7 @@ TEST(CollapsedPathTest, LayerNumbersBecomeStarsAndOneNameStaysBehindTheLast) {
   EXPECT_EQ(CollapsedPath("bias", true), "bias");
 }
 
-TEST(CollapsedPathTest, PartsOfASequentialAreToldApart) {
+TEST(CollapsedPathTest, PartsOfASequentialAreDistinguished) {
   EXPECT_EQ(CollapsedPath("4", false), "[4]");
   EXPECT_EQ(CollapsedPath("4.weight", true), "[*]");
   EXPECT_EQ(CollapsedPath("23.0.weight", true), "[*][0]");
@@ -35,7 +35,7 @@ class NoNames : public EventSource {
   std::vector<trace::Frame> Stack(trace::StackId /*id*/) const override { return {}; }
 };
 
-TEST(SiteNamesTest, ALostStackIsNamedByThePhaseWhoeverAsksFirst) {
+TEST(SiteNamesTest, LostStackIsNamedByItsPhase) {
   constexpr trace::StackId kLost = 7;
   const NoNames source;
   SiteNames sites(source);
@@ -48,7 +48,7 @@ TEST(SiteNamesTest, ALostStackIsNamedByThePhaseWhoeverAsksFirst) {
 }
 
 // On an H200 the row was called "at::_ops::mm::redispatch" or "python3.12+0x18216e".
-TEST(FramesTest, ALibraryOfNvidiasIsNamedWithTheFunctionThatWasCalled) {
+TEST(FramesTest, NvidiaLibraryIsNamedWithTheCalledFunction) {
   const trace::Frame create = {
       .file = "/venv/lib/python3.12/site-packages/nvidia/cu13/lib/libcublas.so.13+0xa3bc",
       .function = "cublasCreate_v2"};
@@ -68,7 +68,7 @@ TEST(FramesTest, ALibraryOfNvidiasIsNamedWithTheFunctionThatWasCalled) {
   EXPECT_EQ(LibraryCalled({}), "");
 }
 
-TEST(FramesTest, FilesOfLibrariesAreToldFromTheUsers) {
+TEST(FramesTest, LibraryFilesAreDistinguishedFromUserFiles) {
   EXPECT_TRUE(IsLibraryFile("/venv/lib/python3.11/site-packages/torch/optim/adam.py"));
   EXPECT_TRUE(IsLibraryFile("/usr/lib/python3.11/contextlib.py"));
   EXPECT_TRUE(IsLibraryFile("<frozen runpy>"));
@@ -78,7 +78,7 @@ TEST(FramesTest, FilesOfLibrariesAreToldFromTheUsers) {
   EXPECT_FALSE(IsLibraryFile("/tmp/ipykernel_4711/2187103842.py"));
 }
 
-TEST(FramesTest, FilesThatTorchGeneratesAreNotTheUsers) {
+TEST(FramesTest, FilesGeneratedByTorchAreLibraryFiles) {
   const std::string name = "cuzzm6kvapzpqf7ggzhyrvqficlqxltobanetldtpqoadazmuchf.py";
   EXPECT_TRUE(IsLibraryFile("/tmp/torchinductor_ada/uz/" + name));
   EXPECT_TRUE(IsLibraryFile("/home/ada/cache/uz/" + name));
@@ -88,7 +88,7 @@ TEST(FramesTest, FilesThatTorchGeneratesAreNotTheUsers) {
   EXPECT_TRUE(IsLibraryFile("<eval_with_key>.7"));
 }
 
-TEST(FramesTest, FilesAreShortenedToWhatTellsThemApart) {
+TEST(FramesTest, FilePathsAreShortened) {
   EXPECT_EQ(ShortFile("/venv/lib/python3.11/site-packages/torch/optim/adam.py"),
             "torch/optim/adam.py");
   EXPECT_EQ(ShortFile("/home/ada/train.py"), "train.py");

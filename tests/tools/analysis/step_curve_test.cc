@@ -16,7 +16,7 @@ void Step(StepCurve& curve, uint64_t number, uint64_t level) {
   curve.Allocated(20 / 10, 20, level + 30);
 }
 
-TEST(StepCurveTest, TheRestOfThePreviousStepIsTheNeedOfThisOne) {
+TEST(StepCurveTest, RestOfThePreviousStepIsTheNeedOfThisOne) {
   StepCurve curve;
   Step(curve, 2, 100);
   curve.BeginStep(3);
@@ -27,21 +27,21 @@ TEST(StepCurveTest, TheRestOfThePreviousStepIsTheNeedOfThisOne) {
   EXPECT_EQ(curve.RiseFrom(20), 20U);
 }
 
-TEST(StepCurveTest, AStepThatDiffersTellsNothing) {
+TEST(StepCurveTest, DifferingStepPredictsNothing) {
   StepCurve curve;
   Step(curve, 2, 100);
   curve.BeginStep(3);
   EXPECT_EQ(curve.RiseFrom(11), std::nullopt);
 }
 
-TEST(StepCurveTest, TheFirstStepTellsNothingAboutTheSecond) {
+TEST(StepCurveTest, FirstStepDoesNotPredictTheSecond) {
   StepCurve curve;
   Step(curve, 1, 100);
   curve.BeginStep(2);
   EXPECT_EQ(curve.RiseFrom(10), std::nullopt);
 }
 
-TEST(StepCurveTest, BehindTheEndOfThePreviousStepNothingIsKnown) {
+TEST(StepCurveTest, NothingIsKnownBeyondTheEndOfThePreviousStep) {
   StepCurve curve;
   Step(curve, 2, 100);
   Step(curve, 3, 100);
@@ -49,7 +49,7 @@ TEST(StepCurveTest, BehindTheEndOfThePreviousStepNothingIsKnown) {
 }
 
 // The second step has another allocation before it.
-TEST(StepCurveTest, TheSameRequestIsFoundByItsStackAndSizeInTheFirstStepToo) {
+TEST(StepCurveTest, SameRequestIsFoundByStackAndSize) {
   StepCurve curve;
   Step(curve, 1, 100);
   curve.BeginStep(2);
@@ -60,7 +60,7 @@ TEST(StepCurveTest, TheSameRequestIsFoundByItsStackAndSizeInTheFirstStepToo) {
   EXPECT_EQ(curve.RiseFromSame(3, 31), std::nullopt);
 }
 
-TEST(StepCurveTest, OfTheSameRequestsTheOneOfTheSameOrdinalCounts) {
+TEST(StepCurveTest, EqualRequestsAreMatchedByOrdinal) {
   StepCurve curve;
   curve.BeginStep(1);
   for (const uint64_t level : {100U, 130U, 160U}) curve.Allocated(3, 30, level);

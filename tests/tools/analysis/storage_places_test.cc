@@ -16,7 +16,7 @@ TEST(StoragePlacesTest, CardsAndAddressesAreRead) {
               ElementsAre(StoragePlace(0, 0x7f0000000000), StoragePlace(12, ~uint64_t{0})));
 }
 
-TEST(StoragePlacesTest, OtherWordsAreLeftOut) {
+TEST(StoragePlacesTest, InvalidWordsAreIgnored) {
   EXPECT_THAT(ParseStoragePlaces(""), IsEmpty());
   EXPECT_THAT(ParseStoragePlaces("0 :1 0: 0:g 0:1ffffffffffffffff a:1 0:2"),
               ElementsAre(StoragePlace(0, 2)));

@@ -36,7 +36,7 @@ TEST_F(UpdateWatchTest, WithoutAnOptimizerPhaseThereIsNoUpdate) {
   EXPECT_EQ(Latest().last_event, 0U);
 }
 
-TEST_F(UpdateWatchTest, ThePeakIsOfThePassesNotOfTheInitOrTheUpdate) {
+TEST_F(UpdateWatchTest, PeakExcludesInitAndUpdate) {
   Level(900);
   Level(100);
   Enter(Phase::kForward);
@@ -49,7 +49,7 @@ TEST_F(UpdateWatchTest, ThePeakIsOfThePassesNotOfTheInitOrTheUpdate) {
   EXPECT_EQ(Latest().peak_before.at(0), 400U);
 }
 
-TEST_F(UpdateWatchTest, AnUpdateEndsWithItsPhaseOrIsStillGoingOn) {
+TEST_F(UpdateWatchTest, UpdateEndsWithItsPhaseOrContinues) {
   Enter(Phase::kForward);
   Enter(Phase::kOptimizer);
   Level(10);
@@ -59,7 +59,7 @@ TEST_F(UpdateWatchTest, AnUpdateEndsWithItsPhaseOrIsStillGoingOn) {
   EXPECT_EQ(Latest().last_event, 4U);
 }
 
-TEST_F(UpdateWatchTest, OptimizersOneAfterTheOtherMakeOneUpdate) {
+TEST_F(UpdateWatchTest, ConsecutiveOptimizersMakeOneUpdate) {
   Enter(Phase::kBackward);
   Level(100);
   Enter(Phase::kOptimizer);
@@ -73,7 +73,7 @@ TEST_F(UpdateWatchTest, OptimizersOneAfterTheOtherMakeOneUpdate) {
   EXPECT_EQ(Latest().last_event, 7U);
 }
 
-TEST_F(UpdateWatchTest, TheNextPassesBeginAtWhatIsThereThen) {
+TEST_F(UpdateWatchTest, NextPassesBeginAtTheCurrentLevel) {
   Enter(Phase::kBackward);
   Level(500);
   Enter(Phase::kOptimizer);

@@ -58,7 +58,7 @@ uint64_t Sum(const UsageColumn& column) {
   return std::accumulate(column.by_role.begin(), column.by_role.end(), uint64_t{0});
 }
 
-TEST(UsageCurveTest, ARiseBetweenTwoColumnsIsNotLost) {
+TEST(UsageCurveTest, RiseBetweenTwoColumnsIsNotLost) {
   Program program;
   program.Allocate(0, 100);
   for (int i = 0; i < 500; ++i) program.Allocate(1000, 10).Free(1000);
@@ -72,7 +72,7 @@ TEST(UsageCurveTest, ARiseBetweenTwoColumnsIsNotLost) {
   EXPECT_EQ(curve.columns.back().least, 100U);
 }
 
-TEST(UsageCurveTest, RolesSumToTheMostOfEachColumn) {
+TEST(UsageCurveTest, RolesSumToTheMaximumOfEachColumn) {
   Program program;
   program.Allocate(0, 100).Allocate(1000, 30).Label(0, 60, Role::kParameter);
   program.Label(1000, 30, Role::kActivation).Free(1000).Allocate(2000, 5);
@@ -83,7 +83,7 @@ TEST(UsageCurveTest, RolesSumToTheMostOfEachColumn) {
   EXPECT_EQ(whole.columns[0].by_role[static_cast<size_t>(Role::kActivation)], 30U);
 }
 
-TEST(UsageCurveTest, ABlockCountsUntilItsFreeIsRequestedAndOtherCardsDoNot) {
+TEST(UsageCurveTest, OnlyBlocksOfTheCardCountUntilTheirFreeIsRequested) {
   Program program;
   program.Allocate(0, 100).Add(trace::FreeRequested{0, 0});
   program.Add(trace::Allocate{.device = 1, .address = 0, .requested = 9000, .allocated = 9000});
@@ -108,7 +108,7 @@ TEST(UsageCurveTest, FailuresStepsAndMappingsAreMarked) {
   EXPECT_EQ(curve.columns[5].reserved, 0U);
 }
 
-TEST(UsageCurveTest, AColumnsMostIsHeldJustAfterTheEventItNames) {
+TEST(UsageCurveTest, MaximumOfAColumnIsHeldAfterItsEvent) {
   Program program;
   program.Allocate(0, 100).Free(0).Allocate(1000, 70).Allocate(2000, 20).Free(2000);
   const UsageCurve curve = Curve(program, 2);

@@ -26,9 +26,9 @@ class VerdictTest : public testing::Test {
   FailureEvidence evidence_;
 };
 
-TEST_F(VerdictTest, AFullCardIsCapacity) { EXPECT_EQ(FoundCause(), Cause::kCapacity); }
+TEST_F(VerdictTest, FullCardIsCapacity) { EXPECT_EQ(FoundCause(), Cause::kCapacity); }
 
-TEST_F(VerdictTest, FreePiecesThatCarryTheRestOfTheStepAreFragmentation) {
+TEST_F(VerdictTest, EnoughFreeMemoryForTheStepIsFragmentation) {
   account_.holes = 20;
   account_.free = 20;
   evidence_.rest.rise = 41;
@@ -37,7 +37,7 @@ TEST_F(VerdictTest, FreePiecesThatCarryTheRestOfTheStepAreFragmentation) {
   EXPECT_EQ(FoundCause(), Cause::kFragmentation);
 }
 
-TEST_F(VerdictTest, ALowerBoundOfTheRestRefutesFragmentationAndDoesNotProveIt) {
+TEST_F(VerdictTest, LowerBoundOfTheRestDoesNotProveFragmentation) {
   failed_.event.requested = failed_.event.allocated = 5;
   account_.holes = 20;
   evidence_.rest = {.rise = 20, .optimizer = {}, .at_least = true};
@@ -46,7 +46,7 @@ TEST_F(VerdictTest, ALowerBoundOfTheRestRefutesFragmentationAndDoesNotProveIt) {
   EXPECT_EQ(FoundCause(), Cause::kFragmentation);
 }
 
-TEST_F(VerdictTest, AFullCardWithASmallRequestAndAnUnknownRestIsCapacity) {
+TEST_F(VerdictTest, FullCardWithASmallRequestIsCapacity) {
   failed_.event.requested = failed_.event.allocated = 5;
   account_.holes = 24;
   EXPECT_EQ(FoundCause(), Cause::kCapacity);
@@ -54,13 +54,13 @@ TEST_F(VerdictTest, AFullCardWithASmallRequestAndAnUnknownRestIsCapacity) {
   EXPECT_EQ(FoundCause(), Cause::kFragmentation);
 }
 
-TEST_F(VerdictTest, WithoutABlockInUseNothingIsInPieces) {
+TEST_F(VerdictTest, CardWithoutBlocksInUseIsNotFragmented) {
   account_.live_requested = account_.live_allocated = 0;
   account_.holes = 90;
   EXPECT_EQ(FoundCause(), Cause::kCapacity);
 }
 
-TEST_F(VerdictTest, ACacheThatWasNotGivenBackIsTheCause) {
+TEST_F(VerdictTest, UnreleasedCacheIsTheCause) {
   account_.cached = 40;
   evidence_.releasable = 29;
   EXPECT_NE(FoundCause(), Cause::kCached);
@@ -69,14 +69,14 @@ TEST_F(VerdictTest, ACacheThatWasNotGivenBackIsTheCause) {
   EXPECT_EQ(Judged().releasable, 30U);
 }
 
-TEST_F(VerdictTest, NoMoreIsGivenBackThanTheLedgerHasCached) {
+TEST_F(VerdictTest, ReleasableIsAtMostTheCachedBytes) {
   account_.cached = 20;
   evidence_.releasable = 35;
   EXPECT_NE(FoundCause(), Cause::kCached);
   EXPECT_EQ(Judged().releasable, 20U);
 }
 
-TEST_F(VerdictTest, ARequestLargerThanTheCardIsTooLargeWhateverElseIsThere) {
+TEST_F(VerdictTest, RequestLargerThanTheCardIsTooLarge) {
   failed_.event.requested = failed_.event.allocated = 91;
   account_.context = 10;
   account_.other_processes = 100;
@@ -84,7 +84,7 @@ TEST_F(VerdictTest, ARequestLargerThanTheCardIsTooLargeWhateverElseIsThere) {
   EXPECT_TRUE(Judged().is_larger_than_card);
 }
 
-TEST_F(VerdictTest, ARequestLargerThanWhatIsLeftOfAMostlyFreeCardIsTooLarge) {
+TEST_F(VerdictTest, RequestLargerThanAMostlyFreeCardIsTooLarge) {
   failed_.event.requested = failed_.event.allocated = 80;
   account_.live_requested = account_.live_allocated = 40;
   account_.free = 50;
@@ -94,13 +94,13 @@ TEST_F(VerdictTest, ARequestLargerThanWhatIsLeftOfAMostlyFreeCardIsTooLarge) {
   EXPECT_FALSE(Judged().is_larger_than_card);
 }
 
-TEST_F(VerdictTest, FreedBytesThatWaitForAStreamComeBeforeFragmentation) {
+TEST_F(VerdictTest, StreamWaitTakesPrecedenceOverFragmentation) {
   account_.stream_wait = 30;
   account_.holes = 40;
   EXPECT_EQ(FoundCause(), Cause::kStreamWait);
 }
 
-TEST_F(VerdictTest, OtherProcessesComeBeforeFragmentationWhereTheyHoldWhatTheStepMisses) {
+TEST_F(VerdictTest, OtherProcessesTakePrecedenceIfTheyHoldTheShortfall) {
   account_.other_processes = 30;
   account_.holes = 40;
   evidence_.rest.rise = 71;
@@ -109,26 +109,26 @@ TEST_F(VerdictTest, OtherProcessesComeBeforeFragmentationWhereTheyHoldWhatTheSte
   EXPECT_EQ(FoundCause(), Cause::kOtherProcess);
 }
 
-TEST_F(VerdictTest, ALimitIsTheCauseOnlyIfTheCardHadRoom) {
+TEST_F(VerdictTest, LimitIsTheCauseOnlyIfTheCardHadRoom) {
   failed_.event.limit = 70;
   EXPECT_EQ(FoundCause(), Cause::kCapacity);
   account_.free = 40;
   EXPECT_EQ(FoundCause(), Cause::kLimit);
 }
 
-TEST_F(VerdictTest, OtherProcessesAreTheCauseOnlyIfTheyHoldWhatIsMissing) {
+TEST_F(VerdictTest, OtherProcessesAreTheCauseOnlyIfTheyHoldTheShortfall) {
   account_.other_processes = 29;
   EXPECT_EQ(FoundCause(), Cause::kCapacity);
   failed_.event.obtainable = 1;
   EXPECT_EQ(FoundCause(), Cause::kOtherProcess);
 }
 
-TEST_F(VerdictTest, ShortByIsNeverNegative) {
+TEST_F(VerdictTest, ShortByIsNotNegative) {
   failed_.event.obtainable = 50;
   EXPECT_EQ(Judged().short_by, 0U);
 }
 
-TEST_F(VerdictTest, WhatIsTooSmallToHaveHelpedDoesNotContribute) {
+TEST_F(VerdictTest, MemoryTooSmallToHaveHelpedDoesNotContribute) {
   account_.outside_allocator = 29;
   EXPECT_TRUE(Judged(29).contributing.empty());
   account_.outside_allocator = 30;
@@ -138,7 +138,7 @@ TEST_F(VerdictTest, WhatIsTooSmallToHaveHelpedDoesNotContribute) {
   EXPECT_EQ(verdict.contributing[1].kind, ContributionKind::kOutsideAllocator);
 }
 
-TEST_F(VerdictTest, ThreeRisesInARowAreGrowthAndTwoAreNot) {
+TEST_F(VerdictTest, ThreeConsecutiveRisesAreGrowth) {
   failed_.live_at_steps = {50, 20, 40, 60};
   EXPECT_TRUE(Judged().contributing.empty());
   failed_.live_at_steps = {50, 20, 40, 60, 80};
@@ -146,7 +146,7 @@ TEST_F(VerdictTest, ThreeRisesInARowAreGrowthAndTwoAreNot) {
   EXPECT_EQ(Judged().contributing[0].bytes, 60U);
 }
 
-TEST_F(VerdictTest, UnexplainedBytesMayBeNegativeAndTheLedgerStillSums) {
+TEST_F(VerdictTest, LedgerSumsWithNegativeUnexplainedBytes) {
   account_.free = 70;
   const Ledger ledger = LedgerFromAccount(account_);
   EXPECT_EQ(ledger.bytes(LedgerPart::kUnexplained), -30);

@@ -31,22 +31,22 @@ std::vector<std::string> Names(const std::vector<std::vector<Candidate>>& sets) 
   return names;
 }
 
-TEST(CandidatesTest, WhatIsKnownIsInOrderOfEffort) {
+TEST(CandidatesTest, CandidatesAreInOrderOfEffort) {
   const std::vector<Candidate> all = AllCandidates();
   for (size_t i = 1; i < all.size(); ++i) EXPECT_LE(all[i - 1].effort, all[i].effort);
 }
 
-TEST(CandidatesTest, ExtensionsLeaveOutWhatContradictsItself) {
+TEST(CandidatesTest, ExtensionsOmitContradictoryChanges) {
   EXPECT_THAT(Names(Extensions({Hook("fused")}, {kExpandable, kOurs, Hook("fused"), Hook("loop")})),
               ElementsAre("fused+expandable", "fused+ours"));
 }
 
-TEST(CandidatesTest, TheLeastEffortComesFirst) {
+TEST(CandidatesTest, ExtensionsWithTheLeastEffortComeFirst) {
   EXPECT_THAT(Names(Extensions({kOurs}, {Hook("bf16", Effort::kResults), Hook("fused")})),
               ElementsAre("ours+fused", "ours+bf16"));
 }
 
-TEST(CandidatesTest, ChangesAreAddedToWhatTheUserHas) {
+TEST(CandidatesTest, ChangesAreAddedToTheUsersSettings) {
   Trial trial;
   trial.command = {"python", "train.py", "--batch={n}"};
   const Variation variation{.name = "n", .values = {"8", "4"}};
@@ -59,7 +59,7 @@ TEST(CandidatesTest, ChangesAreAddedToWhatTheUserHas) {
   EXPECT_THAT(changed.command, ElementsAre("python", "train.py", "--batch=8"));
 }
 
-TEST(CandidatesTest, AValueThatIsTriedTakesThePlaceOfTheFirst) {
+TEST(CandidatesTest, TriedValueReplacesTheFirst) {
   Trial trial;
   trial.command = {"python", "{n}", "{m}"};
   const Variation n{.name = "n", .values = {"8", "4"}};
@@ -71,7 +71,7 @@ TEST(CandidatesTest, AValueThatIsTriedTakesThePlaceOfTheFirst) {
   EXPECT_THAT(AsAsked(trial.command, {n, m}), ElementsAre("python", "8", "a"));
 }
 
-TEST(CandidatesTest, AVariationNamesTwoValuesOrMore) {
+TEST(CandidatesTest, VariationNeedsAtLeastTwoValues) {
   EXPECT_THAT(ParseVariation("--vary", "batch=8,4,2")->values, ElementsAre("8", "4", "2"));
   for (const char* wrong : {"", "batch", "batch=", "batch=8", "=8,4", "batch=8,,4"}) {
     EXPECT_THAT(std::string(ParseVariation("--vary", wrong).status().message()),
@@ -80,14 +80,14 @@ TEST(CandidatesTest, AVariationNamesTwoValuesOrMore) {
   }
 }
 
-TEST(CardLimitTest, EverythingButTheSizeStays) {
+TEST(CardLimitTest, OnlyTheSizeIsChanged) {
   constexpr uint64_t kBytes = uint64_t{100} << 30;
   EXPECT_THAT(*WithBytes({"2x24GiB,other=3GiB", "rtx-4090,size=48GiB;80GiB,cc=9.0"}, kBytes),
               ElementsAre("2x24GiB,other=3GiB,size=102400MiB",
                           "rtx-4090,size=102400MiB;80GiB,cc=9.0,size=102400MiB"));
 }
 
-TEST(CardLimitTest, AWrongCardIsRefusedInItsOwnWords) {
+TEST(CardLimitTest, InvalidCardIsNamedInTheError) {
   const std::string why(WithBytes({"24GB"}, kNoLimit).status().message());
   EXPECT_THAT(why, HasSubstr("card '24GB'"));
 }

@@ -24,7 +24,7 @@ TEST(ClimbTest, RisesOfOneCardAreReadFromTheAnnotation) {
               ElementsAre(PeakRise{1, 7}, PeakRise{2, 9}));
 }
 
-TEST(ClimbTest, TextThatIsNoListOfRisesHasNone) {
+TEST(ClimbTest, InvalidTextHasNoRises) {
   for (const char* text : {"", "{}", "[1]", "[[1,[-5]]]", "[[1]]"})
     EXPECT_THAT(RisesOf(text, 0), IsEmpty()) << text;
 }
@@ -37,27 +37,27 @@ TEST(ClimbTest, RiseInEachStepIsAClimb) {
   EXPECT_EQ(climb->times, 4U);
 }
 
-TEST(ClimbTest, RiseAtEveryTenthStepIsAClimbToo) {
+TEST(ClimbTest, RiseAtEveryTenthStepIsAClimb) {
   const auto climb = ClimbOf(RisesAt({12, 22, 32}), 34);
   ASSERT_TRUE(climb);
   EXPECT_EQ(climb->every, 10U);
 }
 
-TEST(ClimbTest, CardIsFullInTheFirstStepThatAsksMoreThanThereIs) {
+TEST(ClimbTest, CardIsFullInTheFirstStepBeyondTheFreeBytes) {
   const auto climb = ClimbOf(RisesAt({3, 4, 5, 6}), 6);
   ASSERT_TRUE(climb);
   EXPECT_EQ(climb->StepBeyond(25), 9U);  // steps 7 and 8 take 20 of it
   EXPECT_EQ(climb->StepBeyond(0), 7U);
 }
 
-TEST(ClimbTest, FirstTwoStepsOfATrainingAreNoClimb) {
+TEST(ClimbTest, FirstTwoStepsAreNotAClimb) {
   EXPECT_FALSE(ClimbOf(RisesAt({}), 2));
   EXPECT_FALSE(ClimbOf(RisesAt({3}), 3));
 }
 
-TEST(ClimbTest, PeakThatRestsIsNoClimb) { EXPECT_FALSE(ClimbOf(RisesAt({3, 4, 5}), 30)); }
+TEST(ClimbTest, SteadyPeakIsNotAClimb) { EXPECT_FALSE(ClimbOf(RisesAt({3, 4, 5}), 30)); }
 
-TEST(ClimbTest, RisesOfUnlikeSizeAreNoClimb) {
+TEST(ClimbTest, UnequalRisesAreNotAClimb) {
   std::vector<PeakRise> rises = RisesAt({3, 4});
   rises.push_back({.step = 5, .bytes = rises.back().bytes + 700});
   EXPECT_FALSE(ClimbOf(rises, 5));

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(KeptAwayTest, SavesFilesAndNamesAreReadFromTheTrace) {
+TEST(KeptAwayTest, SavesFilesAndProgramsAreReadFromTheTrace) {
   const KeptAway kept = KeptAwayOf({{"fit.kept_away.saves", "6"},
                                     {"fit.kept_away.files", "2"},
                                     {"fit.kept_away.first", R"(["/a/model.pt", "/a/out.txt"])"},
@@ -25,7 +25,7 @@ TEST(KeptAwayTest, SavesFilesAndNamesAreReadFromTheTrace) {
   EXPECT_THAT(kept.first_programs, ElementsAre("rm"));
 }
 
-TEST(KeptAwayTest, FilesOfTheLayerAreCountedButNotThoseOfCheckpoints) {
+TEST(KeptAwayTest, LayerFilesAreCountedWithoutCheckpoints) {
   const KeptAway stated =
       KeptAwayOf({{"fit.kept_away.saves", "1"}, {"fit.kept_away.first", R"(["/a/model.pt"])"}});
   const KeptAway kept =
@@ -36,7 +36,7 @@ TEST(KeptAwayTest, FilesOfTheLayerAreCountedButNotThoseOfCheckpoints) {
   EXPECT_TRUE(kept.is_full);
 }
 
-TEST(KeptAwayTest, WhatIsMissingOrBrokenCountsAsNone) {
+TEST(KeptAwayTest, MissingOrInvalidAnnotationsCountAsNone) {
   EXPECT_TRUE(KeptAwayOf({}).is_nothing());
   const KeptAway kept =
       KeptAwayOf({{"fit.kept_away.saves", "-1"}, {"fit.kept_away.first", R"({"a": [1})"}});

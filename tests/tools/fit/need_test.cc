@@ -25,7 +25,7 @@ uint64_t BytesOf(const CardNeed& need, const std::string& name) {
   return 0;
 }
 
-TEST(NeedTest, WhatProcessesSeeOfEachOtherIsNotCountedTwice) {
+TEST(NeedTest, MemoryOfProcessesSeenByEachOtherIsCountedOnce) {
   std::vector<ProcessNeed> processes = {ProcessSeeing(600 * kMiB), ProcessSeeing(550 * kMiB)};
   CountOthersOnce({0}, processes);
   const std::vector<CardNeed> joined = Joined(processes);
@@ -35,7 +35,7 @@ TEST(NeedTest, WhatProcessesSeeOfEachOtherIsNotCountedTwice) {
   EXPECT_EQ(BytesOf(joined[0], "context"), 1000 * kMiB);
 }
 
-TEST(NeedTest, OthersThatAreNoneOfThemCountOnce) {
+TEST(NeedTest, OtherProcessesCountOnce) {
   std::vector<ProcessNeed> processes = {ProcessSeeing(650 * kMiB), ProcessSeeing(650 * kMiB)};
   CountOthersOnce({50 * kMiB}, processes);
   EXPECT_EQ(Joined(processes)[0].total, 1250 * kMiB);

@@ -33,36 +33,36 @@ Outcome Seen(ProcessNeed process) {
 const std::vector<PeakRise> kSettled = {{1, 1000}, {2, 1500}};
 const std::vector<PeakRise> kRising = {{1, 1000}, {2, 1500}, {3, 1600}, {4, 1700}, {5, 1800}};
 
-TEST(OutlookTest, PeakThatRestsFits) {
+TEST(OutlookTest, SteadyPeakFits) {
   const Outcome outcome = Seen(Stopped(5, kSettled));
   EXPECT_EQ(outcome.verdict(), FitVerdict::kFits);
   EXPECT_FALSE(outcome.outlook.is_whole);
   EXPECT_EQ(outcome.outlook.last_rise, 2U);
 }
 
-TEST(OutlookTest, PeakThatRisesRunsOutInTheStepThatItsGainSays) {
+TEST(OutlookTest, RisingPeakPredictsTheStepThatFillsTheCard) {
   const Outcome outcome = Seen(Stopped(5, kRising));
   EXPECT_EQ(outcome.verdict(), FitVerdict::kWillNotFit);
   EXPECT_EQ(outcome.outlook.full_in_step, 18U);  // 1,200 bytes are left, 100 go a step
 }
 
-TEST(OutlookTest, PeakThatRoseOnlyInTheLastStepIsNotKnownToFit) {
+TEST(OutlookTest, PeakThatRoseInTheLastStepIsNotKnown) {
   EXPECT_EQ(Seen(Stopped(2, kSettled)).verdict(), FitVerdict::kNotKnown);
 }
 
-TEST(OutlookTest, ProgramThatEndedByItselfFitsThoughItsPeakRose) {
+TEST(OutlookTest, CompletedProgramFitsEvenIfItsPeakRose) {
   ProcessNeed process = Stopped(5, kRising);
   process.end = TrialEnd::kProgram;
   EXPECT_EQ(Seen(std::move(process)).verdict(), FitVerdict::kFits);
 }
 
-TEST(OutlookTest, RunThatWasEndedAtItsLimitOfTimeSaysNothing) {
+TEST(OutlookTest, RunEndedAtItsTimeLimitIsNotKnown) {
   Outcome outcome = Seen(Stopped(5, kSettled));
   outcome.is_late = true;
   EXPECT_EQ(outcome.verdict(), FitVerdict::kNotKnown);
 }
 
-TEST(OutlookTest, RequestThatWasGotOverDoesNotEndTheRun) {
+TEST(OutlookTest, RecoveredRequestDoesNotEndTheRun) {
   ProcessNeed process = Stopped(5, kSettled);
   process.failed = FailedLine{.line = "train.py:3", .bytes = 100, .short_by = 10, .at = {}};
   process.failures = 2;

@@ -103,31 +103,31 @@ std::string Recommended(const Answer& answer) {
   return name;
 }
 
-TEST(SearchTest, WhatFitsNeedsNoRemedies) {
+TEST(SearchTest, FittingProgramNeedsNoRemedies) {
   Program program({std::set<std::string>()});
   const Answer answer = *program.Ask(Asked());
   EXPECT_TRUE(answer.fits());
   EXPECT_THAT(program.ran(), ElementsAre("without a limit", "on the card"));
 }
 
-TEST(SearchTest, TheSmallestChangeThatFitsIsRecommended) {
+TEST(SearchTest, SmallestFittingChangeIsRecommended) {
   Program program({{"checkpoint"}, {"bf16"}, {"fused"}});
   EXPECT_EQ(Recommended(*program.Ask(Asked())), "fused optimizer");
 }
 
-TEST(SearchTest, TwoCheapChangesAreLessThanADearOne) {
+TEST(SearchTest, TwoCheapChangesArePreferredToOneCostly) {
   Program program({{"bf16"}, {"expandable", "fused"}});
   EXPECT_EQ(Recommended(*program.Ask(Asked())), "expandable segments + fused optimizer");
 }
 
-TEST(SearchTest, NothingIsCombinedThatAsksMoreThanWhatFits) {
+TEST(SearchTest, NoCostlierCombinationIsTriedIfAChangeFits) {
   Program program({{"memtrace"}});
   const Answer answer = *program.Ask(Asked());
   EXPECT_EQ(Recommended(answer), "memtrace's allocator");
   for (const TriedRemedy& remedy : answer.remedies) EXPECT_EQ(remedy.changes.size(), 1U);
 }
 
-TEST(SearchTest, WhatGotFurthestIsPartOfEveryCombination) {
+TEST(SearchTest, BestChangeIsPartOfEveryCombination) {
   Program program({std::set<std::string>{"checkpoint", "adam8bit"}});
   program.GetsFurtherBy("checkpoint");
   const Answer answer = *program.Ask(Asked());
@@ -136,13 +136,13 @@ TEST(SearchTest, WhatGotFurthestIsPartOfEveryCombination) {
     EXPECT_TRUE(remedy.changes.size() == 1 || remedy.changes[0].hook == "checkpoint");
 }
 
-TEST(SearchTest, AThirdGoesWithThePairThatGotFurthest) {
+TEST(SearchTest, ThirdChangeIsAddedToTheBestPair) {
   Program program({std::set<std::string>{"checkpoint", "fused", "bf16"}});
   program.GetsFurtherBy("checkpoint");
   EXPECT_EQ(program.Ask(Asked())->remedies.back().changes.size(), 3U);
 }
 
-TEST(SearchTest, WhatChangedNothingIsNoRemedy) {
+TEST(SearchTest, ChangeWithoutEffectIsNotARemedy) {
   Program program({{"adam8bit"}});
   program.Inert("adam8bit");
   const Answer answer = *program.Ask(Asked());
@@ -159,7 +159,7 @@ TEST(SearchTest, ValuesOfAnOptionAreTriedUntilOneFits) {
   EXPECT_THAT(program.ran(), Not(testing::Contains("n=1")));
 }
 
-TEST(SearchTest, WithoutRemediesTheAnswerIsNoAndNothingMore) {
+TEST(SearchTest, WithoutRemediesOnlyTheVerdictIsReturned) {
   Program program({});
   Question question = Asked();
   question.with_remedies = false;
@@ -169,7 +169,7 @@ TEST(SearchTest, WithoutRemediesTheAnswerIsNoAndNothingMore) {
   EXPECT_THAT(answer.remedies, IsEmpty());
 }
 
-TEST(SearchTest, AProgramThatFailsByItselfIsNoAnswer) {
+TEST(SearchTest, ProgramThatFailsByItselfIsAnError) {
   Program program({});
   program.EndsBy(7);
   const absl::Status why = program.Ask(Asked()).status();
@@ -177,7 +177,7 @@ TEST(SearchTest, AProgramThatFailsByItselfIsNoAnswer) {
   EXPECT_THAT(std::string(why.message()), HasSubstr("exit code 7 by itself"));
 }
 
-TEST(SearchTest, NeverMoreThanSoManyCombinations) {
+TEST(SearchTest, NumberOfCombinationsIsLimited) {
   Program program({});
   const Answer answer = *program.Ask(Asked());
   EXPECT_EQ(Recommended(answer), "nothing");

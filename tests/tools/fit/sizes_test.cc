@@ -73,7 +73,7 @@ Question Asked(const std::string& word) {
   return question;
 }
 
-TEST(SmallestCardTest, EachAllocatorHasItsOwn) {
+TEST(SmallestCardTest, EachAllocatorHasItsOwnSmallestCard) {
   Program program([](uint64_t) { return 8 * kGiB; });
   const auto found = *FindSmallestCards(Asked("1"), program.runner());
   ASSERT_EQ(found.size(), 3U);
@@ -85,7 +85,7 @@ TEST(SmallestCardTest, EachAllocatorHasItsOwn) {
   EXPECT_EQ(found[2].allocator, "memtrace");
 }
 
-TEST(SmallestCardTest, AProductIsOneOnWhichItCompleted) {
+TEST(SmallestCardTest, ProductIsAtLeastTheSmallestCard) {
   Program program([](uint64_t) { return 23 * kGiB; });
   const auto found = *FindSmallestCards(Asked("1"), program.runner());
   EXPECT_GE(found[0].product_bytes, found[0].completes);
@@ -96,7 +96,7 @@ TEST(SmallestCardTest, AProductIsOneOnWhichItCompleted) {
 
 const Variation kBatch{.name = "batch", .values = {"1", "2", "4"}};
 
-TEST(ScalingTest, AQuadraticNeedIsFoundExactly) {
+TEST(ScalingTest, QuadraticNeedIsFoundExactly) {
   Program program([](uint64_t n) { return (1 + 2 * n + n * n) * kGiB; });
   Question question = Asked("{batch}");
   question.scalings = {kBatch};
@@ -111,7 +111,7 @@ TEST(ScalingTest, AQuadraticNeedIsFoundExactly) {
   ASSERT_EQ(scaling.sites.size(), 1U);
 }
 
-TEST(ScalingTest, WhereThePeakMovesTheFormulaIsOfTheLastPhase) {
+TEST(ScalingTest, FormulaDescribesTheLastPhaseIfThePeakMoves) {
   Program program([](uint64_t n) { return std::max(3 * kGiB, n * kGiB); });
   const Variation values{.name = "batch", .values = {"1", "2", "4", "8", "16"}};
   Question question = Asked("{batch}");
@@ -123,7 +123,7 @@ TEST(ScalingTest, WhereThePeakMovesTheFormulaIsOfTheLastPhase) {
   EXPECT_EQ(scaling.points.size(), 5U);
 }
 
-TEST(ScalingTest, TheLargestValueIsOneThatCompletedBelowOneThatDidNot) {
+TEST(ScalingTest, LargestValueCompletesAndTheNextFails) {
   Program program([](uint64_t n) { return (1 + n) * kGiB; });
   Question question = Asked("{batch}");
   question.scalings = {kBatch};
@@ -134,7 +134,7 @@ TEST(ScalingTest, TheLargestValueIsOneThatCompletedBelowOneThatDidNot) {
   EXPECT_LE(program.runs(), 9U);
 }
 
-TEST(ScalingTest, NothingFitsIsSaid) {
+TEST(ScalingTest, SmallestValueCanFail) {
   Program program([](uint64_t n) { return (100 + n) * kGiB; });
   Question question = Asked("{batch}");
   question.scalings = {kBatch};
@@ -153,7 +153,7 @@ TEST(ScalingTest, ValuesKeepTheirCommonStep) {
   EXPECT_EQ(*scaling.fails, *scaling.largest + 512);
 }
 
-TEST(ScalingTest, WordsDoNotGrow) {
+TEST(ScalingTest, WordsCannotBeScaled) {
   Program program([](uint64_t) { return kGiB; });
   const Variation words{.name = "kind", .values = {"small", "large"}};
   const auto scaling = FindScaling(Asked("{kind}"), words, program.runner());
@@ -161,13 +161,13 @@ TEST(ScalingTest, WordsDoNotGrow) {
   EXPECT_EQ(program.runs(), 0U);
 }
 
-TEST(ScalingTest, GrowthGoesThroughItsPoints) {
+TEST(ScalingTest, FormulaPassesThroughItsPoints) {
   EXPECT_THAT(FormulaThrough({{3, 7.0}}).At(100), DoubleEq(7));
   EXPECT_THAT(FormulaThrough({{1, 3.0}, {3, 7.0}}).At(10), DoubleEq(21));
   EXPECT_THAT(FormulaThrough({{1, 1.0}, {2, 4.0}, {5, 25.0}}).At(9), DoubleEq(81));
 }
 
-TEST(CardLimitTest, AMarginIsOfEachCard) {
+TEST(CardLimitTest, MarginAppliesToEachCard) {
   EXPECT_THAT(*WithMargin({"20GiB;10GiB,other=1GiB"}, 10),
               ElementsAre("20GiB,size=18431MiB;10GiB,other=1GiB,size=9215MiB"));
 }

@@ -17,12 +17,12 @@ std::string Log(const std::string& error) {
          error + "\n";
 }
 
-TEST(WhyFailedTest, TheUsersInnermostLineAndTheErrorAreNamed) {
+TEST(WhyFailedTest, UsersInnermostLineAndErrorAreNamed) {
   EXPECT_EQ(WhyFailed(Log("ValueError: 3 is no size"), false),
             "load.py:3 raises ValueError: 3 is no size");
 }
 
-TEST(WhyFailedTest, ForWhatATrialDoesNotHaveAStandInIsOffered) {
+TEST(WhyFailedTest, StubIsSuggestedForMissingFilesOrNetwork) {
   constexpr const char* kOffer =
       "; write what stands in for it into a Python file and name that with --stub";
   EXPECT_EQ(WhyFailed(Log("FileNotFoundError: [Errno 2] No such file: 'x'"), false),
@@ -36,7 +36,7 @@ TEST(WhyFailedTest, ForWhatATrialDoesNotHaveAStandInIsOffered) {
             "load.py:3 asks the user, and nobody is there (EOFError: EOF when reading a line)");
 }
 
-TEST(WhyFailedTest, AProgramThatIsEndedSaysWhereItWas) {
+TEST(WhyFailedTest, PlaceOfAnEndedProgramIsNamed) {
   const std::string log =
       "Timeout (0:00:13)!\nThread 0x01 (most recent call first):\n"
       "  File \"/home/me/loader.py\", line 2 in work\n\n"
@@ -48,12 +48,12 @@ TEST(WhyFailedTest, AProgramThatIsEndedSaysWhereItWas) {
   EXPECT_EQ(PlaceAtEnd(Log("ValueError: 3")), "");
 }
 
-TEST(WhyFailedTest, AnEmptyFileIsNoUser) {
+TEST(WhyFailedTest, EmptyFileIsNotReportedAsMissingUserInput) {
   EXPECT_EQ(WhyFailed(Log("EOFError: Ran out of input"), false),
             "load.py:3 raises EOFError: Ran out of input");
 }
 
-TEST(WhyFailedTest, OfSeveralTracebacksTheLastCounts) {
+TEST(WhyFailedTest, LastTracebackCounts) {
   EXPECT_EQ(
       WhyFailed(Log("KeyError: 'a'") +
                     "\nDuring handling of the above exception, another exception occurred:\n\n" +
@@ -64,17 +64,17 @@ TEST(WhyFailedTest, OfSeveralTracebacksTheLastCounts) {
       "train.py:14 raises RuntimeError: stopped");
 }
 
-TEST(WhyFailedTest, WithoutATracebackNothingIsSaid) {
+TEST(WhyFailedTest, NothingIsReportedWithoutATraceback) {
   EXPECT_EQ(WhyFailed("Segmentation fault\n", false), "");
   EXPECT_EQ(WhyFailed("", false), "");
 }
 
-TEST(WhyFailedTest, AProgramOfOursSaysItItself) {
+TEST(WhyFailedTest, MessageOfOurOwnProgramIsUsed) {
   EXPECT_EQ(WhyFailed(Log("KeyError: 1") + "memtrace: models/x has no config.json\n", false),
             "models/x has no config.json");
 }
 
-TEST(WhyFailedTest, ALogThatBeginsWithinATracebackIsRead) {
+TEST(WhyFailedTest, LogThatBeginsWithinATracebackIsRead) {
   const std::string log = Log("ValueError: no");
   EXPECT_EQ(WhyFailed(log.substr(log.find("  File")), false), "load.py:3 raises ValueError: no");
 }

@@ -44,31 +44,31 @@ class GuessedSegmentsTest : public testing::Test {
   };
 };
 
-TEST_F(GuessedSegmentsTest, SegmentBeginsAtTheBlockItWasTakenFor) {
+TEST_F(GuessedSegmentsTest, SegmentBeginsAtItsFirstBlock) {
   EXPECT_THAT(Allocate(1000, 10, 200), ElementsAre("map 1000+200"));
   EXPECT_THAT(Allocate(1010, 10, 200), IsEmpty());
 }
 
-TEST_F(GuessedSegmentsTest, BlockWithinASegmentGrowsItsEnd) {
+TEST_F(GuessedSegmentsTest, BlockBeyondTheEndGrowsTheSegment) {
   Allocate(1000, 10, 200);
   EXPECT_THAT(Allocate(1100, 150, 300), ElementsAre("map 1200+100"));
 }
 
-TEST_F(GuessedSegmentsTest, WhatFindsNoPlaceLiesFarAway) {
+TEST_F(GuessedSegmentsTest, MemoryWithoutAPlaceIsMappedFarAway) {
   Allocate(1000, 10, 200);
   Allocate(5000, 10, 300);
   EXPECT_THAT(Allocate(900, 10, 600), ElementsAre("map far+300"));
   EXPECT_THAT(Free(900, 550), ElementsAre("unmap far+50"));
 }
 
-TEST_F(GuessedSegmentsTest, EmptySegmentsAreGivenBackFirst) {
+TEST_F(GuessedSegmentsTest, EmptySegmentsAreReleasedFirst) {
   Allocate(1000, 10, 200);
   Allocate(5000, 10, 300);
   Free(5000, 300);
   EXPECT_THAT(Free(77, 200), ElementsAre("unmap 5000+100"));
 }
 
-TEST_F(GuessedSegmentsTest, SumIsRightEvenIfBlocksAreInTheWay) {
+TEST_F(GuessedSegmentsTest, SumIsRightEvenIfBlocksRemain) {
   Allocate(1000, 10, 200);
   EXPECT_THAT(Free(77, 150), ElementsAre("unmap 1150+50"));
 }

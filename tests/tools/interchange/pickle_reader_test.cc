@@ -39,7 +39,7 @@ const std::string kNested =
     "e}q\x02X\x01\x00\x00\x00"
     "aq\x03K\x04\x85q\x04se."s;
 
-TEST(PickleReaderTest, WholeNumbersOfEveryLength) {
+TEST(PickleReaderTest, IntegersOfEveryLengthAreRead) {
   EXPECT_EQ(NumberIn("K\xff"s), 255);
   EXPECT_EQ(NumberIn("M\xff\xff"s), 65535);
   EXPECT_EQ(NumberIn("J\xff\xff\xff\xff"s), -1);
@@ -63,7 +63,7 @@ TEST(PickleReaderTest, FloatsAreBigEndian) {
   EXPECT_EQ(tree.Int(tree.root()), std::nullopt);
 }
 
-TEST(PickleReaderTest, ListsDictsAndTuplesHoldEachOther) {
+TEST(PickleReaderTest, NestedListsDictsAndTuplesAreRead) {
   const PickleTree tree = MustRead(kNested);
   std::vector<PickleValue> items;
   tree.ForEach(tree.root(), [&](PickleValue item) { items.push_back(item); });
@@ -78,7 +78,7 @@ TEST(PickleReaderTest, ListsDictsAndTuplesHoldEachOther) {
   EXPECT_EQ(tree.Find(items[0], "a").kind(), Kind::kNone);
 }
 
-TEST(PickleReaderTest, ItemsThatComeInSeveralPartsStayInOrder) {
+TEST(PickleReaderTest, ItemsAppendedInPartsStayInOrder) {
   // [1], then a list [9] made meanwhile, then 2 and 3: [1, [9], 2, 3]. The latest value of a key
   // counts.
   const PickleTree tree = MustRead("](K\x01"s + "e(](K\x09" + "eK\x02" + "eK\x03" + "a.");
@@ -93,7 +93,7 @@ TEST(PickleReaderTest, ItemsThatComeInSeveralPartsStayInOrder) {
   EXPECT_EQ(dict.Int(dict.Find(dict.root(), "k")), 2);
 }
 
-TEST(PickleReaderTest, WhatWasRememberedIsTheSameObject) {
+TEST(PickleReaderTest, MemoizedValueIsTheSameObject) {
   // ([], the same list, another one)
   const PickleTree tree = MustRead("]\x94h\x00]\x87."s);
   std::vector<PickleValue> items;
@@ -103,13 +103,13 @@ TEST(PickleReaderTest, WhatWasRememberedIsTheSameObject) {
   EXPECT_NE(items[0], items[2]);
 }
 
-TEST(PickleReaderTest, AListMayHoldItself) {
+TEST(PickleReaderTest, ListMayContainItself) {
   const PickleTree tree = MustRead("]\x94h\x00"s + "a.");
   tree.ForEach(tree.root(), [&](PickleValue item) { EXPECT_EQ(item, tree.root()); });
   EXPECT_EQ(tree.Size(tree.root()), 1U);
 }
 
-TEST(PickleReaderTest, WhatIsMoreThanDataIsRefusedByNameAndPlace) {
+TEST(PickleReaderTest, UnsafeOpcodesAreRejectedByNameAndOffset) {
   const std::vector<std::pair<std::string, std::string>> unsafe = {{"cos\nsystem\n", "GLOBAL"},
                                                                    {"\x93", "STACK_GLOBAL"},
                                                                    {"ios\nsystem\n", "INST"},
@@ -131,14 +131,14 @@ TEST(PickleReaderTest, WhatIsMoreThanDataIsRefusedByNameAndPlace) {
   EXPECT_THAT(ErrorOf("I1\n."), HasSubstr("no snapshot has the instruction 73"));
 }
 
-TEST(PickleReaderTest, EveryPrefixIsRefusedWithItsPlace) {
+TEST(PickleReaderTest, EveryTruncationIsRejectedWithItsOffset) {
   for (size_t length = 0; length < kNested.size(); ++length) {
     const std::string error = ErrorOf(kNested.substr(0, length));
     EXPECT_THAT(error, HasSubstr(" at byte ")) << length;
   }
 }
 
-TEST(PickleReaderTest, EveryChangedByteIsReadOrRefused) {
+TEST(PickleReaderTest, EveryChangedByteIsReadOrRejected) {
   for (size_t at = 0; at < kNested.size(); ++at) {
     for (int byte = 0; byte < 256; ++byte) {
       std::string changed = kNested;
@@ -153,7 +153,7 @@ TEST(PickleReaderTest, EveryChangedByteIsReadOrRefused) {
   }
 }
 
-TEST(PickleReaderTest, DepthCostsNothing) {
+TEST(PickleReaderTest, DeepNestingIsHandled) {
   const size_t depth = 1'000'000;
   const std::string pickle = std::string(depth, ']') + std::string(depth - 1, 'a') + ".";
   const PickleTree tree = MustRead(pickle);
@@ -166,7 +166,7 @@ TEST(PickleReaderTest, DepthCostsNothing) {
   EXPECT_EQ(levels, depth);
 }
 
-TEST(PickleReaderTest, LengthsAndPlacesThatCannotBeAreRefused) {
+TEST(PickleReaderTest, InvalidLengthsAndReferencesAreRejected) {
   EXPECT_THAT(ErrorOf("\x8d\x00\x00\x00\x00\x00\x00\x00\x80."s), HasSubstr("ends in the middle"));
   EXPECT_THAT(ErrorOf("\x8b\xff\xff\xff\xff."s), HasSubstr("ends in the middle"));
   EXPECT_THAT(ErrorOf("Nr\xff\xff\xff\x7f."s), HasSubstr("past the end of its memo"));
@@ -179,7 +179,7 @@ TEST(PickleReaderTest, LengthsAndPlacesThatCannotBeAreRefused) {
   EXPECT_THAT(ErrorOf("\x80\x09."s), HasSubstr("unknown protocol"));
 }
 
-TEST(PickleReaderTest, WhatTakesFarMoreMemoryThanTheFileIsRefused) {
+TEST(PickleReaderTest, PickleThatNeedsTooMuchMemoryIsRejected) {
   const std::string many(16 << 20, 'N');
   const absl::Status status = ReadPickle(many).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);

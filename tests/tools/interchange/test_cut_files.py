@@ -93,7 +93,7 @@ def test_bare_list_of_segments_cut_at_every_byte(tmp_path: Path) -> None:
     assert ends[0] == [] and ends[-1] == [(20 * MIB, 3 * MIB)] * 2
 
 
-def test_what_lies_between_the_cut_and_the_end_is_missing_and_no_more(tmp_path: Path) -> None:
+def test_only_events_after_the_cut_are_missing(tmp_path: Path) -> None:
     data = pickle.dumps(snapshot(1))
     size = data.index(b"free_requested") + 5
     file = tmp_path / "cut.pickle"
@@ -110,7 +110,7 @@ def test_what_lies_between_the_cut_and_the_end_is_missing_and_no_more(tmp_path: 
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.glob("snapshots/*.p*kl*")) or [""])
-def test_strangers_snapshot_cut_at_200_places(tmp_path: Path, name: str) -> None:
+def test_published_snapshot_cut_at_200_places(tmp_path: Path, name: str) -> None:
     if not name:
         pytest.skip(f"no snapshots in {CORPUS} (set MEMTRACE_CORPUS)")
     data = (CORPUS / "snapshots" / name).read_bytes()

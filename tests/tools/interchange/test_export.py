@@ -19,7 +19,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_trace(tmp_path_factory.mktemp("export"))
 
 
-def test_csv_has_a_line_an_event(trace: Path) -> None:
+def test_csv_has_one_line_per_event(trace: Path) -> None:
     rows = list(csv.DictReader(export(trace, "csv").open(newline="")))
     kinds = collections.Counter(row["event"] for row in rows)
     assert kinds == {
@@ -41,7 +41,7 @@ FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1+1", "\r=1", "
 PLAIN = ["a=b", "1-2", "it's", " =1", "layers.0"]
 
 
-def test_no_text_of_a_csv_file_is_a_formula(tmp_path: Path) -> None:
+def test_csv_texts_are_not_formulas(tmp_path: Path) -> None:
     lines = ["map 0 0x7f0000000000 size=200MiB"]
     for number, name in enumerate([*FORMULAS, *PLAIN]):
         lines.append(f'alloc 0 {0x7F0000000000 + number * MIB:#x} requested=1MiB owner="{name}"')
@@ -88,7 +88,7 @@ def test_sqlite_views_add_up_to_the_peak(trace: Path) -> None:
     assert frames == [("build", 3), ("<module>", 1)]
 
 
-def test_parquet_says_what_sqlite_says(trace: Path) -> None:
+def test_parquet_agrees_with_sqlite(trace: Path) -> None:
     duckdb = pytest.importorskip("duckdb", reason="an independent reader of Parquet")
     out = export(trace, "parquet")
     base = sqlite3.connect(export(trace, "sqlite"))
@@ -187,7 +187,7 @@ def test_perfetto_counters_reach_the_peak(trace: Path) -> None:
     assert begun == ended == 4
 
 
-def test_chrome_json_is_what_the_profiler_writes(trace: Path) -> None:
+def test_chrome_json_has_the_profilers_format(trace: Path) -> None:
     file = json.loads(export(trace, "chrome").read_text())
     assert file["distributedInfo"]["rank"] == 3 and file["distributedInfo"]["world_size"] == 8
     memory = [event["args"] for event in file["traceEvents"] if event["name"] == "[memory]"]

@@ -31,7 +31,7 @@ def snapshot(file: Path) -> JsonObject:
     return pickle.loads(file.read_bytes())  # our own
 
 
-def test_totals_are_those_of_the_trace(snapshot: JsonObject) -> None:
+def test_totals_agree_with_the_trace(snapshot: JsonObject) -> None:
     sizes = collections.Counter({(s["device"], s["is_expandable"]): s["total_size"] for s in snapshot["segments"]})
     assert sizes == {(0, True): 200 * MIB, (1, False): 20 * MIB}
     first, second = snapshot["segments"]
@@ -64,7 +64,7 @@ def test_history_has_what_the_viewer_needs(snapshot: JsonObject) -> None:
     assert stages[:2] == [("step 1", "START"), ("forward", "START")] and ("step 2", "END") in stages
 
 
-def test_viewer_can_carry_out_every_instruction(tmp_path: Path) -> None:
+def test_viewer_can_execute_every_instruction(tmp_path: Path) -> None:
     lines = ["map 0 0x7f0000000000 size=1GiB"]
     for i in range(5000):
         lines += [f"alloc 0 {0x7F0000000000 + i * 4096:#x} requested=4KiB stack=step@t.py:9"]
@@ -92,7 +92,7 @@ def test_viewer_can_carry_out_every_instruction(tmp_path: Path) -> None:
     assert len(frames) == 1 and len(history) == 5002
 
 
-def test_torch_draws_it(snapshot: JsonObject) -> None:
+def test_torch_viewer_accepts_the_snapshot(snapshot: JsonObject) -> None:
     viz = pytest.importorskip("torch.cuda._memory_viz", reason="torch's own viewer")
     assert "200.0MiB" in viz.segsum(snapshot)
     assert "raise OutOfMemoryError" in viz.trace(snapshot)

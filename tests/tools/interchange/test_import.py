@@ -87,14 +87,14 @@ def test_profile_becomes_a_trace_with_its_stacks(tmp_path: Path) -> None:
     assert lines[0]["rank"] == "5"
 
 
-def test_packed_profile_is_read(tmp_path: Path) -> None:
+def test_compressed_profile_is_read(tmp_path: Path) -> None:
     file = tmp_path / "profile.pt.trace.json.gz"
     file.write_bytes(gzip.compress(json.dumps(PROFILE).encode()))
     assert memtrace("import", str(file), "-o", str(tmp_path / "profile.trace")).status == 0
     assert stats(tmp_path / "profile")["devices"][0]["peak"] == 14 * MIB
 
 
-def test_packed_profile_that_is_cut_gives_what_stands_before(tmp_path: Path) -> None:
+def test_truncated_compressed_profile_gives_its_prefix(tmp_path: Path) -> None:
     packed = gzip.compress(json.dumps(PROFILE).encode())
     file = tmp_path / "profile.json.gz"
     for kept, code in ((len(packed) - 4, 4), (len(packed) - 40, 4), (12, 3), (2, 3)):
@@ -104,7 +104,7 @@ def test_packed_profile_that_is_cut_gives_what_stands_before(tmp_path: Path) -> 
         assert "Traceback" not in done.err and done.err.startswith("memtrace: ")
 
 
-def test_file_that_unpacks_to_far_more_is_refused(tmp_path: Path) -> None:
+def test_compression_bomb_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "profile.json.gz"
     file.write_bytes(gzip.compress(b"[" + b" " * (256 * MIB)))
     done = memtrace("import", "-o", str(tmp_path / "profile.trace"), str(file))
@@ -112,7 +112,7 @@ def test_file_that_unpacks_to_far_more_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["report", "stats", "tree"])
-def test_verbs_that_read_traces_name_import(tmp_path: Path, verb: str) -> None:
+def test_verbs_that_read_traces_suggest_import(tmp_path: Path, verb: str) -> None:
     plain = write(tmp_path, json.dumps(PROFILE, indent=2))
     packed = tmp_path / "profile.json.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
@@ -121,14 +121,14 @@ def test_verbs_that_read_traces_name_import(tmp_path: Path, verb: str) -> None:
         assert done.status == 3 and "memtrace import makes a trace of it" in done.err
 
 
-def test_pointer_of_git_lfs_names_its_command(tmp_path: Path) -> None:
+def test_git_lfs_pointer_is_recognised(tmp_path: Path) -> None:
     file = write(tmp_path, "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a.pickle")
     for verb in ("report", "stats", "tree", "verify"):
         done = memtrace(verb, str(file))
         assert done.status == 3 and "git lfs pull" in done.err + done.out
 
 
-def test_own_chrome_export_comes_back_with_the_same_figures(tmp_path: Path) -> None:
+def test_chrome_export_is_imported_with_the_same_figures(tmp_path: Path) -> None:
     trace = write_trace(tmp_path)
     file = export(trace, "chrome").rename(tmp_path / "back.json")
     assert run_import(file)[0] == 0
@@ -137,7 +137,7 @@ def test_own_chrome_export_comes_back_with_the_same_figures(tmp_path: Path) -> N
     assert second["peak"] == 8 * MIB
 
 
-def test_profile_cut_anywhere_gives_its_longest_prefix(tmp_path: Path) -> None:
+def test_truncated_profile_gives_its_longest_prefix(tmp_path: Path) -> None:
     text = json.dumps(PROFILE)
     counts = []
     for cut in range(0, len(text), 37):
@@ -169,7 +169,7 @@ def test_profile_cut_anywhere_gives_its_longest_prefix(tmp_path: Path) -> None:
         ("memtrace", "is a trace already"),
     ],
 )  # fmt: skip
-def test_what_is_no_record_is_refused_with_its_place(tmp_path: Path, text: str, part: str) -> None:
+def test_invalid_record_is_rejected_with_its_position(tmp_path: Path, text: str, part: str) -> None:
     code, err = run_import(write(tmp_path, text))
     assert code == 3 and part in err and err.count("\n") == 1
     assert [p.name for p in tmp_path.iterdir()] == ["profile.json"]
@@ -195,7 +195,7 @@ def test_rmm_log_becomes_a_trace(tmp_path: Path) -> None:
     assert [line["time_ns"] for line in lines if line["event"] == "alloc"] == [0, 2_000_000]
 
 
-def test_rmm_log_with_a_bad_line_gives_what_stands_before(tmp_path: Path) -> None:
+def test_rmm_log_with_an_invalid_line_gives_its_prefix(tmp_path: Path) -> None:
     file = write(tmp_path, LOG + "1,00:00:03:0,jump,0x1,1,0x0\n", "log.csv")
     code, err = run_import(file)
     assert code == 4 and "line 6 is not" in err

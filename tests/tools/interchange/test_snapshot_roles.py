@@ -95,7 +95,7 @@ def snapshot(tmp_path: Path) -> Snapshot:
     return Snapshot(tmp_path)
 
 
-def test_a_step_of_a_training_has_its_phases(snapshot: Snapshot) -> None:
+def test_training_step_has_its_phases(snapshot: Snapshot) -> None:
     stacks = [PLAIN, LOADED, FORWARD, PLAIN, ENGINE, RECOMPUTED, OWN_FUNCTION, NATIVE, PLAIN, STATE, UPDATE, PLAIN]
     for number, frames in enumerate(stacks, 1):
         snapshot.alloc(number, frames)
@@ -111,24 +111,24 @@ def test_a_step_of_a_training_has_its_phases(snapshot: Snapshot) -> None:
     ("frames", "phase"),
     [(EVALUATED, "evaluate"), (GENERATED, "generate"), (BACKWARD, "backward"), (UPDATE, "optimizer")],
 )
-def test_what_is_around_a_call_says_what_it_is_for(snapshot: Snapshot, frames: Frames, phase: str) -> None:
+def test_surrounding_frames_determine_the_phase(snapshot: Snapshot, frames: Frames, phase: str) -> None:
     snapshot.alloc(1, frames)
     assert snapshot.phases() == [phase]
 
 
-def test_a_function_without_gradients_inside_a_module_is_its_forward(snapshot: Snapshot) -> None:
+def test_no_grad_function_inside_a_module_is_forward(snapshot: Snapshot) -> None:
     inside = stack("/home/ada/rope.py:forward", TORCH + "utils/_contextlib.py:decorate_context", *CALL, *PROGRAM)
     snapshot.alloc(1, inside)
     assert snapshot.phases() == ["forward"]
 
 
-def test_autograds_threads_have_no_stack_where_stacks_are_of_python(snapshot: Snapshot) -> None:
+def test_empty_stacks_after_a_forward_are_backward(snapshot: Snapshot) -> None:
     for number, frames in enumerate([PLAIN, [], FORWARD, [], UPDATE, []], 1):
         snapshot.alloc(number, frames)
     assert snapshot.phases() == ["init", "init", "forward", "backward", "optimizer", "optimizer"]
 
 
-def test_stacks_that_tell_nothing_make_no_phases(snapshot: Snapshot) -> None:
+def test_uninformative_stacks_make_no_phases(snapshot: Snapshot) -> None:
     for number, frames in enumerate([PLAIN, [], NATIVE], 1):
         snapshot.alloc(number, frames)
     snapshot.free(1)
@@ -178,7 +178,7 @@ def test_roles_of_a_training(snapshot: Snapshot) -> None:
     assert snapshot.roles() == names
 
 
-def test_gradients_are_those_that_the_backward_leaves_behind(snapshot: Snapshot) -> None:
+def test_memory_left_by_the_backward_is_gradients(snapshot: Snapshot) -> None:
     snapshot.alloc(1, FORWARD)
     snapshot.alloc(2, ENGINE)
     snapshot.alloc(3, ENGINE)
@@ -189,7 +189,7 @@ def test_gradients_are_those_that_the_backward_leaves_behind(snapshot: Snapshot)
     assert snapshot.roles() == {1: "activation", 2: "temporary", 3: "gradient", 4: "activation"}
 
 
-def test_in_a_backward_that_does_not_end_sizes_of_parameters_tell(snapshot: Snapshot) -> None:
+def test_unfinished_backward_recognises_gradients_by_size(snapshot: Snapshot) -> None:
     snapshot.alloc(1, LOADED, 7 * MIB)
     for number, size in ((2, 7 * MIB), (3, 9 * MIB)):
         snapshot.alloc(number, ENGINE, size)
@@ -197,14 +197,14 @@ def test_in_a_backward_that_does_not_end_sizes_of_parameters_tell(snapshot: Snap
     assert snapshot.roles() == {1: "parameter", 2: "gradient", 3: "temporary"}
 
 
-def test_what_a_failed_update_had_taken_is_no_state(snapshot: Snapshot) -> None:
+def test_memory_of_a_failed_update_is_not_optimizer_state(snapshot: Snapshot) -> None:
     snapshot.alloc(1, UPDATE)
     snapshot.alloc(2, STATE)
     snapshot.fail(UPDATE)
     assert snapshot.roles() == {1: "temporary", 2: "optimizer_state"}
 
 
-def test_what_a_call_leaves_behind_is_an_activation_though_no_backward_follows(snapshot: Snapshot) -> None:
+def test_memory_left_by_a_call_is_an_activation_without_a_backward(snapshot: Snapshot) -> None:
     for number in (1, 2, 3):
         snapshot.alloc(number, FORWARD)
     snapshot.free(1, FORWARD)
@@ -214,21 +214,21 @@ def test_what_a_call_leaves_behind_is_an_activation_though_no_backward_follows(s
     assert snapshot.roles() == {1: "temporary", 2: "activation", 3: "activation"}
 
 
-def test_what_is_let_go_of_before_the_backward_was_not_kept_for_it(snapshot: Snapshot) -> None:
+def test_memory_freed_before_the_backward_is_temporary(snapshot: Snapshot) -> None:
     snapshot.alloc(1, FORWARD)
     snapshot.free(1, PLAIN)
     snapshot.alloc(2, ENGINE)
     assert snapshot.roles()[1] == "temporary"
 
 
-def test_constructors_belong_to_the_modules_or_optimizers_of_their_file(snapshot: Snapshot) -> None:
+def test_constructors_have_the_role_of_their_file(snapshot: Snapshot) -> None:
     other = stack("/home/ada/loader.py:__init__", *PROGRAM)
     for number, frames in enumerate([BUILT, UPDATER_BUILT, other, FORWARD, UPDATE], 1):
         snapshot.alloc(number, frames)
     assert [snapshot.roles()[number] for number in (1, 2, 3)] == ["parameter", "optimizer_state", "unknown"]
 
 
-def test_a_parameter_that_an_update_makes_anew_stays_one(snapshot: Snapshot) -> None:
+def test_parameter_replaced_by_an_update_stays_a_parameter(snapshot: Snapshot) -> None:
     snapshot.alloc(1, LOADED)
     snapshot.alloc(2, UPDATE)
     snapshot.free(1, UPDATE)
@@ -253,7 +253,7 @@ def test_blocks_of_a_moment_have_the_roles_of_their_stacks(snapshot: Snapshot) -
     assert [event["role"] for event in alive] == list(stacks)
 
 
-def test_the_report_says_that_roles_are_guessed(snapshot: Snapshot) -> None:
+def test_report_states_that_roles_are_guessed(snapshot: Snapshot) -> None:
     snapshot.alloc(1, LOADED)
     snapshot.alloc(2, FORWARD, 3 * MIB)
     snapshot.alloc(3, PLAIN)
@@ -271,7 +271,7 @@ def test_the_report_says_that_roles_are_guessed(snapshot: Snapshot) -> None:
         assert sum(row["guessed_bytes"] for row in rows) == sum(row["bytes"] for row in rows)
 
 
-def test_a_block_whose_free_was_lost_is_judged_as_one_that_was_let_go_of(snapshot: Snapshot) -> None:
+def test_block_with_a_lost_free_is_treated_as_freed(snapshot: Snapshot) -> None:
     snapshot.alloc(1, FORWARD)
     snapshot.fail(FORWARD)
     snapshot.alloc(1, PLAIN, 2 * MIB)

@@ -32,7 +32,7 @@ def devices(path: Path) -> list[dict[str, int]]:
     return figures
 
 
-def test_totals_of_every_strangers_snapshot_are_those_of_the_index() -> None:
+def test_totals_of_published_snapshots_match_the_index() -> None:
     rows = index()
     if not rows:
         pytest.skip(f"no {INDEX} (set MEMTRACE_CORPUS)")
@@ -44,7 +44,7 @@ def test_totals_of_every_strangers_snapshot_are_those_of_the_index() -> None:
             assert row[key] in (said, "-"), (row["file"], key)
 
 
-def test_the_strangers_oom_is_of_capacity() -> None:
+def test_published_out_of_memory_is_capacity() -> None:
     path = next(iter(CORPUS.glob("snapshots/Constructor-Sun*")), None)
     if path is None:
         pytest.skip(f"no snapshots in {CORPUS} (set MEMTRACE_CORPUS)")
@@ -58,7 +58,7 @@ def test_the_strangers_oom_is_of_capacity() -> None:
     assert sites[:3] == ["models.py:174", "models.py:181", "models.py:176"]
 
 
-def test_the_strangers_cards_have_no_size_and_an_uneven_load() -> None:
+def test_published_snapshot_has_unknown_card_sizes_and_uneven_load() -> None:
     path = next(iter(CORPUS.glob("snapshots/Constructor-Sun*")), None)
     if path is None:
         pytest.skip(f"no snapshots in {CORPUS} (set MEMTRACE_CORPUS)")
@@ -75,7 +75,7 @@ def entry(action: str, address: int, size: int, time: int = 0, **more: object) -
     return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time, **more}
 
 
-def test_what_the_trace_does_not_begin_with_was_there_before(tmp_path: Path) -> None:
+def test_memory_without_an_allocation_event_existed_before(tmp_path: Path) -> None:
     blocks = [{"address": 8 * MIB, "size": MIB, "requested_size": MIB - 7, "state": "active_allocated", "frames": []}]
     segment = {"device": 0, "address": 8 * MIB, "total_size": 20 * MIB, "allocated_size": MIB, "stream": 0}
     history = [
@@ -104,7 +104,7 @@ BLOCK = {"address": LAST - 511, "size": MIB, "requested_size": MIB, "state": "ac
     ],
 )
 @pytest.mark.parametrize("verb", ["report", "stats", "tree", "diff"])
-def test_a_range_that_no_card_has_is_refused(tmp_path: Path, snapshot: JsonObject, part: str, verb: str) -> None:
+def test_impossible_range_is_rejected(tmp_path: Path, snapshot: JsonObject, part: str, verb: str) -> None:
     file = tmp_path / "snapshot.pickle"
     file.write_bytes(pickle.dumps({"segments": [], "device_traces": [], **snapshot}))
     done = memtrace(verb, *[str(file)] * (2 if verb == "diff" else 1))
@@ -112,7 +112,7 @@ def test_a_range_that_no_card_has_is_refused(tmp_path: Path, snapshot: JsonObjec
     assert part in done.err and "which no card can have" in done.err
 
 
-def test_a_segment_at_address_0_is_reported(tmp_path: Path) -> None:
+def test_segment_at_address_0_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "snapshot.pickle"
     file.write_bytes(pickle.dumps({"segments": [{**SEGMENT, "address": 0}], "device_traces": []}))
     for verb in ("report", "tree"):
@@ -121,14 +121,14 @@ def test_a_segment_at_address_0_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("action", "said"), [("alloc", "from the start"), ("free_completed", "in the middle")])
-def test_the_report_says_whether_the_events_are_all_there_were(tmp_path: Path, action: str, said: str) -> None:
+def test_report_states_whether_events_are_complete(tmp_path: Path, action: str, said: str) -> None:
     file = tmp_path / "snapshot.pickle"
     file.write_bytes(pickle.dumps({"segments": [], "device_traces": [[entry(action, MIB, 512)]]}))
     text = " ".join(memtrace("report", str(file)).out.split())
     assert said in text and "context, other processes" in text and "none lost" not in text
 
 
-def test_events_of_cards_are_in_the_order_of_their_times(tmp_path: Path) -> None:
+def test_events_of_all_cards_are_ordered_by_time(tmp_path: Path) -> None:
     traces = [
         [entry("alloc", 1 * MIB, 512, time=10), entry("alloc", 2 * MIB, 512, time=40)],
         [entry("alloc", 3 * MIB, 512, time=20), entry("oom", 0, 9 * MIB, time=30, device_free=5 * MIB)],
@@ -156,7 +156,7 @@ class Trap:
 
 
 @pytest.mark.parametrize("protocol", range(6))
-def test_what_would_run_code_is_refused_and_does_not_run(tmp_path: Path, protocol: int) -> None:
+def test_pickle_that_would_run_code_is_rejected(tmp_path: Path, protocol: int) -> None:
     file = tmp_path / "snapshot.pickle"
     file.write_bytes(pickle.dumps({"segments": [Trap(tmp_path / "sprung")], "device_traces": []}, protocol))
     done = memtrace("report", str(file))

@@ -21,7 +21,7 @@ std::string TextOf(const std::string& path) {
   return text.str();
 }
 
-TEST(CatalogueTest, RowsStandAtTheirIdsTheLeastEffortFirst) {
+TEST(CatalogueTest, RowsAreInOrderOfIdAndEffort) {
   Effort latest = Effort::kSetting;
   for (const Row& row : Catalogue()) {
     EXPECT_EQ(RowOf(row.id).name, row.name);
@@ -38,7 +38,7 @@ TEST(CatalogueTest, NamesAndHooksAreUsedOnce) {
   }
 }
 
-TEST(CatalogueTest, PythonMakesEachHookAndNoOther) {
+TEST(CatalogueTest, PythonHasExactlyTheseHooks) {
   const std::string package = TextOf("interpose/python/memtrace/_changes/__init__.py");
   const size_t begin = package.find("NAMES = (");
   ASSERT_NE(begin, std::string::npos);
@@ -54,7 +54,7 @@ TEST(CatalogueTest, PythonMakesEachHookAndNoOther) {
   EXPECT_EQ(without.find('"'), std::string::npos) << without;
 }
 
-TEST(CatalogueTest, TableOfFitHasEachHookByItsName) {
+TEST(CatalogueTest, TableInFitDocumentHasEachHook) {
   const std::string page = TextOf("docs/fit.md");
   for (const Row& row : Catalogue()) {
     if (row.hook.empty()) continue;

@@ -27,13 +27,13 @@ constexpr std::array<card::CardProfile, 1> kCards = {
       .multiprocessors = 60,
       .multiprocessors_origin = {FigureSource::kDatasheet, "a sheet"}}}};
 
-TEST(CardsReportTest, EveryFigureSaysHowItIsKnown) {
+TEST(CardsReportTest, EveryFigureIsMarkedWithItsSource) {
   EXPECT_THAT(
       TextCards(kCards),
       testing::HasSubstr("ada-10gb           10.00 m          450 a   8.9 d    60 d  Ada\n"));
 }
 
-TEST(CardsReportTest, JsonHasBytesAndWhereTheyStand) {
+TEST(CardsReportTest, JsonHasValuesAndSources) {
   const auto json = nlohmann::json::parse(JsonCards(kCards));
   EXPECT_EQ(json["schema"], "memtrace.cards/1");
   const auto& bytes = json["cards"][0]["bytes"];

@@ -29,7 +29,7 @@ class CardsTableTest : public testing::Test {
   analysis::Explanation explanation_;
 };
 
-TEST_F(CardsTableTest, AnIdleCardBesideAFullOneIsUneven) {
+TEST_F(CardsTableTest, IdleCardBesideAFullOneIsUneven) {
   Add(7_GiB);
   Add(0);
   EXPECT_EQ(UnevenSentence(explanation_),
@@ -42,20 +42,20 @@ TEST_F(CardsTableTest, HalfAsMuchIsEven) {
   EXPECT_EQ(UnevenSentence(explanation_), "");
 }
 
-TEST_F(CardsTableTest, AnIdleCardThatAnotherProcessUsesIsNotOfThisLoad) {
+TEST_F(CardsTableTest, CardUsedByAnotherProcessIsNotPartOfTheLoad) {
   Add(7_GiB);
   Add(0, 1_GiB);
   EXPECT_EQ(UnevenSentence(explanation_), "");
 }
 
-TEST_F(CardsTableTest, ARankHasACardOfItsOwn) {
+TEST_F(CardsTableTest, LoadOfARankIsNotUneven) {
   Add(7_GiB);
   Add(0);
   explanation_.run.is_one_of_ranks = true;
   EXPECT_EQ(UnevenSentence(explanation_), "");
 }
 
-TEST_F(CardsTableTest, ACompletedRunThatFillsNoCardNeedsNoOtherSplit) {
+TEST_F(CardsTableTest, CompletedRunWithRoomIsNotUneven) {
   explanation_.failure.request.reset();
   Add(3_GiB);
   Add(1_GiB);

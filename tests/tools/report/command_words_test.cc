@@ -15,20 +15,18 @@ std::string Shown(std::vector<std::string> words, size_t width = 100) {
   return ShortCommand(run, width);
 }
 
-TEST(ShortCommandTest, TheProgramLosesItsFolderAndPathsBelowTheCurrentFolderAreRelative) {
+TEST(ShortCommandTest, ProgramLosesItsFolderAndPathsBecomeRelative) {
   EXPECT_EQ(Shown({"/venv/bin/python", "/home/ada/work/train.py", "--out", "/data/out", ""}),
             "python train.py --out /data/out ");
   EXPECT_EQ(Shown({"./bin/train", "/home/ada/workshop/a"}), "train /home/ada/workshop/a");
 }
 
-TEST(ShortCommandTest, WhatIsTooLongLosesOtherFoldersToo) {
+TEST(ShortCommandTest, LongCommandLosesOtherFolders) {
   EXPECT_EQ(Shown({"/venv/bin/python", "/a/very/long/way/to/train.py", "/"}, 20),
             "python train.py /");
 }
 
-TEST(ShortCommandTest, ACommandWhoseWordsAreNotToldApartIsShownAsItIs) {
-  EXPECT_EQ(Shown({}), "as kept");
-}
+TEST(ShortCommandTest, CommandWithoutWordsIsShownAsIs) { EXPECT_EQ(Shown({}), "as kept"); }
 
 }  // namespace
 }  // namespace memtrace::report

@@ -21,7 +21,7 @@ analysis::CardExplanation CardWith(const char* processes) {
   return card;
 }
 
-TEST(OthersTextTest, ContextsOfWorkersAreNamedSoAndTheRestIsOfOtherPrograms) {
+TEST(OthersTextTest, WorkerContextsAreNamedAndTheRestIsOfOtherPrograms) {
   const auto card = CardWith("11 545259520 data_worker;12 545259520 data_worker");
   EXPECT_EQ(OthersClause(card),
             "2 DataLoader workers of this program hold 1.02 GiB of the card (520.0 MiB each, a "
@@ -32,7 +32,7 @@ TEST(OthersTextTest, ContextsOfWorkersAreNamedSoAndTheRestIsOfOtherPrograms) {
   EXPECT_EQ(rows[1].name, "other programs");
 }
 
-TEST(OthersTextTest, ARankIsToldWithWhatItsTraceSaysItHolds) {
+TEST(OthersTextTest, RankIsNamedWithTheLargestHolderOfItsTrace) {
   auto card = CardWith("11 3221225472 rank 1");
   card.others[0].holds = {.file = "run.trace.11",
                           .context = 520_MiB,
@@ -44,7 +44,7 @@ TEST(OthersTextTest, ARankIsToldWithWhatItsTraceSaysItHolds) {
             "(train.py:9), 1.00 GiB)");
 }
 
-TEST(OthersTextTest, WithoutAKnownProcessThereIsNothingToTell) {
+TEST(OthersTextTest, NothingIsPrintedWithoutAKnownProcess) {
   EXPECT_EQ(OthersClause(CardWith("")), "");
   EXPECT_TRUE(OtherRows(CardWith("")).empty());
 }

@@ -32,7 +32,7 @@ std::vector<int64_t> Summed(const json& deltas) {
   return values;
 }
 
-TEST(PageDataTest, PiecesAreDifferencesAndDistances) {
+TEST(PageDataTest, PiecesAreDeltaEncoded) {
   NamedProgram program;
   program.Allocate(8192, 100).Allocate(4096, 50).Free(8192);
   const json card = DataOf(program)["cards"][0];
@@ -44,14 +44,14 @@ TEST(PageDataTest, PiecesAreDifferencesAndDistances) {
   EXPECT_EQ(card["peak"], json({{"event", 2}, {"bytes", 150}}));
 }
 
-TEST(PageDataTest, AddressesFromAllOverTheRangeKeepTheirDifferences) {
+TEST(PageDataTest, AddressesOfTheWholeRangeAreDeltaEncoded) {
   NamedProgram program;
   program.Allocate(~uint64_t{0} - 4096, 100).Allocate(4096, 50);
   const json deltas = DataOf(program)["cards"][0]["pieces"]["address"];
   EXPECT_THAT(Summed(deltas), ElementsAre(-4097, 4096));
 }
 
-TEST(PageDataTest, NamesAreCutAndCannotTurnTheDirectionOfWriting) {
+TEST(PageDataTest, NamesAreTruncatedAndWithoutDirectionMarks) {
   NamedProgram program;
   const trace::StringId name = program.Name("\u202e" + std::string(1'000'000, 'x'));
   program.Allocate({.address = 0, .requested = 100, .owner = name});
@@ -60,7 +60,7 @@ TEST(PageDataTest, NamesAreCutAndCannotTurnTheDirectionOfWriting) {
   EXPECT_THAT(texts.dump(), testing::Not(testing::HasSubstr("\u202e")));
 }
 
-TEST(PageDataTest, UnpackedItIsWhatWasPacked) {
+TEST(PageDataTest, PackedDataIsUnpackedUnchanged) {
   std::string data;
   for (int i = 0; i < 10'000; ++i) data += std::to_string(i * i) + ",";
   const std::string packed = Packed(data);
@@ -91,7 +91,7 @@ TEST(StackTreeTest, StacksShareTheirOuterFrames) {
   EXPECT_TRUE(name_of(first).is_user);
 }
 
-TEST(StackTreeTest, WhatDoesNotFitIsTheRoot) {
+TEST(StackTreeTest, StackBeyondTheLimitIsTheRoot) {
   const NamedProgram program;
   StackTree tree(program, 5);
   EXPECT_NE(tree.Of(20), 0U);

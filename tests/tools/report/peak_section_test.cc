@@ -25,7 +25,7 @@ class PeakSectionTest : public testing::Test {
   analysis::NamedProgram program_;
 };
 
-TEST_F(PeakSectionTest, ReservedMemoryIsBrokenDownWhereMostOfItIsInUse) {
+TEST_F(PeakSectionTest, ReservedMemoryIsBrokenDownAtItsFullestMoment) {
   program_.Allocate(0, 100_MiB).Allocate(200_MiB, 300_MiB).Free(200_MiB).Allocate(700_MiB, 50_MiB);
   const auto peak = ReservedPeakJson(Explained().cards[0]);
   EXPECT_EQ(peak["bytes"], 800_MiB);
@@ -35,13 +35,13 @@ TEST_F(PeakSectionTest, ReservedMemoryIsBrokenDownWhereMostOfItIsInUse) {
   EXPECT_TRUE(peak["retries"].is_null());
 }
 
-TEST_F(PeakSectionTest, ALaterMappingThatIsNotThePeakIsNotTheReservedOne) {
+TEST_F(PeakSectionTest, LaterSmallerMappingIsNotTheReservedPeak) {
   program_.Allocate(0, 100_MiB).Free(0).Add(trace::Unmap{0, 0, 800_MiB});
   program_.Add(trace::Map{0, 0, 700_MiB, 0}).Allocate(0, 690_MiB);
   EXPECT_EQ(ReservedPeakJson(Explained().cards[0])["allocated"], 100_MiB);
 }
 
-TEST_F(PeakSectionTest, MemoryThatWaitsForStreamsIsTheHeadlineOfACardFullOfIt) {
+TEST_F(PeakSectionTest, FullCardOfWaitingMemoryIsTheHeadline) {
   program_.Allocate(0, 700_MiB).Add(trace::FreeRequested{0, 0}).Allocate(700_MiB, 50_MiB);
   EXPECT_EQ(
       WaitingSentence(Explained()),
@@ -49,12 +49,12 @@ TEST_F(PeakSectionTest, MemoryThatWaitsForStreamsIsTheHeadlineOfACardFullOfIt) {
       "streams (record_stream), beside 50.0 MiB in use.");
 }
 
-TEST_F(PeakSectionTest, WhatWaitsOnACardWithRoomIsNoHeadline) {
+TEST_F(PeakSectionTest, WaitingMemoryOnACardWithRoomIsNoHeadline) {
   program_.Allocate(0, 100_MiB).Add(trace::FreeRequested{0, 0}).Allocate(700_MiB, 50_MiB);
   EXPECT_EQ(WaitingSentence(Explained()), "");
 }
 
-TEST_F(PeakSectionTest, TheReservedPeakIsSaidIfMuchOfItWasNotInUse) {
+TEST_F(PeakSectionTest, ReservedPeakIsReportedIfMuchWasUnused) {
   program_.Allocate(0, 500_MiB);
   EXPECT_EQ(
       ReservedSentence(Explained()),
@@ -64,7 +64,7 @@ TEST_F(PeakSectionTest, TheReservedPeakIsSaidIfMuchOfItWasNotInUse) {
   EXPECT_EQ(ReservedSentence(Explained()), "");
 }
 
-TEST_F(PeakSectionTest, HolesAreNotCountedToWhatWasLeft) {
+TEST_F(PeakSectionTest, HolesAreNotCountedAsLeft) {
   program_.Allocate(0, 700_MiB);
   EXPECT_EQ(
       LeftSentence(Explained()),

@@ -17,7 +17,7 @@ TEST(WidthTest, CountsTheColumnsOfATerminal) {
   EXPECT_EQ(Width("\xff\xfe"), 2U);
 }
 
-TEST(ShortenedTest, AWideCharacterIsKeptWholeOrNotAtAll) {
+TEST(ShortenedTest, WideCharacterIsNotSplit) {
   EXPECT_EQ(Shortened("日本語.py", 6), "日本…");
   EXPECT_EQ(Shortened("日本語.py", 7), "日本語…");
   EXPECT_EQ(ShortenedFront("モデル/日本語.py", 9), "…本語.py");

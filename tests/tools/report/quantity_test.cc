@@ -13,7 +13,7 @@
 namespace memtrace::report {
 namespace {
 
-TEST(QuantityTest, BytesReadAsPeopleSayThem) {
+TEST(QuantityTest, QuantitiesAreFormattedForReading) {
   EXPECT_EQ(FormatBytes(0), "0 bytes");
   EXPECT_EQ(FormatBytes(1), "1 byte");
   EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
@@ -29,12 +29,12 @@ TEST(AdditiveHundredthsTest, ThirdsStillSumToTheWhole) {
   EXPECT_THAT(AdditiveHundredths({100, 100, 100}, 100, unit), testing::ElementsAre(34, 33, 33));
 }
 
-TEST(AdditiveHundredthsTest, ZeroStaysZeroAndNegativesAreRoundedDown) {
+TEST(AdditiveHundredthsTest, ZeroStaysZeroAndTheRestAbsorbsRounding) {
   const TableUnit unit{"", 1000};
   EXPECT_THAT(AdditiveHundredths({1005, 0, -5}, 100, unit), testing::ElementsAre(101, 0, -1));
 }
 
-TEST(AdditiveHundredthsTest, RandomTablesSumAndNoFigureIsOffByAHundredth) {
+TEST(AdditiveHundredthsTest, RandomTablesSumWithErrorsBelowAHundredth) {
   std::mt19937_64 random(9);
   const TableUnit unit = UnitFor(uint64_t{80} << 30);
   for (int round = 0; round < 200; ++round) {
@@ -51,7 +51,7 @@ TEST(AdditiveHundredthsTest, RandomTablesSumAndNoFigureIsOffByAHundredth) {
   }
 }
 
-TEST(PrintableTest, WhatCouldDeceiveATerminalIsShownEscaped) {
+TEST(PrintableTest, ControlAndInvalidCharactersAreEscaped) {
   EXPECT_EQ(Printable("plain é 漢"), "plain é 漢");
   EXPECT_EQ(Printable("\x1b[2J"), "\\x1b[2J");
   EXPECT_EQ(Printable("a\nb\tc\x7f"), "a\\x0ab\\x09c\\x7f");
@@ -68,7 +68,7 @@ TEST(PrintableTest, LinesAreBrokenBeforeTheLastColumn) {
   EXPECT_EQ(Bar(2.5), "██▌");
 }
 
-TEST(FormatDurationTest, IsShortForWhatIsShort) {
+TEST(FormatDurationTest, UnitFollowsTheMagnitude) {
   EXPECT_EQ(FormatDuration(0), "0.0 us");
   EXPECT_EQ(FormatDuration(7'890), "7.8 us");
   EXPECT_EQ(FormatDuration(1'560'000), "1.5 ms");

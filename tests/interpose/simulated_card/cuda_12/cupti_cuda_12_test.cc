@@ -37,13 +37,13 @@ void Note(void*, CUpti_CallbackDomain domain, CUpti_CallbackId number, const voi
   NamesOfCalls().emplace_back(name);
 }
 
-TEST(CuptiCuda12Test, VersionIsThatOfTheHeader) {
+TEST(CuptiCuda12Test, VersionMatchesTheHeader) {
   std::uint32_t version = 0;
   ASSERT_EQ(cuptiGetVersion(&version), CUPTI_SUCCESS);
   EXPECT_EQ(version, static_cast<std::uint32_t>(CUPTI_API_VERSION));
 }
 
-TEST(CuptiCuda12Test, RecordsOfAFillAndAnAllocationHaveTheFormOfTheHeader) {
+TEST(CuptiCuda12Test, FillAndAllocationRecordsMatchTheHeader) {
   CuptiRecorder::Begin();
   for (const auto kind : {CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMORY2})
     ASSERT_EQ(cuptiActivityEnable(kind), CUPTI_SUCCESS);

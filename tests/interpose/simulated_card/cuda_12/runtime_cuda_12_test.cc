@@ -52,7 +52,7 @@ class RuntimeCuda12Test : public ::testing::Test {
   cudaStream_t stream_ = nullptr;
 };
 
-TEST_F(RuntimeCuda12Test, PropertiesLieWhereTheHeaderHasThem) {
+TEST_F(RuntimeCuda12Test, PropertiesHaveTheOffsetsOfTheHeader) {
   Guarded<cudaDeviceProp> properties;
   ASSERT_EQ(cudaGetDeviceProperties(&properties.value, 1), cudaSuccess);
   EXPECT_EQ(properties.value.totalGlobalMem, 2_GiB);
@@ -66,7 +66,7 @@ TEST_F(RuntimeCuda12Test, PropertiesLieWhereTheHeaderHasThem) {
   EXPECT_THAT(properties.behind, Each(kUntouched));
 }
 
-TEST_F(RuntimeCuda12Test, AttributesOfAPointerAreNoLargerThanTheHeaderHasThem) {
+TEST_F(RuntimeCuda12Test, PointerAttributesHaveTheSizeOfTheHeader) {
   void* memory = nullptr;
   ASSERT_EQ(cudaMalloc(&memory, 2_MiB), cudaSuccess);
   Guarded<cudaPointerAttributes> attributes;
@@ -77,13 +77,13 @@ TEST_F(RuntimeCuda12Test, AttributesOfAPointerAreNoLargerThanTheHeaderHasThem) {
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
-TEST_F(RuntimeCuda12Test, VersionIsThatOfTheHeader) {
+TEST_F(RuntimeCuda12Test, VersionMatchesTheHeader) {
   int version = 0;
   ASSERT_EQ(cudaRuntimeGetVersion(&version), cudaSuccess);
   EXPECT_EQ(version, CUDART_VERSION);
 }
 
-TEST_F(RuntimeCuda12Test, ACaptureIsDescribedWithAndWithoutEdges) {
+TEST_F(RuntimeCuda12Test, CaptureInfoWorksWithAndWithoutEdges) {
   ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
   void* memory = nullptr;
   ASSERT_EQ(cudaMallocAsync(&memory, 2_MiB, stream_), cudaSuccess);
@@ -139,7 +139,7 @@ TEST_F(RuntimeCuda12Test, EdgesOfAGraphAreCountedWithoutTheirData) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-TEST_F(RuntimeCuda12Test, ManagedMemoryIsAdvisedByDeviceAndByLocation) {
+TEST_F(RuntimeCuda12Test, ManagedMemoryAcceptsAdviceByDeviceAndByLocation) {
   void* memory = nullptr;
   ASSERT_EQ(cudaMallocManaged(&memory, 4_MiB), cudaSuccess);
   EXPECT_EQ(cudaMemAdvise(memory, 4_MiB, cudaMemAdviseSetPreferredLocation, 0), cudaSuccess);
@@ -155,7 +155,7 @@ TEST_F(RuntimeCuda12Test, ManagedMemoryIsAdvisedByDeviceAndByLocation) {
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
-TEST_F(RuntimeCuda12Test, BothNamesOfTheElapsedTimeMeasureTheSame) {
+TEST_F(RuntimeCuda12Test, BothElapsedTimeFunctionsAgree) {
   cudaEvent_t start = nullptr;
   cudaEvent_t end = nullptr;
   ASSERT_EQ(cudaEventCreate(&start), cudaSuccess);
@@ -172,7 +172,7 @@ TEST_F(RuntimeCuda12Test, BothNamesOfTheElapsedTimeMeasureTheSame) {
   EXPECT_EQ(cudaEventDestroy(end), cudaSuccess);
 }
 
-TEST_F(RuntimeCuda12Test, TheDriverGivesTheFormThatTheVersionOfTheCallerMeans) {
+TEST_F(RuntimeCuda12Test, EntryPointMatchesTheCallersVersion) {
   const auto found = [](const char* name, int version) {
     void* address = nullptr;
     EXPECT_EQ(cuGetProcAddress(name, &address, version, 0, nullptr), CUDA_SUCCESS);
@@ -194,7 +194,7 @@ TEST_F(RuntimeCuda12Test, TheDriverGivesTheFormThatTheVersionOfTheCallerMeans) {
   dlclose(driver);
 }
 
-TEST_F(RuntimeCuda12Test, FunctionsOfTheDriverKeepTheirOlderForms) {
+TEST_F(RuntimeCuda12Test, DriverFunctionsKeepTheirOlderSignatures) {
   void* memory = nullptr;
   ASSERT_EQ(cudaMallocManaged(&memory, 4_MiB), cudaSuccess);
   const auto begin = reinterpret_cast<CUdeviceptr>(memory);

@@ -7,7 +7,7 @@
 namespace memtrace::card {
 namespace {
 
-TEST(ActivityClockTest, WithoutASourceItIsTheTimeOfDay) {
+TEST(ActivityClockTest, WithoutASourceItUsesTheTimeOfDay) {
   const ActivityClock clock;
   const Moment before = clock.Now();
   const Moment after = clock.Now();
@@ -15,21 +15,21 @@ TEST(ActivityClockTest, WithoutASourceItIsTheTimeOfDay) {
   EXPECT_GE(after.nanoseconds, before.nanoseconds);
 }
 
-TEST(ActivityClockTest, ASourceIsAskedInstead) {
+TEST(ActivityClockTest, StatedSourceIsUsed) {
   ActivityClock clock;
   clock.Use([]() -> std::uint64_t { return 77; });
   EXPECT_EQ(clock.Now().timestamp, 77u);
 }
 
-TEST(ActivityClockTest, ATimeThatHasNotPassedIsNow) {
+TEST(ActivityClockTest, FutureTimeIsNow) {
   EXPECT_EQ(TimestampAfter({100, 0}, 10'000, {160, 6'000}), 160u);
 }
 
-TEST(ActivityClockTest, ATimeThatHasPassedIsItsShareOfTheSourcesUnits) {
+TEST(ActivityClockTest, PastTimeIsScaledToTheSourcesUnits) {
   EXPECT_EQ(TimestampAfter({100, 0}, 10'000, {500, 40'000}), 200u);
 }
 
-TEST(ActivityClockTest, ASourceThatGoesBackwardsEndsNow) {
+TEST(ActivityClockTest, BackwardsSourceGivesNow) {
   EXPECT_EQ(TimestampAfter({100, 0}, 10'000, {90, 40'000}), 90u);
 }
 

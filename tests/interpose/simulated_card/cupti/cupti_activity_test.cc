@@ -62,7 +62,7 @@ class CuptiActivityTest : public ::testing::Test {
   }
 };
 
-TEST_F(CuptiActivityTest, AKernelIsTiedToItsCallAndThatToTheRegionAroundIt) {
+TEST_F(CuptiActivityTest, KernelIsTiedToItsCallAndTheCallToItsRegion) {
   Enable({CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
           CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION});
   const auto region = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
@@ -95,7 +95,7 @@ TEST_F(CuptiActivityTest, AKernelIsTiedToItsCallAndThatToTheRegionAroundIt) {
   EXPECT_GE(kernel->start, call->start);
 }
 
-TEST_F(CuptiActivityTest, WorkOfAStreamIsInOrderAndEndsBeforeTheHostHasWaited) {
+TEST_F(CuptiActivityTest, StreamWorkIsOrderedAndEndsBeforeTheWait) {
   ASSERT_EQ(cuptiActivityRegisterTimestampCallback([]() -> std::uint64_t { return ++ticks; }),
             CUPTI_SUCCESS);
   Enable({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION});
@@ -115,7 +115,7 @@ TEST_F(CuptiActivityTest, WorkOfAStreamIsInOrderAndEndsBeforeTheHostHasWaited) {
   EXPECT_EQ(waits[0]->streamId, kernels[0]->streamId);
 }
 
-TEST_F(CuptiActivityTest, CopiesAndFillsHaveTheirBytesAndSides) {
+TEST_F(CuptiActivityTest, CopiesAndFillsHaveBytesAndMemoryKinds) {
   void* device = nullptr;
   void* pinned = nullptr;
   std::vector<char> pageable(4096);
@@ -147,7 +147,7 @@ TEST_F(CuptiActivityTest, CopiesAndFillsHaveTheirBytesAndSides) {
   ASSERT_EQ(cudaFreeHost(pinned), cudaSuccess);
 }
 
-TEST_F(CuptiActivityTest, AVolumeIsOneCopyAndOneThatFailsIsNone) {
+TEST_F(CuptiActivityTest, VolumeCopyIsOneRecordAndAFailedOneNone) {
   void* device = nullptr;
   std::vector<char> pageable(4096);
   ASSERT_EQ(cudaMalloc(&device, 4096), cudaSuccess);
@@ -184,7 +184,7 @@ TEST_F(CuptiActivityTest, WorkHasTheNumberOfItsContext) {
   EXPECT_EQ(kernels[1]->contextId, id);
 }
 
-TEST_F(CuptiActivityTest, ACopyBetweenCardsNamesBoth) {
+TEST_F(CuptiActivityTest, CopyBetweenCardsNamesBoth) {
   void* first = nullptr;
   void* second = nullptr;
   ASSERT_EQ(cudaMalloc(&first, 1_MiB), cudaSuccess);
@@ -201,7 +201,7 @@ TEST_F(CuptiActivityTest, ACopyBetweenCardsNamesBoth) {
   ASSERT_EQ(cudaFree(second), cudaSuccess);
 }
 
-TEST_F(CuptiActivityTest, MemoryIsAllocatedAndReleasedToTheByte) {
+TEST_F(CuptiActivityTest, AllocationsAndReleasesHaveExactBytes) {
   Enable({CUPTI_ACTIVITY_KIND_MEMORY2});
   void* device = nullptr;
   void* pooled = nullptr;
@@ -228,7 +228,7 @@ TEST_F(CuptiActivityTest, MemoryIsAllocatedAndReleasedToTheByte) {
                                 "-device 1234567 kind 3", "-pinned 8192 kind 2"));
 }
 
-TEST_F(CuptiActivityTest, AFailedCallIsRecordedAndAllocatesNothing) {
+TEST_F(CuptiActivityTest, FailedCallIsRecordedWithoutAnAllocation) {
   Enable({CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_RUNTIME});
   void* device = nullptr;
   ASSERT_EQ(cudaMalloc(&device, std::size_t{1} << 40), cudaErrorMemoryAllocation);
@@ -238,7 +238,7 @@ TEST_F(CuptiActivityTest, AFailedCallIsRecordedAndAllocatesNothing) {
   EXPECT_EQ(calls[0]->returnValue, static_cast<std::uint32_t>(cudaErrorMemoryAllocation));
 }
 
-TEST_F(CuptiActivityTest, CallsThatTheProgramMakesAreRecordedOnceByTheNewestOfTheirNames) {
+TEST_F(CuptiActivityTest, ProgramCallsAreRecordedOnceByTheirNewestName) {
   Enable({CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER});
   void* device = nullptr;
   ASSERT_EQ(cudaMalloc(&device, 1_MiB), cudaSuccess);
@@ -247,7 +247,7 @@ TEST_F(CuptiActivityTest, CallsThatTheProgramMakesAreRecordedOnceByTheNewestOfTh
   EXPECT_THAT(Calls(), ElementsAre("cudaMalloc_v3020", "cuMemFree_v2", "cudaLaunchKernel_v7000"));
 }
 
-TEST_F(CuptiActivityTest, ALibrarysKernelsAreLaunchedAsNvidiasLibrariesLaunchThem) {
+TEST_F(CuptiActivityTest, LibraryKernelsAreLaunchedAsByNvidiasLibraries) {
   cublasHandle_t handle = nullptr;
   ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
   void* device = nullptr;
@@ -266,7 +266,7 @@ TEST_F(CuptiActivityTest, ALibrarysKernelsAreLaunchedAsNvidiasLibrariesLaunchThe
   ASSERT_EQ(cudaFree(device), cudaSuccess);
 }
 
-TEST_F(CuptiActivityTest, SingleFunctionsAreLeftOutOrAskedFor) {
+TEST_F(CuptiActivityTest, SingleFunctionsAreEnabledOrDisabled) {
   Enable({CUPTI_ACTIVITY_KIND_RUNTIME});
   ASSERT_EQ(cuptiActivityEnableRuntimeApi(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 0),
             CUPTI_SUCCESS);
@@ -282,7 +282,7 @@ TEST_F(CuptiActivityTest, SingleFunctionsAreLeftOutOrAskedFor) {
   EXPECT_THAT(Calls(), ElementsAre("cudaLaunchKernel_v7000"));
 }
 
-TEST_F(CuptiActivityTest, EachLaunchOfAGraphHasItsKernelsAndItsCorrelation) {
+TEST_F(CuptiActivityTest, EachGraphLaunchHasItsKernelsAndCorrelation) {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
@@ -304,7 +304,7 @@ TEST_F(CuptiActivityTest, EachLaunchOfAGraphHasItsKernelsAndItsCorrelation) {
   ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-TEST_F(CuptiActivityTest, AnEventIsTheSameWhereItIsRecordedAndWaitedFor) {
+TEST_F(CuptiActivityTest, EventHasOneIdWhereRecordedAndWaitedFor) {
   cudaEvent_t event = nullptr;
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
@@ -325,7 +325,7 @@ TEST_F(CuptiActivityTest, AnEventIsTheSameWhereItIsRecordedAndWaitedFor) {
   ASSERT_EQ(cudaEventDestroy(event), cudaSuccess);
 }
 
-TEST_F(CuptiActivityTest, FullBuffersComeBackByThemselvesAndNothingIsLost) {
+TEST_F(CuptiActivityTest, FullBuffersAreReturnedWithoutLoss) {
   CuptiRecorder::Begin(4 * sizeof(CUpti_ActivityAPI) + 8);
   Enable({CUPTI_ACTIVITY_KIND_RUNTIME});
   for (int i = 0; i < 10; ++i) Launch();
@@ -334,7 +334,7 @@ TEST_F(CuptiActivityTest, FullBuffersComeBackByThemselvesAndNothingIsLost) {
   EXPECT_EQ(CuptiRecorder::Completed(), 3u);
 }
 
-TEST_F(CuptiActivityTest, ABufferHoldsAtMostWhatItsClientAllows) {
+TEST_F(CuptiActivityTest, BufferHoldsAtMostTheRequestedRecords) {
   CuptiRecorder::Begin(1 << 20, 3);
   Enable({CUPTI_ACTIVITY_KIND_RUNTIME});
   for (int i = 0; i < 7; ++i) Launch();
@@ -354,7 +354,7 @@ TEST_F(CuptiActivityTest, RecordsWithoutABufferAreCounted) {
   EXPECT_EQ(dropped, 0u);
 }
 
-TEST_F(CuptiActivityTest, WhatTheCardCannotTellIsRefused) {
+TEST_F(CuptiActivityTest, UnsupportedActivitiesAreRejected) {
   EXPECT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_PC_SAMPLING), CUPTI_ERROR_NOT_COMPATIBLE);
   EXPECT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER),
             CUPTI_ERROR_NOT_COMPATIBLE);
@@ -370,7 +370,7 @@ TEST_F(CuptiActivityTest, WhatTheCardCannotTellIsRefused) {
   EXPECT_STREQ(text, "CUPTI_ERROR_NOT_COMPATIBLE");
 }
 
-TEST_F(CuptiActivityTest, NothingIsRecordedOnceNothingIsEnabled) {
+TEST_F(CuptiActivityTest, NothingIsRecordedAfterDisabling) {
   Enable({CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL});
   ASSERT_EQ(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME), CUPTI_SUCCESS);
   ASSERT_EQ(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), CUPTI_SUCCESS);

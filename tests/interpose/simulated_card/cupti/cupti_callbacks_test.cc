@@ -51,7 +51,7 @@ class CuptiCallbacksTest : public ::testing::Test {
   CUpti_SubscriberHandle subscriber_ = nullptr;
 };
 
-TEST_F(CuptiCallbacksTest, ACallIsToldAtItsBeginAndItsEnd) {
+TEST_F(CuptiCallbacksTest, CallIsReportedAtEntryAndExit) {
   ASSERT_EQ(cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API,
                                 CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020),
             CUPTI_SUCCESS);
@@ -61,7 +61,7 @@ TEST_F(CuptiCallbacksTest, ACallIsToldAtItsBeginAndItsEnd) {
   EXPECT_THAT(called, ElementsAre("> enter cudaMalloc_v3020", "> exit cudaMalloc_v3020 = 2"));
 }
 
-TEST_F(CuptiCallbacksTest, ADomainIsAllOfIt) {
+TEST_F(CuptiCallbacksTest, EnabledDomainCoversAllItsFunctions) {
   ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API), CUPTI_SUCCESS);
   CUdeviceptr device = 0;
   ASSERT_EQ(cuMemAlloc(&device, 512), CUDA_SUCCESS);
@@ -70,7 +70,7 @@ TEST_F(CuptiCallbacksTest, ADomainIsAllOfIt) {
                                   "> enter cuMemFree_v2", "> exit cuMemFree_v2 = 0"));
 }
 
-TEST_F(CuptiCallbacksTest, StreamsAndWaitsAreTold) {
+TEST_F(CuptiCallbacksTest, StreamsAndWaitsAreReported) {
   ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE), CUPTI_SUCCESS);
   ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_SYNCHRONIZE), CUPTI_SUCCESS);
   cudaStream_t stream = nullptr;
@@ -82,7 +82,7 @@ TEST_F(CuptiCallbacksTest, StreamsAndWaitsAreTold) {
                                   "> domain 3 id 4"));
 }
 
-TEST_F(CuptiCallbacksTest, AContextIsToldOnceItIsMadeAndWhileItStillWorks) {
+TEST_F(CuptiCallbacksTest, ContextIsReportedAfterCreationAndBeforeDestruction) {
   ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE), CUPTI_SUCCESS);
   ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API), CUPTI_SUCCESS);
   CUcontext context = nullptr;
@@ -95,7 +95,7 @@ TEST_F(CuptiCallbacksTest, AContextIsToldOnceItIsMadeAndWhileItStillWorks) {
                                   "> enter cuCtxDestroy_v2", "> exit cuCtxDestroy_v2 = 201"));
 }
 
-TEST_F(CuptiCallbacksTest, ThePrimaryContextIsToldByItsFirstAndItsLastReference) {
+TEST_F(CuptiCallbacksTest, PrimaryContextIsReportedAtFirstAndLastReference) {
   ASSERT_EQ(cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE), CUPTI_SUCCESS);
   CUcontext context = nullptr;
   ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 1), CUDA_SUCCESS);
@@ -106,7 +106,7 @@ TEST_F(CuptiCallbacksTest, ThePrimaryContextIsToldByItsFirstAndItsLastReference)
   EXPECT_THAT(called, ElementsAre("> domain 3 id 1", "> domain 3 id 2"));
 }
 
-TEST_F(CuptiCallbacksTest, NothingIsToldThatWasNotAskedForOrIsNoLonger) {
+TEST_F(CuptiCallbacksTest, OnlyEnabledCallbacksAreCalled) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   ASSERT_EQ(cuptiEnableAllDomains(1, subscriber_), CUPTI_SUCCESS);
   std::uint32_t enabled = 0;
@@ -119,7 +119,7 @@ TEST_F(CuptiCallbacksTest, NothingIsToldThatWasNotAskedForOrIsNoLonger) {
   EXPECT_THAT(called, IsEmpty());
 }
 
-TEST_F(CuptiCallbacksTest, ThereIsOneSubscriber) {
+TEST_F(CuptiCallbacksTest, OnlyOneSubscriberIsAllowed) {
   CUpti_SubscriberHandle second = nullptr;
   EXPECT_EQ(cuptiSubscribe(&second, Note, &prefix_),
             CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
@@ -127,7 +127,7 @@ TEST_F(CuptiCallbacksTest, ThereIsOneSubscriber) {
             CUPTI_ERROR_INVALID_PARAMETER);
 }
 
-TEST_F(CuptiCallbacksTest, WhatTheCardDoesNotTellIsRefused) {
+TEST_F(CuptiCallbacksTest, UnsupportedCallbacksAreRejected) {
   EXPECT_EQ(cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
                                 CUPTI_CBID_RESOURCE_MODULE_LOADED),
             CUPTI_ERROR_NOT_SUPPORTED);

@@ -97,7 +97,7 @@ print(json.dumps({
 
 
 @pytest.mark.parametrize("allocator", ["native", "memtrace"])
-def test_a_profiled_program_has_the_same_memory(tmp_path, allocator):
+def test_profiling_does_not_change_memory(tmp_path, allocator):
     script = (
         PRELUDE
         + """
@@ -119,7 +119,7 @@ print(json.dumps([total - free] + [statistics[key] for key in keys]))
     assert on_card(script, tmp_path, "profiled", options=options).printed() == plain
 
 
-def test_a_second_profile_and_lazy_events_show_the_same_kernels(tmp_path):
+def test_repeated_and_lazy_profiles_show_the_same_kernels(tmp_path):
     script = (
         PRELUDE
         + """

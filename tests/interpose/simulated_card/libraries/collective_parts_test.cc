@@ -33,7 +33,7 @@ std::vector<Value> ValuesOf(const Part& part) {
   return values;
 }
 
-TEST(CollectivePartsTest, EachOperationIsDoneElementByElement) {
+TEST(CollectivePartsTest, EachOperationIsElementwise) {
   const Parts parts = {Of<std::int64_t>({1, -7}), Of<std::int64_t>({5, 2})};
   const auto reduced = [&](ncclRedOp_t operation) {
     return ValuesOf<std::int64_t>(Reduce(parts, ncclInt64, operation));
@@ -45,7 +45,7 @@ TEST(CollectivePartsTest, EachOperationIsDoneElementByElement) {
   EXPECT_THAT(reduced(ncclAvg), ElementsAre(3, -2));
 }
 
-TEST(CollectivePartsTest, TypesAreTakenAsWhatTheyAre) {
+TEST(CollectivePartsTest, ElementTypesAreRespected) {
   const auto bytes = Reduce({Of<std::uint8_t>({200}), Of<std::uint8_t>({3})}, ncclUint8, ncclMax);
   EXPECT_THAT(ValuesOf<std::uint8_t>(bytes), ElementsAre(200));
   const auto floats = Reduce({Of<float>({0.5f}), Of<float>({0.25f})}, ncclFloat32, ncclAvg);
@@ -55,7 +55,7 @@ TEST(CollectivePartsTest, TypesAreTakenAsWhatTheyAre) {
   EXPECT_EQ(static_cast<float>(ValuesOf<__nv_bfloat16>(half).front()), 9.0f);
 }
 
-TEST(CollectivePartsTest, WhatIsNotThereGivesNothing) {
+TEST(CollectivePartsTest, MissingOrUnsupportedPartsGiveNoResult) {
   const Part there = Of<float>({1.0f});
   EXPECT_FALSE(Reduce({there, Part{}}, ncclFloat32, ncclSum).held);
   EXPECT_FALSE(Reduce({there, there}, ncclFloat8e4m3, ncclSum).held);
@@ -64,7 +64,7 @@ TEST(CollectivePartsTest, WhatIsNotThereGivesNothing) {
   EXPECT_FALSE(Join({there, Of<float>({1.0f, 2.0f})}).held) << "of another size";
 }
 
-TEST(CollectivePartsTest, AnUnknownByteMakesItsElementUnknown) {
+TEST(CollectivePartsTest, UnknownByteMakesItsElementUnknown) {
   Part partly = Of<std::int16_t>({1, 2});
   partly.known[3] = kUnknown;
   const Part sum = Reduce({Of<std::int16_t>({1, 2}), partly}, ncclFloat16, ncclSum);
@@ -73,13 +73,13 @@ TEST(CollectivePartsTest, AnUnknownByteMakesItsElementUnknown) {
             std::string({kKnown, kUnknown}));
 }
 
-TEST(CollectivePartsTest, APieceIsCutOutOfAPart) {
+TEST(CollectivePartsTest, PieceOfAPartIsExtracted) {
   const Part piece = Piece(Of<std::int32_t>({1, 2, 3, 4}), 1, 2);
   EXPECT_THAT(ValuesOf<std::int32_t>(piece), ElementsAre(3, 4));
   EXPECT_EQ(piece.known.size(), 8u);
 }
 
-TEST(CollectivePartsTest, PartsGoThroughTextUnchanged) {
+TEST(CollectivePartsTest, PartsSurviveEncoding) {
   Part part = Of<char>({'x', '\0', 'y'});
   part.call = "ncclAllReduce";
   part.size = 3;

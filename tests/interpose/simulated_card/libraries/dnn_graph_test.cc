@@ -169,7 +169,7 @@ class DnnGraphTest : public ::testing::Test {
   Descriptor plan_{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
 };
 
-TEST_F(DnnGraphTest, TensorCoresCopyWhatIsNotChannelsLast) {
+TEST_F(DnnGraphTest, TensorCoresCopyTensorsThatAreNotChannelsLast) {
   // The four channels of the output are padded to eight, which are 16 bytes.
   EXPECT_THAT(Workspaces(Convolution()), ElementsAre(4096 + 2 * 768 * 3 / 4 + 4096 + 147, 0));
 }
@@ -182,11 +182,11 @@ TEST_F(DnnGraphTest, DoublesDoNotUseTensorCores) {
   EXPECT_THAT(Workspaces(Convolution(false, CUDNN_DATA_DOUBLE)), ElementsAre(0));
 }
 
-TEST_F(DnnGraphTest, FallbackIsWhatWorksWithoutAWorkspace) {
+TEST_F(DnnGraphTest, FallbackNeedsNoWorkspace) {
   EXPECT_THAT(Workspaces(Convolution(), CUDNN_HEUR_MODE_FALLBACK), ElementsAre(0));
 }
 
-TEST_F(DnnGraphTest, ExecutionIsCountedOnceEverythingIsPassed) {
+TEST_F(DnnGraphTest, ExecutionIsCountedOnlyWithAllPointers) {
   Workspaces(Convolution());
   int memory = 0;
   void* some = &memory;  // it is never dereferenced
@@ -202,13 +202,13 @@ TEST_F(DnnGraphTest, ExecutionIsCountedOnceEverythingIsPassed) {
   EXPECT_EQ(after["cuDNN convolution forward"], before["cuDNN convolution forward"] + 1);
 }
 
-TEST_F(DnnGraphTest, SizesThatDoNotFitAreRefused) {
+TEST_F(DnnGraphTest, MismatchedSizesAreRejected) {
   const Convolution wrong(false, CUDNN_DATA_BFLOAT16, 15);
   graph_.Refer(CUDNN_ATTR_OPERATIONGRAPH_OPS, wrong);
   EXPECT_EQ(graph_.Finalize(), CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
 }
 
-TEST_F(DnnGraphTest, UnknownPatternIsRefusedByNameAndCounted) {
+TEST_F(DnnGraphTest, UnknownPatternIsRejectedByNameAndCounted) {
   const Convolution first;
   const Convolution second;
   graph_.Set<cudnnBackendDescriptor_t>(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
@@ -222,14 +222,14 @@ TEST_F(DnnGraphTest, UnknownPatternIsRefusedByNameAndCounted) {
   EXPECT_EQ(counts["cuDNN graph of convolution forward + convolution forward"], 1u);
 }
 
-TEST_F(DnnGraphTest, UnknownDescriptorIsRefused) {
+TEST_F(DnnGraphTest, UnknownDescriptorIsRejected) {
   cudnnBackendDescriptor_t descriptor = this;
   EXPECT_EQ(cudnnBackendCreateDescriptor(CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR, &descriptor),
             CUDNN_STATUS_NOT_SUPPORTED);
   EXPECT_EQ(descriptor, nullptr);
 }
 
-TEST_F(DnnGraphTest, DescriptorsAreWrittenBeforeAndReadAfterTheyAreFinalized) {
+TEST_F(DnnGraphTest, DescriptorsAreWritableBeforeAndReadableAfterFinalizing) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   std::int64_t number = 0;
   EXPECT_EQ(cudnnBackendGetAttribute(engine.raw(), CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64,

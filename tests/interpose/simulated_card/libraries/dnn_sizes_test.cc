@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, RnnWeightsTest,
                          ::testing::Values(kLstm, kProjected, kGruWithoutBias));
 
 // The numbers are those of torch.nn.LSTM(20, 30, 2, bidirectional=True).
-TEST(DnnSizesTest, WeightsAreAsManyAsTheNetworksParameters) {
+TEST(DnnSizesTest, WeightCountEqualsTheNetworksParameters) {
   EXPECT_EQ(RnnWeights(kLstm), 2u * 4 * 30 * (20 + 30 + 2) + 2u * 4 * 30 * (60 + 30 + 2));
 }
 
@@ -74,14 +74,14 @@ TEST(DnnSizesTest, SecondLayerReadsBothDirectionsOfTheFirst) {
   EXPECT_EQ(RnnMatrix(kLstm, 2, 4).columns, 30);
 }
 
-TEST(DnnSizesTest, ProjectionIsTheMatrixAfterTheGates) {
+TEST(DnnSizesTest, ProjectionFollowsTheGates) {
   EXPECT_EQ(RnnMatrix(kProjected, 0, 8).rows, 10);
   EXPECT_EQ(RnnMatrix(kProjected, 0, 8).columns, 30);
   EXPECT_EQ(RnnMatrix(kLstm, 0, 8).rows, 0);
 }
 
 // The figures are an H200's (tests/gpu/recordings/h200/sizes_recurrent.jsonl).
-TEST(DnnSizesTest, RnnReserveIsAsOfARealCard) {
+TEST(DnnSizesTest, RnnReserveMatchesARealCard) {
   const RnnShape lstm = {.gates = 4, .layers = 1, .input = 512, .hidden = 1024, .output = 1024};
   EXPECT_EQ(RnnReserve(lstm, 10, 64, 4), 13107456u);
   const RnnShape gru = {.gates = 3, .layers = 1, .input = 80, .hidden = 512, .output = 512};
@@ -102,7 +102,7 @@ TEST(DnnSizesTest, RnnWorkspaceHoldsWeightsAndProducts) {
 }
 
 // The figures are an H200's (sizes_attention.jsonl).
-TEST(DnnSizesTest, AttentionForwardIsAsOfARealCard) {
+TEST(DnnSizesTest, AttentionForwardWorkspaceMatchesARealCard) {
   constexpr int kMultiprocessors = 132;
   const auto decode = [](std::uint64_t batch, std::uint64_t heads, std::uint64_t key_heads,
                          std::uint64_t keys, std::uint64_t size) {
@@ -126,7 +126,7 @@ TEST(DnnSizesTest, AttentionForwardIsAsOfARealCard) {
       256u);
 }
 
-TEST(DnnSizesTest, AttentionBackwardOfGroupedHeadsHasAllHeadsGradients) {
+TEST(DnnSizesTest, AttentionBackwardOfGroupedHeadsHoldsGradientsOfAllHeads) {
   const AttentionShape grouped = {
       .batch = 2, .heads = 28, .key_heads = 4, .queries = 512, .keys = 512, .head_size = 128};
   EXPECT_EQ(AttentionBackwardWorkspace(grouped), 14680064u + 256);
@@ -135,7 +135,7 @@ TEST(DnnSizesTest, AttentionBackwardOfGroupedHeadsHasAllHeadsGradients) {
   EXPECT_EQ(AttentionBackwardWorkspace(full), 256u);
 }
 
-TEST(DnnSizesTest, ConvolutionCopiesWhatIsNotChannelsLast) {
+TEST(DnnSizesTest, ConvolutionWorkspaceIsTheSumOfItsCopies) {
   EXPECT_EQ(ConvolutionWorkspace({0, 0, 0}), 0u);
   EXPECT_EQ(ConvolutionWorkspace({1000, 0, 512}), 1024u + 512);
 }

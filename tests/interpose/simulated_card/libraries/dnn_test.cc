@@ -34,7 +34,7 @@ class DnnTest : public ::testing::Test {
   cudnnHandle_t handle_ = nullptr;
 };
 
-TEST_F(DnnTest, VersionIsToldInOneWay) {
+TEST_F(DnnTest, VersionPropertiesAgreeWithTheVersion) {
   int major = 0;
   int minor = 0;
   int patch = 0;
@@ -55,7 +55,7 @@ TEST_F(DnnTest, HandleKeepsItsStream) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-TEST_F(DnnTest, TensorIsReadBackAsItWasSet) {
+TEST_F(DnnTest, TensorDescriptorIsReadBack) {
   cudnnTensorDescriptor_t tensor = nullptr;
   ASSERT_EQ(cudnnCreateTensorDescriptor(&tensor), CUDNN_STATUS_SUCCESS);
   const int sizes[] = {2, 3, 4};
@@ -78,7 +78,7 @@ TEST_F(DnnTest, TensorIsReadBackAsItWasSet) {
 }
 
 // Convolves halves of [1, 8, 16, 16] by 4 filters of 3 x 3: 4096, 576 and 2048 bytes, each copied.
-TEST_F(DnnTest, ConvolutionOffersTensorCoresWithCopiesAndAPlainWay) {
+TEST_F(DnnTest, ConvolutionOffersTensorCoresAndAPlainAlgorithm) {
   cudnnTensorDescriptor_t x = nullptr;
   cudnnTensorDescriptor_t y = nullptr;
   cudnnFilterDescriptor_t w = nullptr;
@@ -119,7 +119,7 @@ TEST_F(DnnTest, ConvolutionOffersTensorCoresWithCopiesAndAPlainWay) {
   cudnnDestroyConvolutionDescriptor(how);
 }
 
-TEST_F(DnnTest, RecurrentWeightsAreFoundInsideTheSpaceGiven) {
+TEST_F(DnnTest, RecurrentWeightsLieInsideTheGivenSpace) {
   cudnnRNNDescriptor_t rnn = nullptr;
   ASSERT_EQ(cudnnCreateRNNDescriptor(&rnn), CUDNN_STATUS_SUCCESS);
   ASSERT_EQ(
@@ -157,7 +157,7 @@ TEST_F(DnnTest, RecurrentWeightsAreFoundInsideTheSpaceGiven) {
   cudnnDestroyRNNDescriptor(rnn);
 }
 
-TEST_F(DnnTest, WhatIsNotThereFailsAndIsCountedByName) {
+TEST_F(DnnTest, UnsupportedFunctionsFailAndAreCountedByName) {
   EXPECT_EQ(cudnnSoftmaxForward(handle_, CUDNN_SOFTMAX_FAST, CUDNN_SOFTMAX_MODE_CHANNEL, nullptr,
                                 nullptr, nullptr, nullptr, nullptr, nullptr),
             CUDNN_STATUS_NOT_SUPPORTED);

@@ -31,7 +31,7 @@ Counts Unsupported() {
   return counts;
 }
 
-TEST(MathLibrariesTest, FactorizationWritesOnlyThatItSucceeded) {
+TEST(MathLibrariesTest, FactorizationWritesOnlyItsSuccess) {
   cusolverDnHandle_t handle = nullptr;
   ASSERT_EQ(cusolverDnCreate(&handle), CUSOLVER_STATUS_SUCCESS);
   int elements = -1;
@@ -56,7 +56,7 @@ TEST(MathLibrariesTest, FactorizationWritesOnlyThatItSucceeded) {
 }
 
 // The figures are an H200's (sizes_solvers.jsonl).
-TEST(MathLibrariesTest, EigenvaluesWorkspaceIsThatOfARealCard) {
+TEST(MathLibrariesTest, EigenvaluesWorkspaceMatchesARealCard) {
   cusolverDnHandle_t handle = nullptr;
   ASSERT_EQ(cusolverDnCreate(&handle), CUSOLVER_STATUS_SUCCESS);
   std::size_t on_card = 0;
@@ -80,7 +80,7 @@ TEST(MathLibrariesTest, OtherFactorizationsFailByName) {
   EXPECT_EQ(cusolverDnDestroy(handle), CUSOLVER_STATUS_SUCCESS);
 }
 
-TEST(MathLibrariesTest, SparseProductFailsByNameAndItsObjectsDoNot) {
+TEST(MathLibrariesTest, SparseProductFailsByNameButItsObjectsAreMade) {
   cusparseHandle_t handle = nullptr;
   cusparseDnVecDescr_t vector = nullptr;
   float value = 0;
@@ -98,7 +98,7 @@ TEST(MathLibrariesTest, SparseProductFailsByNameAndItsObjectsDoNot) {
 }
 
 // The figures are an H200's (tests/gpu/recordings/h200/sizes_solvers.jsonl).
-TEST(MathLibrariesTest, TransformTakesItsSignalOnceUnlessOnePassDoesIt) {
+TEST(MathLibrariesTest, TransformWorkspaceIsTheSignalUnlessOnePassSuffices) {
   const auto work = [](long long length, long long batch, cudaDataType from, cudaDataType to) {
     cufftHandle plan = 0;
     std::size_t bytes = 1;
@@ -118,7 +118,7 @@ TEST(MathLibrariesTest, TransformTakesItsSignalOnceUnlessOnePassDoesIt) {
   EXPECT_EQ(work(1 << 20, 1, CUDA_C_64F, CUDA_C_64F), 16777216u);
 }
 
-TEST(MathLibrariesTest, OtherTransformsFailWhereTheyArePlanned) {
+TEST(MathLibrariesTest, OtherTransformsFailWhenPlanned) {
   cufftHandle first = 0;
   cufftHandle second = 0;
   ASSERT_EQ(cufftCreate(&first), CUFFT_SUCCESS);

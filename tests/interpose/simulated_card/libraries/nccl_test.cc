@@ -82,7 +82,7 @@ TEST(NcclTest, ValuesOfAllRanksAreReduced) {
   });
 }
 
-TEST(NcclTest, ValuesGoWhereEachCollectiveBringsThem) {
+TEST(NcclTest, EachCollectiveDeliversItsValues) {
   OnEachRank([](int rank, ncclComm_t comm) {
     const std::int64_t ten = rank == 0 ? 0 : 10;
     const Buffer from({ten, ten + 1});
@@ -114,7 +114,7 @@ TEST(NcclTest, GroupedSendsAndReceivesNeedNoOrder) {
   });
 }
 
-TEST(NcclTest, LargePartsAreNotHandedOver) {
+TEST(NcclTest, LargeValuesAreNotTransferred) {
   OnEachRank([](int, ncclComm_t comm) {
     const Buffer large(Values((1 << 17) + 1, 7));
     EXPECT_TRUE(large.IsKnown());
@@ -125,7 +125,7 @@ TEST(NcclTest, LargePartsAreNotHandedOver) {
   });
 }
 
-TEST(NcclTest, RanksThatCallDifferentThingsAreTold) {
+TEST(NcclTest, MismatchedCallsOfRanksAreReported) {
   OnEachRank([](int rank, ncclComm_t comm) {
     const Buffer buffer({1, 2});
     const std::size_t count = rank == 0 ? 1 : 2;
@@ -136,7 +136,7 @@ TEST(NcclTest, RanksThatCallDifferentThingsAreTold) {
   });
 }
 
-TEST(NcclTest, ARankThatEndsIsARemoteError) {
+TEST(NcclTest, EndedRankIsARemoteError) {
   OnEachRank([](int rank, ncclComm_t comm) {
     if (rank == 1) return;
     const Buffer buffer({1});
@@ -148,7 +148,7 @@ TEST(NcclTest, ARankThatEndsIsARemoteError) {
   });
 }
 
-TEST(NcclTest, ASplitMakesOneCommunicatorAColor) {
+TEST(NcclTest, SplitMakesOneCommunicatorPerColor) {
   OnEachRank([](int rank, ncclComm_t comm) {
     ncclComm_t both = nullptr;
     ASSERT_EQ(ncclCommSplit(comm, 3, -rank, &both, nullptr), ncclSuccess);
@@ -167,7 +167,7 @@ TEST(NcclTest, ASplitMakesOneCommunicatorAColor) {
 }
 
 // Uses the ranks as torch.nn.DataParallel does.
-TEST(NcclTest, OneThreadIsAllRanks) {
+TEST(NcclTest, OneThreadCanDriveAllRanks) {
   std::array<ncclComm_t, 2> comms = {};
   ASSERT_EQ(ncclCommInitAll(comms.data(), 2, nullptr), ncclSuccess);
   std::vector<std::unique_ptr<Buffer>> buffers;
@@ -185,7 +185,7 @@ TEST(NcclTest, OneThreadIsAllRanks) {
   for (ncclComm_t comm : comms) EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
 }
 
-TEST(NcclTest, TheOnlyRankTakesWhatItGives) {
+TEST(NcclTest, SingleRankReceivesItsOwnValues) {
   ncclUniqueId id;
   ncclComm_t comm = nullptr;
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
@@ -200,7 +200,7 @@ TEST(NcclTest, TheOnlyRankTakesWhatItGives) {
   EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
 }
 
-TEST(NcclTest, ACapturedCollectiveIsANodeAndMovesNothing) {
+TEST(NcclTest, CapturedCollectiveIsANodeAndMovesNothing) {
   OnEachRank([](int, ncclComm_t comm) {
     const Buffer buffer({4});
     cudaStream_t stream = nullptr;
@@ -219,7 +219,7 @@ TEST(NcclTest, ACapturedCollectiveIsANodeAndMovesNothing) {
   });
 }
 
-TEST(NcclTest, WrongArgumentsAreRefused) {
+TEST(NcclTest, InvalidArgumentsAreRejected) {
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
   ncclUniqueId id = {};
   ncclComm_t comm = nullptr;

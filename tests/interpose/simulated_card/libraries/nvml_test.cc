@@ -50,7 +50,7 @@ void* Handle(unsigned int index) {
 }
 
 // With CUDA_VISIBLE_DEVICES=1, CUDA's only card is NVML's second.
-TEST(NvmlTest, CountsTheCardsThatCudaDoesNotShow) {
+TEST(NvmlTest, CountsCardsHiddenFromCuda) {
   ASSERT_EQ(nvmlInit_v2(), kSuccess);
   unsigned int count = 0;
   ASSERT_EQ(nvmlDeviceGetCount_v2(&count), kSuccess);
@@ -62,7 +62,7 @@ TEST(NvmlTest, CountsTheCardsThatCudaDoesNotShow) {
   EXPECT_EQ(nvmlDeviceGetHandleByIndex_v2(2, &none), kInvalidArgument);
 }
 
-TEST(NvmlTest, BothCallACardByTheSameBusAndUuid) {
+TEST(NvmlTest, BusIdAndUuidMatchThoseOfCuda) {
   std::array<char, 32> bus;
   ASSERT_EQ(cudaDeviceGetPCIBusId(bus.data(), bus.size(), 0), cudaSuccess);
   void* by_bus = nullptr;
@@ -84,7 +84,7 @@ TEST(NvmlTest, BothCallACardByTheSameBusAndUuid) {
   EXPECT_EQ(index, 1u);
 }
 
-TEST(NvmlTest, TextsNeedRoom) {
+TEST(NvmlTest, TooSmallATextBufferIsRejected) {
   std::array<char, 96> name;
   ASSERT_EQ(nvmlDeviceGetName(Handle(0), name.data(), name.size()), kSuccess);
   EXPECT_STREQ(name.data(), "memtrace simulated card");
@@ -92,7 +92,7 @@ TEST(NvmlTest, TextsNeedRoom) {
   EXPECT_EQ(nvmlDeviceGetName(Handle(0), nullptr, 5), kInvalidArgument);
 }
 
-TEST(NvmlTest, TellsWhatIsUsedAndByWhom) {
+TEST(NvmlTest, ReportsUsedMemoryAndItsProcesses) {
   Memory memory = {};
   ASSERT_EQ(nvmlDeviceGetMemoryInfo(Handle(0), &memory), kSuccess);
   EXPECT_EQ(memory.total, 8_GiB);

@@ -34,7 +34,7 @@ class RendezvousTest : public ::testing::Test {
   std::string name_;
 };
 
-TEST_F(RendezvousTest, AGatherIsAnsweredWithAllByRank) {
+TEST_F(RendezvousTest, GatherReturnsAllPartsByRank) {
   const auto second = Join(1, 2);
   const auto first = Join(0, 2);
   const auto from_second = second->Gather("two");
@@ -59,7 +59,7 @@ TEST_F(RendezvousTest, RequestsDoNotWaitForEachOther) {
   other.join();
 }
 
-TEST_F(RendezvousTest, WhatIsSentWaitsForItsReceiverInOrder) {
+TEST_F(RendezvousTest, SentMessagesAreReceivedInOrder) {
   const auto first = Join(0, 2);
   const auto second = Join(1, 2);
   const auto early = second->Receive(0);
@@ -69,7 +69,7 @@ TEST_F(RendezvousTest, WhatIsSentWaitsForItsReceiverInOrder) {
   EXPECT_THAT(second->Answer(second->Receive(0)), Optional(ElementsAre("b")));
 }
 
-TEST_F(RendezvousTest, WhatAnEndedMemberOwesIsAnsweredWithNothing) {
+TEST_F(RendezvousTest, RequestsToAnEndedMemberReturnNothing) {
   const auto first = Join(0, 3);
   auto second = Join(1, 3);
   const auto third = Join(2, 3);
@@ -83,14 +83,14 @@ TEST_F(RendezvousTest, WhatAnEndedMemberOwesIsAnsweredWithNothing) {
   EXPECT_THAT(third->Answer(third->Receive(1)), Optional(ElementsAre("last words")));
 }
 
-TEST_F(RendezvousTest, LeavingEndsAWait) {
+TEST_F(RendezvousTest, LeavingEndsWaitingRequests) {
   const auto first = Join(0, 2);
   std::thread waiting([&] { EXPECT_EQ(first->Answer(first->Gather("a")), std::nullopt); });
   first->Leave();
   waiting.join();
 }
 
-TEST_F(RendezvousTest, ANameThatNobodyOpenedIsNotFound) {
+TEST_F(RendezvousTest, UnknownNameIsNotFound) {
   EXPECT_EQ(RendezvousMember::Join("memtrace-test-nobody", 0, 2), nullptr);
   EXPECT_FALSE(OpenRendezvous(name_)) << "one of that name is open";
 }

@@ -33,14 +33,14 @@ class StatedVersionTest : public ::testing::Test {
   std::filesystem::path packages_;
 };
 
-TEST_F(StatedVersionTest, HeaderOfTheWheelStatesIt) {
+TEST_F(StatedVersionTest, VersionIsReadFromTheHeader) {
   Write(
       "#ifndef CUDNN_VERSION_H_\n#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 24\n"
       "#define CUDNN_PATCHLEVEL 1\n#define CUDNN_VERSION (CUDNN_MAJOR * 10000)\n");
   EXPECT_EQ(Stated(), 92401u);
 }
 
-TEST_F(StatedVersionTest, AMacroThatIsMentionedBeforeItIsDefinedIsFound) {
+TEST_F(StatedVersionTest, MacroMentionedBeforeItsDefinitionIsFound) {
   Write(
       "/* CUDNN_MAJOR and the CUDNN_MINOR are below */\n#define CUDNN_PATCHLEVEL 0\n"
       "#define CUDNN_MINOR 1\n#define CUDNN_MAJOR 9\n");

@@ -141,7 +141,7 @@ print(json.dumps([*said, workspace(512, 129, kernel_size=3, stride=2)]))
     ]
 
 
-def test_what_a_recurrent_network_keeps_by_an_assumed_rule_is_told(tmp_path):
+def test_assumed_reserve_of_a_recurrent_network_is_reported(tmp_path):
     script = """
 import torch
 
@@ -155,7 +155,7 @@ output, _ = network(torch.empty(100, 32, 64, device="cuda"))
     assert peak["assumed_bytes"] == 4 * (100 * 32 * (2 * 5 * 128 + 128 + 4 * 128) + weights) + 256 + (8 << 20)
 
 
-def test_a_full_card_takes_the_convolution_without_workspace(tmp_path):
+def test_full_card_uses_the_convolution_without_workspace(tmp_path):
     script = (
         PRELUDE
         + """
@@ -223,7 +223,7 @@ print(json.dumps([
 )
 
 
-def test_attention_goes_to_cudnn_from_capability_9_on(tmp_path):
+def test_attention_uses_cudnn_from_capability_9(tmp_path):
     said = on_card(ATTENTION, tmp_path, card="h100-80gb").printed()
     for shapes, calls in said:
         assert shapes[0] == shapes[1] == [2, 8, 192, 64]
@@ -231,13 +231,13 @@ def test_attention_goes_to_cudnn_from_capability_9_on(tmp_path):
     assert said[4][0][2] == [2, 2, 192, 64]
 
 
-def test_attention_stays_with_torchs_kernels_below_capability_9(tmp_path):
+def test_attention_uses_torchs_kernels_below_capability_9(tmp_path):
     said = on_card(ATTENTION, tmp_path, card="a100-80gb").printed()
     assert [calls for _, calls in said] == [{}] * 6
 
 
 @pytest.mark.parametrize(("card", "mib"), [("8GiB,cc=8.0", 8.125), ("8GiB,cc=9.0", 32), ("8GiB,cc=10.0", 8.125)])
-def test_workspace_of_cublas_is_what_torch_asks_at_that_capability(card, mib, tmp_path):
+def test_cublas_workspace_follows_the_capability(card, mib, tmp_path):
     script = """
 import torch
 a = torch.empty(64, 64, device="cuda")
@@ -248,7 +248,7 @@ print(torch.cuda.memory_stats()["requested_bytes.all.current"] - before - b.nbyt
     assert on_card(script, tmp_path, card=card).printed() == mib * MIB
 
 
-def test_what_the_card_does_not_have_is_named_and_reported(tmp_path):
+def test_unsupported_functions_are_named_and_reported(tmp_path):
     script = """
 import json, torch
 
@@ -313,7 +313,7 @@ print(json.dumps([list(factor.shape), info.item(), list(torch.linalg.cholesky(a)
     assert simulated["assumed_workspaces"] == 4
 
 
-def test_a_small_unet_and_a_small_resnet_train_a_step(tmp_path):
+def test_small_unet_and_resnet_train_a_step(tmp_path):
     script = (
         PRELUDE
         + """

@@ -78,7 +78,7 @@ def by_rank(out: str) -> list[dict]:
 
 # With 1 the process group registers every segment with NCCL as the allocator maps it. Newer torches always do.
 @pytest.mark.parametrize("registered", ["0", "1"])
-def test_ranks_get_what_the_others_gave(registered, tmp_path):
+def test_collectives_exchange_values_between_ranks(registered, tmp_path):
     environment = {"TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK": registered}
     run = on_card(HERE / "collectives.py", tmp_path, card="2x4GiB", launcher=TORCHRUN, **environment)
     first, second = by_rank(run.out)
@@ -95,7 +95,7 @@ def test_ranks_get_what_the_others_gave(registered, tmp_path):
     assert (first["batch_isend_irecv"], second["batch_isend_irecv"]) == (1, 0)
 
 
-def test_one_process_is_all_ranks_of_data_parallel(tmp_path):
+def test_data_parallel_works_in_one_process(tmp_path):
     got = on_card(DATA_PARALLEL, tmp_path, card="2x4GiB").printed()
     assert got == {
         "shape": [8, 64],
@@ -114,6 +114,6 @@ def test_fully_sharded_parameters_take_half_a_card_each(tmp_path, values):
         assert 8 * MIB <= got["sharded"] < 9 * MIB  # of 16
 
 
-def test_ranks_that_call_different_things_are_told_instead_of_waiting_for_ever(tmp_path):
+def test_mismatched_collectives_fail_instead_of_hanging(tmp_path):
     finished = on_card(LEAVES_EARLY, tmp_path, card="2x4GiB", launcher=TORCHRUN, expect=1)
     assert "calls ncclAllReduce of 4 bytes, rank 1 ncclAllReduce of 8 bytes" in finished.err

@@ -43,13 +43,13 @@ TEST_F(AddressSpaceTest, AddressesAscendAndAreAligned) {
   EXPECT_EQ(aligned.value() % 64_MiB, 0u);
 }
 
-TEST_F(AddressSpaceTest, GivenBackAddressesAreNotHandedOutAgainSoon) {
+TEST_F(AddressSpaceTest, FreedAddressesAreNotReusedSoon) {
   const Address first = Reserved(2_MiB);
   ASSERT_EQ(space_.FreeReservation(first, 2_MiB), Result::kSuccess);
   EXPECT_GT(Reserved(2_MiB), first);
 }
 
-TEST_F(AddressSpaceTest, HintIsHonouredWhereItIsFree) {
+TEST_F(AddressSpaceTest, HintIsHonouredIfItIsFree) {
   const Address wanted = AddressRanges::kBegin + 1_GiB;
   Address begin;
   ASSERT_EQ(space_.Reserve(4_MiB, 0, wanted, &begin), Result::kSuccess);
@@ -58,7 +58,7 @@ TEST_F(AddressSpaceTest, HintIsHonouredWhereItIsFree) {
   EXPECT_GE(begin, wanted + 4_MiB);
 }
 
-TEST_F(AddressSpaceTest, ReservingPartsOfGranulesIsInvalid) {
+TEST_F(AddressSpaceTest, InvalidReservationSizesAreRejected) {
   Address begin;
   EXPECT_EQ(space_.Reserve(0, 0, Address(), &begin), Result::kInvalidValue);
   EXPECT_EQ(space_.Reserve(1_MiB, 0, Address(), &begin), Result::kInvalidValue);
@@ -103,7 +103,7 @@ TEST_F(AddressSpaceTest, OnlyWholeHandlesAreMappedIntoReservations) {
   EXPECT_EQ(space_.Map(begin, 4_MiB, 0, handle), Result::kSuccess);
 }
 
-TEST_F(AddressSpaceTest, MappingOverAMappingIsRefused) {
+TEST_F(AddressSpaceTest, OverlappingMappingIsRejected) {
   const Address begin = Reserved(8_MiB);
   ASSERT_EQ(space_.Map(begin + 2_MiB, 4_MiB, 0, Created(4_MiB)), Result::kSuccess);
   const HandleId other = Created(4_MiB);
@@ -112,7 +112,7 @@ TEST_F(AddressSpaceTest, MappingOverAMappingIsRefused) {
   EXPECT_EQ(space_.Map(begin + 4_MiB, 4_MiB, 0, other), Result::kInvalidValue);
 }
 
-TEST_F(AddressSpaceTest, OnlyWholeMappingsWithoutGapAreUnmapped) {
+TEST_F(AddressSpaceTest, OnlyWholeAdjacentMappingsAreUnmapped) {
   const Address begin = Reserved(12_MiB);
   ASSERT_EQ(space_.Map(begin, 4_MiB, 0, Created(4_MiB)), Result::kSuccess);
   ASSERT_EQ(space_.Map(begin + 4_MiB, 2_MiB, 0, Created(2_MiB)), Result::kSuccess);
@@ -127,7 +127,7 @@ TEST_F(AddressSpaceTest, OnlyWholeMappingsWithoutGapAreUnmapped) {
   EXPECT_TRUE(space_.Find(begin + 8_MiB).has_value());
 }
 
-TEST_F(AddressSpaceTest, MemoryReturnsWhenNeitherHandleNorMappingIsLeft) {
+TEST_F(AddressSpaceTest, MemoryIsFreedWithItsLastHandleAndMapping) {
   const Address begin = Reserved(2_MiB);
   const HandleId mapped = Created(2_MiB);
   ASSERT_EQ(space_.Map(begin, 2_MiB, 0, mapped), Result::kSuccess);

@@ -30,14 +30,14 @@ TEST_F(CardTest, ContextIsChargedOnceWhenItIsCreated) {
   EXPECT_EQ(card_.CurrentLedger().context, 300_MiB);
 }
 
-TEST_F(CardTest, ContextThatDoesNotFitIsRefused) {
+TEST_F(CardTest, ContextThatDoesNotFitIsRejected) {
   ASSERT_TRUE(card_.Charge(ChargeKind::kVmm, 700_MiB));
   EXPECT_FALSE(card_.ActivateContext());
   EXPECT_EQ(card_.CurrentLedger().context, 0u);
 }
 
 // The figures are an H200's (driver_facts.json, stream_steps).
-TEST(HopperCardTest, StreamsTakeMemoryThatIsReclaimedWhenTheyEnded) {
+TEST(HopperCardTest, StreamsTakeMemoryUntilTheyEnd) {
   Card card({.bytes = 1000_MiB, .context_bytes = 100_MiB, .compute_capability_major = 9});
   card.ActivateContext();
   const std::map<int, std::uint64_t> taken = {{1, 0_MiB},   {2, 2_MiB},   {5, 2_MiB},
@@ -56,7 +56,7 @@ TEST(HopperCardTest, StreamsTakeMemoryThatIsReclaimedWhenTheyEnded) {
   EXPECT_FALSE(card.Charge(ChargeKind::kRuntime, 2_MiB));
 }
 
-TEST_F(CardTest, EveryByteIsInOneEntryOfTheLedger) {
+TEST_F(CardTest, LedgerCountsEveryByteOnce) {
   card_.ActivateContext();
   ASSERT_TRUE(card_.Charge(ChargeKind::kRuntime, 200_MiB));
   ASSERT_TRUE(card_.Charge(ChargeKind::kVmm, 300_MiB));
@@ -72,7 +72,7 @@ TEST_F(CardTest, EveryByteIsInOneEntryOfTheLedger) {
   ExpectSums(card_.CurrentLedger());
 }
 
-TEST_F(CardTest, ChargesSucceedUpToTheLastByteAndNoFurther) {
+TEST_F(CardTest, ChargesSucceedUpToTheLastByte) {
   EXPECT_TRUE(card_.Charge(ChargeKind::kVmm, 900_MiB));
   EXPECT_EQ(card_.CurrentLedger().free, 0u);
   const Ledger before = card_.CurrentLedger();
@@ -81,7 +81,7 @@ TEST_F(CardTest, ChargesSucceedUpToTheLastByteAndNoFurther) {
   EXPECT_EQ(card_.CurrentLedger(), before);
 }
 
-TEST_F(CardTest, PeakStaysWhenMemoryIsGivenBack) {
+TEST_F(CardTest, PeakIsKeptAfterMemoryIsFreed) {
   ASSERT_TRUE(card_.Charge(ChargeKind::kVmm, 500_MiB));
   card_.Discharge(ChargeKind::kVmm, 500_MiB);
   ASSERT_TRUE(card_.Charge(ChargeKind::kVmm, 10_MiB));

@@ -45,7 +45,7 @@ class ContextsTest : public ::testing::Test {
   }
 };
 
-TEST_F(ContextsTest, ASecondContextIsChargedAndItsMemoryGoesWithIt) {
+TEST_F(ContextsTest, SecondContextIsChargedAndFreedWithItsMemory) {
   CUcontext first = nullptr;
   CUcontext second = nullptr;
   ASSERT_EQ(cuCtxCreate(&first, nullptr, 0, 0), CUDA_SUCCESS);
@@ -67,7 +67,7 @@ TEST_F(ContextsTest, ASecondContextIsChargedAndItsMemoryGoesWithIt) {
   EXPECT_EQ(cuCtxDestroy(first), CUDA_SUCCESS);
 }
 
-TEST_F(ContextsTest, ADestroyedContextIsKnownAsSuchInOtherThreads) {
+TEST_F(ContextsTest, DestroyedContextIsInvalidInOtherThreads) {
   CUcontext context = nullptr;
   ASSERT_EQ(cuCtxCreate(&context, nullptr, 0, 0), CUDA_SUCCESS);
   CUcontext popped = nullptr;
@@ -95,7 +95,7 @@ TEST_F(ContextsTest, MemoryOfCuMemCreateOutlivesTheContext) {
   EXPECT_EQ(cuMemRelease(handle), CUDA_SUCCESS);
 }
 
-TEST_F(ContextsTest, TheLastReleaseOfThePrimaryContextGivesAllBack) {
+TEST_F(ContextsTest, LastReleaseOfThePrimaryContextFreesEverything) {
   CUcontext context = nullptr;
   CUcontext again = nullptr;
   ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
@@ -121,7 +121,7 @@ TEST_F(ContextsTest, TheLastReleaseOfThePrimaryContextGivesAllBack) {
   EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
 
-TEST_F(ContextsTest, AContextThatDoesNotFitChangesNothing) {
+TEST_F(ContextsTest, ContextThatDoesNotFitChangesNothing) {
   CUcontext first = nullptr;
   ASSERT_EQ(cuCtxCreate(&first, nullptr, 0, 0), CUDA_SUCCESS);
   const CUdeviceptr most = Allocated(850 * kMiB);
@@ -134,7 +134,7 @@ TEST_F(ContextsTest, AContextThatDoesNotFitChangesNothing) {
   EXPECT_EQ(cuCtxDestroy(first), CUDA_SUCCESS);
 }
 
-TEST_F(ContextsTest, ContextsTellTheirNumberAndFlags) {
+TEST_F(ContextsTest, ContextsHaveIdsAndFlags) {
   CUcontext first = nullptr;
   CUcontext second = nullptr;
   ASSERT_EQ(cuCtxCreate(&first, nullptr, 0, 0), CUDA_SUCCESS);

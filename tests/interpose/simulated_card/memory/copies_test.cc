@@ -67,7 +67,7 @@ TEST_F(CopiesTest, NeverWrittenMemoryReadsAsZeros) {
   EXPECT_EQ(ReadBack(range + 2_MiB - 100, 200), Bytes(200));
 }
 
-TEST_F(CopiesTest, BytesSurviveTheWayThroughScatteredChunks) {
+TEST_F(CopiesTest, BytesSurviveACopyThroughScatteredChunks) {
   const Address range = Mapped({Created(), Created(), Created()});
   const Address copy = Mapped({Created(), Created(), Created()});
   const Bytes pattern = Pattern(3_MiB, 7);
@@ -76,7 +76,7 @@ TEST_F(CopiesTest, BytesSurviveTheWayThroughScatteredChunks) {
   EXPECT_EQ(ReadBack(copy + 512, 3_MiB), pattern);
 }
 
-TEST_F(CopiesTest, CopyingUnwrittenMemoryMakesTheTargetZero) {
+TEST_F(CopiesTest, CopyOfUnwrittenMemoryIsZero) {
   const Address source = Mapped({Created()});
   const Address target = Mapped({Created()});
   Write(source + 1_MiB, Pattern(4096, 3));
@@ -104,7 +104,7 @@ TEST_F(CopiesTest, ContentsSurviveUnmapAndMapElsewhere) {
   EXPECT_EQ(ReadBack(after + 2_MiB, 1000), Pattern(1000, 5));
 }
 
-TEST_F(CopiesTest, NewMemoryNeverShowsAnOldOwnersBytes) {
+TEST_F(CopiesTest, NewMemoryDoesNotShowOldContents) {
   const HandleId old_handle = Created();
   const Address range = Mapped({old_handle});
   Write(range, Pattern(1000, 5));
@@ -150,7 +150,7 @@ TEST_F(CopiesTest, ZeroingIsExactAndCostsNothingAtAnySize) {
   EXPECT_EQ(copies_.Counts().dropped, 0u);
 }
 
-TEST_F(CopiesTest, TouchingMissingMemoryIsACountedFault) {
+TEST_F(CopiesTest, AccessToMissingMemoryIsACountedFault) {
   const HandleId handle = Created();
   const Address range = Mapped({handle});
   Bytes bytes(100);

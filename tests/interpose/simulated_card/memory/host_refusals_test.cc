@@ -30,7 +30,7 @@ class FileSizeLimit {
   rlimit before_ = {};
 };
 
-TEST(HostRefusalsTest, TheSentenceSaysWhatWhyAndWhatToDo) {
+TEST(HostRefusalsTest, MessageStatesWhatWhyAndWhatToDo) {
   EXPECT_EQ(HostRefusal(HostNeed::kPinnedMemory, 4096, ENOMEM),
             "the host refuses 4096 bytes for pinned or managed memory (Cannot allocate memory): "
             "the call fails as out of memory, and it is not the card that has none; raise the "
@@ -41,7 +41,7 @@ TEST(HostRefusalsTest, TheSentenceSaysWhatWhyAndWhatToDo) {
             "file size (ulimit -f unlimited)");
 }
 
-TEST(HostRefusalsTest, PinnedMemoryThatTheHostRefusesLeavesNothing) {
+TEST(HostRefusalsTest, FailedPinnedAllocationLeavesNothing) {
   Machine machine({{.bytes = 8_GiB}}, 64_MiB);
   constexpr std::uint64_t kMoreThanAnAddressSpace = 1ull << 50;
   void* begin = nullptr;
@@ -57,7 +57,7 @@ TEST(HostRefusalsTest, PinnedMemoryThatTheHostRefusesLeavesNothing) {
   EXPECT_EQ(machine.host_memory.Live(), 0u);
 }
 
-TEST(HostRefusalsTest, ContentsThatTheHostRefusesAreDroppedAndSaid) {
+TEST(HostRefusalsTest, ContentsTheHostCannotStoreAreDroppedWithAMessage) {
   Machine machine({{.bytes = 8_GiB}}, 64_MiB);
   Address begin;
   ASSERT_EQ(machine.heap.Allocate(0, 2_MiB, &begin), Result::kSuccess);

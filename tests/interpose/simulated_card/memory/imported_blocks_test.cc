@@ -99,7 +99,7 @@ class ImportedBlocksTest : public ::testing::Test {
   const int ledger_ = memfd_create("memtrace-card", 0);
 };
 
-TEST_F(ImportedBlocksTest, BothProcessesSeeOneAnothersWritesAndTheExporterPays) {
+TEST_F(ImportedBlocksTest, SharedWritesAreVisibleAndChargedToTheExporter) {
   OtherProcess exporter([&](int receive, int send) {
     Machine machine = MakeMachine();
     Address small;
@@ -134,7 +134,7 @@ TEST_F(ImportedBlocksTest, BothProcessesSeeOneAnothersWritesAndTheExporterPays) 
   exporter.Send(0);
 }
 
-TEST_F(ImportedBlocksTest, AHandleOpenedTwiceIsMappedOnceAndClosedTwice) {
+TEST_F(ImportedBlocksTest, HandleOpenedTwiceIsMappedOnceAndClosedTwice) {
   OtherProcess exporter([&](int receive, int send) {
     Machine machine = MakeMachine();
     Address begin;
@@ -158,7 +158,7 @@ TEST_F(ImportedBlocksTest, AHandleOpenedTwiceIsMappedOnceAndClosedTwice) {
   exporter.Send(0);
 }
 
-TEST_F(ImportedBlocksTest, WhatCannotBeOpenedChangesNothing) {
+TEST_F(ImportedBlocksTest, FailedOpenChangesNothing) {
   Machine machine = MakeMachine();
   Address own;
   ASSERT_EQ(machine.heap.Allocate(0, 2_MiB, &own), Result::kSuccess);
@@ -240,7 +240,7 @@ TEST_F(ImportedBlocksTest, ImportedContentsOutliveTheExportersHandle) {
   other.Send(0);
 }
 
-TEST_F(ImportedBlocksTest, OnlyExportableMemoryIsExportedAndOnlyThatImported) {
+TEST_F(ImportedBlocksTest, OnlyExportableMemoryIsExportedAndImported) {
   Machine machine = MakeMachine();
   HandleId plain = 0;
   HandleId exportable = 0;

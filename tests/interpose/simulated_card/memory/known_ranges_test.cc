@@ -30,14 +30,14 @@ class KnownRangesTest : public ::testing::Test {
   KnownRanges known_;
 };
 
-TEST_F(KnownRangesTest, LaterWordsWinByteByByte) {
+TEST_F(KnownRangesTest, LaterStatesOverrideByteByByte) {
   Set(2, 6, Known::kKnown);
   Set(4, 2, Known::kAssumed);
   Set(5, 4, Known::kUnknown);
   EXPECT_EQ(Bytes(10), "..kka.....");
 }
 
-TEST_F(KnownRangesTest, AssumingFillsTheGapsAndLeavesWhatIsKnown) {
+TEST_F(KnownRangesTest, AssumingFillsGapsAndKeepsKnownBytes) {
   Set(0, 3, Known::kKnown);
   Set(4, 2, Known::kKnown);
   Set(7, 1, Known::kAssumed);
@@ -45,7 +45,7 @@ TEST_F(KnownRangesTest, AssumingFillsTheGapsAndLeavesWhatIsKnown) {
   EXPECT_EQ(Bytes(15), "kkkakkaaa...aa.");
 }
 
-TEST_F(KnownRangesTest, ARangeWrittenInPiecesIsKnownAsAWhole) {
+TEST_F(KnownRangesTest, RangeWrittenInPiecesIsKnownAsAWhole) {
   Set(4, 4, Known::kKnown);
   Set(0, 4, Known::kKnown);
   Set(8, 2, Known::kKnown);
@@ -53,14 +53,14 @@ TEST_F(KnownRangesTest, ARangeWrittenInPiecesIsKnownAsAWhole) {
   EXPECT_EQ(known_.Weakest(Extents{{0, 11}}), Known::kUnknown);
 }
 
-TEST_F(KnownRangesTest, TheWeakestByteDecides) {
+TEST_F(KnownRangesTest, WeakestByteDecides) {
   Set(0, 4, Known::kKnown);
   Set(4, 4, Known::kAssumed);
   EXPECT_EQ(known_.Weakest(Extents{{0, 8}}), Known::kAssumed);
   EXPECT_EQ(known_.Weakest(Extents{{0, 4}, {100, 1}}), Known::kUnknown);
 }
 
-TEST_F(KnownRangesTest, ACopyCarriesWhatIsKnownAcrossCuts) {
+TEST_F(KnownRangesTest, CopyCarriesKnownStatesAcrossExtents) {
   Set(0, 3, Known::kKnown);
   Set(3, 1, Known::kAssumed);
   Set(10, 8, Known::kKnown);  // the target's old state
@@ -68,7 +68,7 @@ TEST_F(KnownRangesTest, ACopyCarriesWhatIsKnownAcrossCuts) {
   EXPECT_EQ(Bytes(18), "kkka......kkkkka..");
 }
 
-TEST_F(KnownRangesTest, ForgettingAllLeavesNothing) {
+TEST_F(KnownRangesTest, ForgetAllMakesEverythingUnknown) {
   Set(0, 5, Known::kKnown);
   known_.ForgetAll();
   EXPECT_EQ(Bytes(5), ".....");

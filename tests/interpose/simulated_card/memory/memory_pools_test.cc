@@ -52,7 +52,7 @@ TEST_F(MemoryPoolsTest, MemoryIsTakenInStepsOf32MiB) {
   }
 }
 
-TEST_F(MemoryPoolsTest, TheThresholdStaysReservedAndServesLaterRequests) {
+TEST_F(MemoryPoolsTest, ThresholdStaysReservedAndServesLaterRequests) {
   ASSERT_EQ(pools_.Configure(pool_, [](MemoryPool& pool) { pool.release_threshold = 60_MiB; }),
             Result::kSuccess);
   ASSERT_EQ(pools_.Free(Take(70_MiB)), Result::kSuccess);
@@ -64,7 +64,7 @@ TEST_F(MemoryPoolsTest, TheThresholdStaysReservedAndServesLaterRequests) {
   EXPECT_EQ(FreeOnCard(), 160_MiB);
 }
 
-TEST_F(MemoryPoolsTest, ARefusedRequestChangesNothing) {
+TEST_F(MemoryPoolsTest, FailedRequestChangesNothing) {
   Take(160_MiB);
   const PoolFigures before = Figures();
   Address begin;
@@ -74,7 +74,7 @@ TEST_F(MemoryPoolsTest, ARefusedRequestChangesNothing) {
   EXPECT_EQ(FreeOnCard(), 96_MiB);
 }
 
-TEST_F(MemoryPoolsTest, FiguresKeepTheHighestUntilTheyAreReset) {
+TEST_F(MemoryPoolsTest, HighMarksAreKeptUntilReset) {
   ASSERT_EQ(pools_.Free(Take(10_MiB)), Result::kSuccess);
   Take(3_MiB);
   EXPECT_EQ(Figures().used, 3_MiB);
@@ -83,7 +83,7 @@ TEST_F(MemoryPoolsTest, FiguresKeepTheHighestUntilTheyAreReset) {
   EXPECT_EQ(Figures().used_high, 3_MiB);
 }
 
-TEST_F(MemoryPoolsTest, OnlyAnEmptyPoolOfTheProgramCanBeDestroyed) {
+TEST_F(MemoryPoolsTest, OnlyAnEmptyPoolMadeByTheProgramCanBeDestroyed) {
   EXPECT_EQ(pools_.Destroy(pool_), Result::kInvalidValue);
   pool_ = pools_.Create(0);
   ASSERT_EQ(pools_.SetCurrent(0, pool_), Result::kSuccess);

@@ -66,7 +66,7 @@ TEST_F(RuntimeHeapTest, RequestThatDoesNotFitChangesNothing) {
   EXPECT_FALSE(Allocated(10_MiB).is_null());
 }
 
-TEST_F(RuntimeHeapTest, OnlyTheBeginOfALiveBlockCanBeFreed) {
+TEST_F(RuntimeHeapTest, OnlyTheStartOfALiveBlockCanBeFreed) {
   const Address begin = Allocated(4_MiB);
   EXPECT_EQ(heap_.Free(begin + 2_MiB), Result::kInvalidValue);
   EXPECT_EQ(heap_.Free(Address{0x1234}), Result::kInvalidValue);

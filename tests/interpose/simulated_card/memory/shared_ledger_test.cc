@@ -27,7 +27,7 @@ class SharedLedgerTest : public ::testing::Test {
   const int file_ = memfd_create("memtrace-card", MFD_CLOEXEC);
 };
 
-TEST_F(SharedLedgerTest, ProcessesSeeWhatTheOthersHold) {
+TEST_F(SharedLedgerTest, ProcessesSeeTheMemoryOfOthers) {
   SharedLedger one(Path());
   SharedLedger two(Path());
   EXPECT_EQ(one.Hold(3, 600, 1000), 0u);
@@ -40,7 +40,7 @@ TEST_F(SharedLedgerTest, ProcessesSeeWhatTheOthersHold) {
   EXPECT_EQ(one.HeldByOthers(3), 400u);
 }
 
-TEST_F(SharedLedgerTest, LessIsAlwaysGranted) {
+TEST_F(SharedLedgerTest, ShrinkingAlwaysSucceeds) {
   SharedLedger one(Path());
   ASSERT_EQ(one.Hold(0, 600, 1000), 0u);
   EXPECT_EQ(one.Hold(0, 500, 100), 0u) << "the card has shrunk meanwhile";
@@ -48,7 +48,7 @@ TEST_F(SharedLedgerTest, LessIsAlwaysGranted) {
   EXPECT_EQ(two.HeldByOthers(0), 500u);
 }
 
-TEST_F(SharedLedgerTest, ProcessThatEndsGivesBack) {
+TEST_F(SharedLedgerTest, EndedProcessReleasesItsMemory) {
   SharedLedger one(Path());
   {
     SharedLedger two(Path());
@@ -58,7 +58,7 @@ TEST_F(SharedLedgerTest, ProcessThatEndsGivesBack) {
   EXPECT_EQ(one.Hold(0, 1000, 1000), 0u);
 }
 
-TEST_F(SharedLedgerTest, KilledProcessGivesBack) {
+TEST_F(SharedLedgerTest, KilledProcessReleasesItsMemory) {
   SharedLedger one(Path());
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
@@ -102,7 +102,7 @@ pid_t StartHolder(const std::string& path) {
   return child;
 }
 
-TEST_F(SharedLedgerTest, OthersAreKnownByTheirNumbersWhileTheyLive) {
+TEST_F(SharedLedgerTest, OtherProcessesAreListedWhileTheyLive) {
   SharedLedger one(Path());
   ASSERT_EQ(one.Hold(0, 50, 1000), 0u);
   EXPECT_TRUE(one.OtherProcesses(0).empty()) << "this process is none of them";
@@ -121,7 +121,7 @@ TEST_F(SharedLedgerTest, OthersAreKnownByTheirNumbersWhileTheyLive) {
   EXPECT_TRUE(one.OtherProcesses(0).empty());
 }
 
-TEST_F(SharedLedgerTest, WhatOthersStillHaveOfItIsTheLenders) {
+TEST_F(SharedLedgerTest, LentMemoryIsChargedToTheLender) {
   SharedLedger lender(Path());
   SharedLedger watching(Path());
   ASSERT_EQ(lender.Hold(0, 100, 1000), 0u);
@@ -171,7 +171,7 @@ TEST_F(SharedLedgerTest, ForkedChildDoesNotKeepItsParentsSlotAlive) {
   close(to_child[1]);
 }
 
-TEST_F(SharedLedgerTest, WhatIsNoLedgerIsLeftAlone) {
+TEST_F(SharedLedgerTest, FileThatIsNotALedgerIsNotTouched) {
   FILE* file = std::tmpfile();
   std::fputs("precious", file);
   std::fflush(file);
@@ -184,7 +184,7 @@ TEST_F(SharedLedgerTest, WhatIsNoLedgerIsLeftAlone) {
   std::fclose(file);
 }
 
-TEST_F(SharedLedgerTest, CardsOfTwoProcessesRunOutTogether) {
+TEST_F(SharedLedgerTest, CardsOfTwoProcessesShareTheirMemory) {
   SharedLedger one(Path());
   SharedLedger two(Path());
   const CardSpec spec{.bytes = 1000, .context_bytes = 100, .other_bytes = 50};

@@ -50,14 +50,14 @@ class VolumeCopiesTest : public ::testing::Test {
 constexpr std::array<unsigned char, 12> kExpected = {0xff, 29, 30, 0xff, 33, 34,
                                                      0xff, 41, 42, 0xff, 45, 46};
 
-TEST_F(VolumeCopiesTest, ABoxLandsRowByRow) {
+TEST_F(VolumeCopiesTest, BoxIsCopiedRowByRow) {
   auto host = Numbered();
   const cudaMemcpy3DParms copy = Box(host.data());
   ASSERT_EQ(cudaMemcpy3D(&copy), cudaSuccess);
   EXPECT_EQ(Read(), kExpected);
 }
 
-TEST_F(VolumeCopiesTest, ACapturedBoxLandsAtEachLaunch) {
+TEST_F(VolumeCopiesTest, CapturedBoxIsCopiedAtEachLaunch) {
   auto host = Numbered();
   const cudaMemcpy3DParms copy = Box(host.data());
   cudaStream_t stream = nullptr;
@@ -77,7 +77,7 @@ TEST_F(VolumeCopiesTest, ACapturedBoxLandsAtEachLaunch) {
   cudaStreamDestroy(stream);
 }
 
-TEST_F(VolumeCopiesTest, ABoxGoesFromCardToCard) {
+TEST_F(VolumeCopiesTest, BoxIsCopiedBetweenCards) {
   void* other = nullptr;
   ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
   ASSERT_EQ(cudaMalloc(&other, 64), cudaSuccess);
@@ -97,7 +97,7 @@ TEST_F(VolumeCopiesTest, ABoxGoesFromCardToCard) {
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
 }
 
-TEST_F(VolumeCopiesTest, ABoxWithARowOutsideMovesNoByte) {
+TEST_F(VolumeCopiesTest, BoxWithARowOutsideIsNotCopied) {
   auto host = Numbered();
   cudaMemcpy3DParms copy = Box(host.data());
   copy.dstPtr.ysize = 4u << 20;  // the second slice begins beyond the card's memory
@@ -106,7 +106,7 @@ TEST_F(VolumeCopiesTest, ABoxWithARowOutsideMovesNoByte) {
   EXPECT_EQ(Read()[1], 0xff);
 }
 
-TEST_F(VolumeCopiesTest, WhatIsNoBoxIsRefused) {
+TEST_F(VolumeCopiesTest, InvalidBoxIsRejected) {
   auto host = Numbered();
   EXPECT_EQ(cudaMemcpy3D(nullptr), cudaErrorInvalidValue);
   cudaMemcpy3DParms copy = Box(host.data());

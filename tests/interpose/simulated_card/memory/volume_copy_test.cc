@@ -19,7 +19,7 @@ VolumeCopy Box(std::uint64_t width, std::uint64_t height, std::uint64_t depth) {
   return copy;
 }
 
-TEST(VolumeCopyTest, WhatIsNotSpecifiedIsAsSmallAsItCanBe) {
+TEST(VolumeCopyTest, UnspecifiedSizesAreMinimal) {
   VolumeCopy copy = Box(4, 3, 2);
   copy.from.x = 1;
   copy.from.y = 2;
@@ -40,7 +40,7 @@ TEST(VolumeCopyTest, RowsAreFoundByPitchHeightAndPosition) {
   EXPECT_EQ(RowOf(copy.to, 2, 1), Address{1000} + 4 * kSlice + 3 * kRow + 2);
 }
 
-TEST(VolumeCopyTest, RowsThatDoNotFitTheirPitchOrSliceAreRefused) {
+TEST(VolumeCopyTest, RowsBeyondTheirPitchOrSliceAreRejected) {
   VolumeCopy wide = Box(4, 3, 2);
   wide.from = {.base = Address{5000}, .pitch = 4, .x = 1};
   EXPECT_EQ(Complete(&wide), Result::kInvalidValue);

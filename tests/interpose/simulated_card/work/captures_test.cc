@@ -42,7 +42,7 @@ class CapturesTest : public ::testing::Test {
   Graph* graph_ = nullptr;
 };
 
-TEST_F(CapturesTest, NodesDependOnWhatTheirStreamAndItsWaitsSay) {
+TEST_F(CapturesTest, NodesDependOnStreamOrderAndWaits) {
   ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
   GraphNode* first = NodeOf(main_);
   ASSERT_EQ(Order(main_, side_), Result::kSuccess);
@@ -57,7 +57,7 @@ TEST_F(CapturesTest, NodesDependOnWhatTheirStreamAndItsWaitsSay) {
   EXPECT_THAT(last->dependencies, ElementsAre(second, beside));
 }
 
-TEST_F(CapturesTest, AForkThatIsNotJoinedIsAnError) {
+TEST_F(CapturesTest, UnjoinedForkIsAnError) {
   ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
   ASSERT_EQ(Order(main_, side_), Result::kSuccess);
   ASSERT_EQ(parts_.streams.Submit(side_, 0), Result::kSuccess);
@@ -66,14 +66,14 @@ TEST_F(CapturesTest, AForkThatIsNotJoinedIsAnError) {
   EXPECT_EQ(StatusOf(side_), CaptureStatus::kNone);
 }
 
-TEST_F(CapturesTest, AForkWithoutWorkNeedsNoJoin) {
+TEST_F(CapturesTest, ForkWithoutWorkNeedsNoJoin) {
   ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
   ASSERT_EQ(parts_.streams.Submit(main_, 0), Result::kSuccess);
   ASSERT_EQ(Order(main_, side_), Result::kSuccess);
   EXPECT_EQ(parts_.captures.End(main_, 0, &graph_), Result::kSuccess);
 }
 
-TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
+TEST_F(CapturesTest, CapturedWorkRunsOnlyAtLaunch) {
   int done = 0;
   const auto work = [&done](const Work&) {
     ++done;
@@ -93,7 +93,7 @@ TEST_F(CapturesTest, CapturedWorkIsDoneAtEachLaunchAndNotBefore) {
   EXPECT_EQ(done, 2);
 }
 
-TEST_F(CapturesTest, WaitingForUncapturedWorkBreaksTheIsolation) {
+TEST_F(CapturesTest, WaitingForUncapturedWorkInvalidatesTheCapture) {
   ASSERT_EQ(parts_.streams.Submit(side_, 0), Result::kSuccess);
   Event* event = parts_.events.Create(0);
   ASSERT_EQ(parts_.events.Record(event, side_, 0), Result::kSuccess);
@@ -110,7 +110,7 @@ TEST_F(CapturesTest, TwoCapturesDoNotMerge) {
   EXPECT_EQ(StatusOf(side_), CaptureStatus::kInvalidated);
 }
 
-TEST_F(CapturesTest, TheDefaultStreamCannotWaitForACapturingBlockingStream) {
+TEST_F(CapturesTest, DefaultStreamCannotWaitForACapturingBlockingStream) {
   Stream* blocking = parts_.table.Create(0, 0, 0);
   ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kRelaxed), Result::kSuccess);
   EXPECT_EQ(parts_.streams.Submit(nullptr, 0), Result::kSuccess);
@@ -129,7 +129,7 @@ TEST_F(CapturesTest, OnlyARelaxedCaptureEndsInAnotherThread) {
   }).join();
 }
 
-TEST_F(CapturesTest, ACaptureContinuesTheGraphOfTheCaller) {
+TEST_F(CapturesTest, CaptureContinuesTheCallersGraph) {
   Graph* graph = parts_.graphs.Create();
   GraphNode* before = nullptr;
   ASSERT_EQ(parts_.graphs.Add(graph, NodeType::kEmpty, {}, nullptr, &before), Result::kSuccess);
@@ -141,7 +141,7 @@ TEST_F(CapturesTest, ACaptureContinuesTheGraphOfTheCaller) {
   EXPECT_THAT(node->dependencies, ElementsAre(before));
 }
 
-TEST_F(CapturesTest, TheFrontierCanBeChanged) {
+TEST_F(CapturesTest, FrontierCanBeChanged) {
   ASSERT_EQ(parts_.captures.Begin(main_, 0, CaptureMode::kGlobal), Result::kSuccess);
   GraphNode* first = NodeOf(main_);
   GraphNode* second = NodeOf(main_);

@@ -60,7 +60,7 @@ class GraphEventsTest : public ::testing::Test {
   cudaEvent_t last_ = nullptr;
 };
 
-TEST_F(GraphEventsTest, AnExternalRecordIsDoneWhenTheLaunchIs) {
+TEST_F(GraphEventsTest, ExternalRecordIsDoneWhenTheLaunchIs) {
   LaunchCaptured([&] {
     EXPECT_EQ(Work(captured_), cudaSuccess);
     EXPECT_EQ(cudaEventRecordWithFlags(first_, captured_, cudaEventRecordExternal), cudaSuccess);
@@ -71,7 +71,7 @@ TEST_F(GraphEventsTest, AnExternalRecordIsDoneWhenTheLaunchIs) {
   EXPECT_EQ(cudaStreamQuery(launched_), cudaSuccess) << "the event is the launch's last work";
 }
 
-TEST_F(GraphEventsTest, AnExternalWaitHoldsWhatFollows) {
+TEST_F(GraphEventsTest, ExternalWaitDelaysLaterNodes) {
   ASSERT_EQ(Work(other_), cudaSuccess);
   ASSERT_EQ(cudaEventRecord(first_, other_), cudaSuccess);
   LaunchCaptured([&] {
@@ -84,7 +84,7 @@ TEST_F(GraphEventsTest, AnExternalWaitHoldsWhatFollows) {
   EXPECT_EQ(cudaEventQuery(first_), cudaSuccess) << "the graph waited for it";
 }
 
-TEST_F(GraphEventsTest, NodesAddedByHandDoTheSame) {
+TEST_F(GraphEventsTest, NodesAddedByHandBehaveAsCapturedOnes) {
   ASSERT_EQ(Work(other_), cudaSuccess);
   ASSERT_EQ(cudaEventRecord(first_, other_), cudaSuccess);
   cudaGraph_t graph = nullptr;
@@ -100,7 +100,7 @@ TEST_F(GraphEventsTest, NodesAddedByHandDoTheSame) {
   EXPECT_EQ(cudaEventQuery(first_), cudaSuccess);
 }
 
-TEST_F(GraphEventsTest, HostFunctionsAreCalledInTheOrderOfTheStream) {
+TEST_F(GraphEventsTest, HostFunctionsRunInStreamOrder) {
   std::vector<int> calls;
   struct Call {
     std::vector<int>* calls;
@@ -126,7 +126,7 @@ TEST_F(GraphEventsTest, HostFunctionsAreCalledInTheOrderOfTheStream) {
   EXPECT_THAT(calls, ElementsAre(1, 2, 3));
 }
 
-TEST_F(GraphEventsTest, ADestroyedEventFailsTheLaunch) {
+TEST_F(GraphEventsTest, DestroyedEventFailsTheLaunch) {
   cudaGraph_t graph = nullptr;
   cudaGraphNode_t record = nullptr;
   ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
@@ -140,7 +140,7 @@ TEST_F(GraphEventsTest, ADestroyedEventFailsTheLaunch) {
 }
 
 // torch's allocator walks the list and asks about other streams during the walk.
-TEST_F(GraphEventsTest, TheListOfDependenciesStaysUntilItsOwnStreamGoesOn) {
+TEST_F(GraphEventsTest, DependencyListStaysValidUntilItsStreamContinues) {
   ASSERT_EQ(cudaStreamBeginCapture(captured_, cudaStreamCaptureModeRelaxed), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(other_, cudaStreamCaptureModeRelaxed), cudaSuccess);
   ASSERT_EQ(Work(captured_), cudaSuccess);

@@ -71,7 +71,7 @@ class GraphMemoryTest : public ::testing::Test {
   std::vector<cudaGraphExec_t> execs_;
 };
 
-TEST_F(GraphMemoryTest, TheCardIsChargedByALaunchAndKeepsTheMemoryUntilItIsTrimmed) {
+TEST_F(GraphMemoryTest, LaunchChargesTheCardUntilMemoryIsTrimmed) {
   cudaGraphExec_t exec = Executable(Captured([&] {
     char* first = Allocate(8_MiB);
     Free(first);
@@ -89,7 +89,7 @@ TEST_F(GraphMemoryTest, TheCardIsChargedByALaunchAndKeepsTheMemoryUntilItIsTrimm
   EXPECT_EQ(Charged(), 0u);
 }
 
-TEST_F(GraphMemoryTest, ContentsFlowThroughABlockAtEachLaunch) {
+TEST_F(GraphMemoryTest, ContentsPassThroughABlockAtEachLaunch) {
   int value = 3;
   int back = 0;
   cudaGraphExec_t exec = Executable(Captured([&] {
@@ -107,7 +107,7 @@ TEST_F(GraphMemoryTest, ContentsFlowThroughABlockAtEachLaunch) {
   }
 }
 
-TEST_F(GraphMemoryTest, WhatAGraphLeavesIsFreedByTheStreamBeforeTheNextLaunch) {
+TEST_F(GraphMemoryTest, MemoryLeftByAGraphMustBeFreedBeforeTheNextLaunch) {
   char* block = nullptr;
   cudaGraphExec_t exec = Executable(Captured([&] { block = Allocate(5_MiB); }));
   ASSERT_EQ(Launch(exec), cudaSuccess);
@@ -121,7 +121,7 @@ TEST_F(GraphMemoryTest, WhatAGraphLeavesIsFreedByTheStreamBeforeTheNextLaunch) {
   EXPECT_EQ(cudaFree(block), cudaSuccess);
 }
 
-TEST_F(GraphMemoryTest, ALaunchFreesWhatTheLastOneLeftIfToldSo) {
+TEST_F(GraphMemoryTest, AutoFreeLaunchFreesMemoryOfTheLastLaunch) {
   char* block = nullptr;
   cudaGraphExec_t exec = Executable(Captured([&] { block = Allocate(5_MiB); }),
                                     cudaGraphInstantiateFlagAutoFreeOnLaunch);
@@ -132,7 +132,7 @@ TEST_F(GraphMemoryTest, ALaunchFreesWhatTheLastOneLeftIfToldSo) {
   Free(block);
 }
 
-TEST_F(GraphMemoryTest, ABlockMayBeFreedByAnotherGraph) {
+TEST_F(GraphMemoryTest, BlockMayBeFreedByAnotherGraph) {
   char* block = nullptr;
   cudaGraphExec_t making = Executable(Captured([&] { block = Allocate(4_MiB); }));
   cudaGraphExec_t freeing = Executable(Captured([&] { Free(block); }));
@@ -144,7 +144,7 @@ TEST_F(GraphMemoryTest, ABlockMayBeFreedByAnotherGraph) {
   EXPECT_EQ(Figure(cudaGraphMemAttrUsedMemCurrent), 0u);
 }
 
-TEST_F(GraphMemoryTest, ABlockOutlivesItsGraph) {
+TEST_F(GraphMemoryTest, BlockOutlivesItsGraph) {
   char* block = nullptr;
   {
     cudaGraph_t graph = Captured([&] { block = Allocate(4_MiB); });
@@ -159,7 +159,7 @@ TEST_F(GraphMemoryTest, ABlockOutlivesItsGraph) {
   Free(block);
 }
 
-TEST_F(GraphMemoryTest, ALaunchThatDoesNotFitChangesNothing) {
+TEST_F(GraphMemoryTest, LaunchThatDoesNotFitChangesNothing) {
   cudaGraphExec_t exec = Executable(Captured([&] {
     char* small = Allocate(1_MiB);
     char* large = Allocate(FreeBytes());
@@ -171,7 +171,7 @@ TEST_F(GraphMemoryTest, ALaunchThatDoesNotFitChangesNothing) {
   EXPECT_EQ(Figure(cudaGraphMemAttrUsedMemCurrent), 0u);
 }
 
-TEST_F(GraphMemoryTest, NodesByHandHaveTheSameRules) {
+TEST_F(GraphMemoryTest, NodesAddedByHandFollowTheSameRules) {
   cudaGraph_t graph = nullptr;
   ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
   graphs_.push_back(graph);
@@ -203,7 +203,7 @@ TEST_F(GraphMemoryTest, NodesByHandHaveTheSameRules) {
   EXPECT_EQ(cudaFree(wanted.dptr), cudaErrorInvalidValue);
 }
 
-TEST_F(GraphMemoryTest, AGraphWithMemoryLosesNoPartAndIsNeitherCopiedNorExecutableTwice) {
+TEST_F(GraphMemoryTest, GraphWithMemoryCannotBeEditedClonedOrInstantiatedTwice) {
   char* block = nullptr;
   cudaGraph_t graph = Captured([&] {
     block = Allocate(1_MiB);

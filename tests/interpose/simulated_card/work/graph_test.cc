@@ -43,7 +43,7 @@ class GraphTest : public ::testing::Test {
   std::string done_;
 };
 
-TEST_F(GraphTest, LaunchDoesEachNodeAfterItsDependencies) {
+TEST_F(GraphTest, LaunchRunsEachNodeAfterItsDependencies) {
   GraphNode* last = Add('c', {});
   GraphNode* first = Add('a', {});
   GraphNode* middle = Add('b', {first});
@@ -53,7 +53,7 @@ TEST_F(GraphTest, LaunchDoesEachNodeAfterItsDependencies) {
   EXPECT_EQ(Launched(exec), "abc");
 }
 
-TEST_F(GraphTest, ACycleIsNotInstantiated) {
+TEST_F(GraphTest, CycleIsNotInstantiated) {
   GraphNode* first = Add('a', {});
   GraphNode* second = Add('b', {first});
   ASSERT_EQ(graphs_.AddEdge(second, first), Result::kSuccess);
@@ -70,7 +70,7 @@ TEST_F(GraphTest, EdgesAreSeenFromBothEnds) {
   EXPECT_EQ(graphs_.RemoveEdge(first, second), Result::kInvalidValue);
 }
 
-TEST_F(GraphTest, AnExecutableGraphOutlivesItsGraph) {
+TEST_F(GraphTest, ExecutableGraphOutlivesItsGraph) {
   Add('a', {});
   GraphExec* exec = nullptr;
   ASSERT_EQ(execs_.Instantiate(graph_, &exec), Result::kSuccess);
@@ -80,7 +80,7 @@ TEST_F(GraphTest, AnExecutableGraphOutlivesItsGraph) {
   EXPECT_EQ(execs_.Destroy(exec), Result::kInvalidValue);
 }
 
-TEST_F(GraphTest, AnUpdateTakesTheWorkOfAGraphOfTheSameShape) {
+TEST_F(GraphTest, UpdateTakesTheWorkOfAGraphOfTheSameShape) {
   Add('a', {});
   GraphExec* exec = nullptr;
   ASSERT_EQ(execs_.Instantiate(graph_, &exec), Result::kSuccess);
@@ -93,7 +93,7 @@ TEST_F(GraphTest, AnUpdateTakesTheWorkOfAGraphOfTheSameShape) {
   EXPECT_EQ(Launched(exec), "z");
 }
 
-TEST_F(GraphTest, ACloneHasItsOwnNodes) {
+TEST_F(GraphTest, CloneHasItsOwnNodes) {
   GraphNode* first = Add('a', {});
   Add('b', {first});
   Graph* clone = nullptr;
@@ -103,7 +103,7 @@ TEST_F(GraphTest, ACloneHasItsOwnNodes) {
   EXPECT_TRUE(graph_->AllEdges().empty());
 }
 
-TEST_F(GraphTest, WhatIsNotAliveIsRefused) {
+TEST_F(GraphTest, DestroyedObjectsAreRejected) {
   GraphNode* node = Add('a', {});
   ASSERT_EQ(graphs_.Destroy(graph_), Result::kSuccess);
   const auto exists = [](const GraphNode&) { return Result::kSuccess; };
@@ -115,7 +115,7 @@ TEST_F(GraphTest, WhatIsNotAliveIsRefused) {
             Result::kInvalidValue);
 }
 
-TEST_F(GraphTest, DotShowsNodesAndEdges) {
+TEST_F(GraphTest, DotTextHasNodesAndEdges) {
   Add('b', {Add('a', {})});
   const std::string text = graph_->Dot();
   EXPECT_THAT(text, HasSubstr("node_0 [label=\"host\"]"));

@@ -52,7 +52,7 @@ class KernelWritesTest : public ::testing::Test {
   Address begin_;
 };
 
-TEST_F(KernelWritesTest, OnlyTheBlockThatAKernelIsGivenIsForgotten) {
+TEST_F(KernelWritesTest, OnlyBlocksPassedToAKernelAreForgotten) {
   HandOut(0, 512);
   HandOut(512, 1024);
   HandOut(1536, 512);
@@ -63,12 +63,12 @@ TEST_F(KernelWritesTest, OnlyTheBlockThatAKernelIsGivenIsForgotten) {
   EXPECT_TRUE(IsKnown(1536, 512));
 }
 
-TEST_F(KernelWritesTest, MemoryThatNoAllocatorToldOfIsOneBlockAMapping) {
+TEST_F(KernelWritesTest, UnknownMemoryIsOneBlockPerMapping) {
   Give(0);
   EXPECT_FALSE(IsKnown(4_MiB - 1, 1));
 }
 
-TEST_F(KernelWritesTest, ABlockHandedOutAgainReplacesThoseThatItOverlaps) {
+TEST_F(KernelWritesTest, NewBlockReplacesOverlappingOnes) {
   HandOut(0, 4096);
   HandOut(1024, 512);
   Give(1024);
@@ -76,7 +76,7 @@ TEST_F(KernelWritesTest, ABlockHandedOutAgainReplacesThoseThatItOverlaps) {
   EXPECT_TRUE(IsKnown(2048, 512)) << "of a block that is gone";
 }
 
-TEST_F(KernelWritesTest, APointerTableIsFollowedAtEachLaunch) {
+TEST_F(KernelWritesTest, PointerTableIsFollowedAtEachLaunch) {
   HandOut(0, 512);
   HandOut(512, 512);
   HandOut(1024, 512);
@@ -90,14 +90,14 @@ TEST_F(KernelWritesTest, APointerTableIsFollowedAtEachLaunch) {
   }
 }
 
-TEST_F(KernelWritesTest, AKernelOfUnknownParametersMayHaveWrittenEverything) {
+TEST_F(KernelWritesTest, KernelWithUnknownParametersForgetsEverything) {
   HandOut(0, 512);
   writes_.MayWriteAnything();
   EXPECT_FALSE(IsKnown(0, 1));
   EXPECT_FALSE(IsKnown(1_MiB, 1));
 }
 
-TEST_F(KernelWritesTest, ValuesThatAreNoAddressesChangeNothing) {
+TEST_F(KernelWritesTest, ValuesThatAreNotAddressesChangeNothing) {
   const std::array<Address, 3> given = {Address(), Address{64}, AddressRanges::kEnd};
   writes_.MayWriteThrough(given);
   EXPECT_TRUE(IsKnown(0, 4_MiB));

@@ -25,7 +25,7 @@ std::map<std::string, std::uint64_t> Counts(const Kernels& kernels) {
   return counts;
 }
 
-TEST(KernelsTest, LaunchesAreCountedByNameAndOnlyOfWhatWasLaunched) {
+TEST(KernelsTest, OnlyLaunchedKernelsAreListedWithCounts) {
   const int functions[4] = {};
   Kernels kernels;
   kernels.Register(&functions[0], "gemm");
@@ -50,7 +50,7 @@ class KernelsForgettingTest : public ::testing::Test {
   const std::vector<Extent> extents_ = {{.offset = 0, .bytes = 8}};
 };
 
-TEST_F(KernelsForgettingTest, ALaunchForgetsWhatIsKnownUnlessItsThreadAccountsForIt) {
+TEST_F(KernelsForgettingTest, LaunchForgetsKnownValuesUnlessItsThreadTracksThem) {
   known_.Set(extents_, Known::kKnown);
   ++ReadingThread().operators;
   kernels_.CountCall("cublasSgemm_v2");
@@ -60,7 +60,7 @@ TEST_F(KernelsForgettingTest, ALaunchForgetsWhatIsKnownUnlessItsThreadAccountsFo
   EXPECT_EQ(known_.Weakest(extents_), Known::kUnknown);
 }
 
-TEST_F(KernelsForgettingTest, ALaunchThatIsGivenNoMemoryForgetsNothing) {
+TEST_F(KernelsForgettingTest, LaunchWithoutMemoryArgumentsForgetsNothing) {
   const int function = 0;
   const std::vector<Address> none;
   known_.Set(extents_, Known::kKnown);

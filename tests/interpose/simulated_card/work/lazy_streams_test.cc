@@ -55,7 +55,7 @@ TEST_F(LazyStreamsTest, NothingIsReadyBeforeTheHostWaits) {
   EXPECT_EQ(parts_.progress.Waits().not_ready, 2u);
 }
 
-TEST_F(LazyStreamsTest, WaitingForAnEventLeavesWhatCameAfterIt) {
+TEST_F(LazyStreamsTest, WaitingForAnEventLeavesLaterWork) {
   Launch(a_);
   const Event* first = Record(a_);
   Launch(a_);
@@ -70,7 +70,7 @@ TEST_F(LazyStreamsTest, EventsWithNothingBeforeThemAreReady) {
   EXPECT_TRUE(IsReady(Record(a_))) << "of an empty stream";
 }
 
-TEST_F(LazyStreamsTest, WaitingForAStreamDoesTheWorkThatItWaitsFor) {
+TEST_F(LazyStreamsTest, WaitingForAStreamCompletesItsDependencies) {
   Launch(a_);
   const Event* first = Record(a_);
   Launch(a_);
@@ -97,7 +97,7 @@ TEST_F(LazyStreamsTest, LongChainsBetweenStreamsAreFollowed) {
   EXPECT_EQ(parts_.streams.Query(b_, 0), Result::kSuccess);
 }
 
-TEST_F(LazyStreamsTest, EndlessWaitsWithoutAHostThatWaitsStayBounded) {
+TEST_F(LazyStreamsTest, MemoryOfWaitsIsBoundedWithoutHostWaits) {
   StreamParts eager(1);
   Stream* from = eager.table.Create(0, kNonBlockingStream, 0);
   Stream* to = eager.table.Create(0, kNonBlockingStream, 0);
@@ -110,7 +110,7 @@ TEST_F(LazyStreamsTest, EndlessWaitsWithoutAHostThatWaitsStayBounded) {
   EXPECT_EQ(eager.progress.Waits().waits, 1u) << "once, as a card's queue is full some time";
 }
 
-TEST_F(LazyStreamsTest, CallsAreMadeInOrderWhenTheyAreWaitedFor) {
+TEST_F(LazyStreamsTest, CallsAreMadeInOrderWhenWaitedFor) {
   Call(a_, 1);
   Launch(a_);
   Call(b_, 2);
@@ -129,7 +129,7 @@ TEST_F(LazyStreamsTest, CallMayNotWaitForItself) {
   EXPECT_EQ(inner, Result::kNotPermitted);
 }
 
-TEST_F(LazyStreamsTest, CallIsMadeOnceHoweverManyThreadsWait) {
+TEST_F(LazyStreamsTest, CallIsMadeOnceForManyWaitingThreads) {
   std::atomic<int> made = 0;
   for (int i = 0; i < 50; ++i) {
     ASSERT_EQ(parts_.streams.SubmitCall(a_, 0, [&] { ++made; }), Result::kSuccess);
@@ -145,7 +145,7 @@ TEST_F(LazyStreamsTest, CallIsMadeOnceHoweverManyThreadsWait) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_F(LazyStreamsTest, WaitingForTheDeviceDoesAllOfItsStreamsAndNoOther) {
+TEST_F(LazyStreamsTest, WaitingForTheDeviceCompletesOnlyItsStreams) {
   Stream* other_card = parts_.table.Create(1, kNonBlockingStream, 0);
   ASSERT_EQ(parts_.streams.Submit(other_card, 1), Result::kSuccess);
   Launch(nullptr);
@@ -173,7 +173,7 @@ TEST_F(LazyStreamsTest, BlockingStreamsAndTheDefaultStreamWaitForEachOther) {
   EXPECT_EQ(parts_.streams.Query(blocking, 0), Result::kSuccess);
 }
 
-TEST_F(LazyStreamsTest, HostThatKeepsAskingIsTakenToWait) {
+TEST_F(LazyStreamsTest, HostThatKeepsPollingCountsAsWaiting) {
   Launch(a_);
   const Event* event = Record(a_);
   int questions = 1;
@@ -182,7 +182,7 @@ TEST_F(LazyStreamsTest, HostThatKeepsAskingIsTakenToWait) {
   EXPECT_EQ(parts_.progress.Waits().patience, 1u);
 }
 
-TEST_F(LazyStreamsTest, HostThatWorksBetweenItsQuestionsIsNot) {
+TEST_F(LazyStreamsTest, HostThatWorksBetweenPollsDoesNotCountAsWaiting) {
   Launch(a_);
   const Event* event = Record(a_);
   for (int i = 0; i < 5000; ++i) {
@@ -191,7 +191,7 @@ TEST_F(LazyStreamsTest, HostThatWorksBetweenItsQuestionsIsNot) {
   }
 }
 
-TEST_F(LazyStreamsTest, DelayedEventsAreReadyAfterSoManyQuestions) {
+TEST_F(LazyStreamsTest, DelayedEventsAreReadyAfterThatManyQueries) {
   parts_.progress.SetTiming({.mode = EventMode::kDelayed, .questions = 2});
   Launch(a_);
   const Event* event = Record(a_);

@@ -56,7 +56,7 @@ class ListeningTest : public ::testing::Test {
   StreamParts parts_{1, {}, &listening_};
 };
 
-TEST_F(ListeningTest, NobodyIsToldAndNoCallIsWatchedUnlessSomebodyListens) {
+TEST_F(ListeningTest, CallsAreWatchedOnlyWhileSomebodyListens) {
   EXPECT_FALSE(calls_.AreWatched());
   Launch(nullptr, "before");
   calls_.Listen(&kListener);
@@ -67,7 +67,7 @@ TEST_F(ListeningTest, NobodyIsToldAndNoCallIsWatchedUnlessSomebodyListens) {
   EXPECT_THAT(told, IsEmpty());
 }
 
-TEST_F(ListeningTest, ACallHasOneNumberAndItsWholeName) {
+TEST_F(ListeningTest, CallHasOneNumberAndItsFullName) {
   calls_.Listen(&kListener);
   Call("cuMemFree_v2");
   Call("cudaFree");
@@ -75,7 +75,7 @@ TEST_F(ListeningTest, ACallHasOneNumberAndItsWholeName) {
               ElementsAre("cuMemFree_v2 1", "cuMemFree_v2 1 = 0", "cudaFree 2", "cudaFree 2 = 0"));
 }
 
-TEST_F(ListeningTest, CallsWithinACallAreNotTold) {
+TEST_F(ListeningTest, NestedCallsAreNotReported) {
   calls_.Listen(&kListener);
   WatchedCalls::Scope outer(calls_, "cudaMalloc");
   Call("cuMemAlloc_v2");
@@ -83,14 +83,14 @@ TEST_F(ListeningTest, CallsWithinACallAreNotTold) {
   EXPECT_THAT(told, ElementsAre("cudaMalloc 1", "cudaMalloc 1 = 2"));
 }
 
-TEST_F(ListeningTest, ACallThatWasGoingOnWhenListeningBeganIsNotTold) {
+TEST_F(ListeningTest, CallInProgressWhenListeningBeginsIsNotReported) {
   WatchedCalls::Scope outer(calls_, "cudaMalloc");
   calls_.Listen(&kListener);
   outer.Returns(0);
   EXPECT_THAT(told, IsEmpty());
 }
 
-TEST_F(ListeningTest, AKernelIsToldInItsCall) {
+TEST_F(ListeningTest, KernelIsReportedWithinItsCall) {
   calls_.Listen(&kListener);
   WatchedCalls::Scope call(calls_, "cudaLaunchKernel");
   Launch(nullptr, "gelu");
@@ -98,7 +98,7 @@ TEST_F(ListeningTest, AKernelIsToldInItsCall) {
   EXPECT_THAT(told, ElementsAre("cudaLaunchKernel 1", "gelu 1", "cudaLaunchKernel 1 = 0"));
 }
 
-TEST_F(ListeningTest, ACapturedKernelIsToldAtEachLaunchOfTheGraph) {
+TEST_F(ListeningTest, CapturedKernelIsReportedAtEachGraphLaunch) {
   calls_.Listen(&kListener);
   Stream* stream = parts_.table.Create(0, kNonBlockingStream, 0);
   Graph* graph = nullptr;

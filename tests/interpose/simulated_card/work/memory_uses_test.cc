@@ -45,7 +45,7 @@ class MemoryUsesTest : public ::testing::Test {
   Stream* b_ = parts_.table.Create(0, kNonBlockingStream, 0);
 };
 
-TEST_F(MemoryUsesTest, UnmappingUnderAnUnfinishedCopyNamesBothCalls) {
+TEST_F(MemoryUsesTest, UnmappingDuringACopyNamesBothCalls) {
   Launch(a_);
   Use(a_, kBegin + 100);
   Unmap();
@@ -61,7 +61,7 @@ TEST_F(MemoryUsesTest, UnmappingAfterTheRightWaitIsNoFault) {
   EXPECT_THAT(FaultTexts(), IsEmpty());
 }
 
-TEST_F(MemoryUsesTest, WaitForAnotherStreamDoesNotHelpANamedUse) {
+TEST_F(MemoryUsesTest, WaitForAnotherStreamDoesNotExcuseANamedUse) {
   Use(a_, kBegin);
   Launch(b_);
   ASSERT_EQ(parts_.streams.Synchronize(b_, 0), Result::kSuccess);
@@ -69,14 +69,14 @@ TEST_F(MemoryUsesTest, WaitForAnotherStreamDoesNotHelpANamedUse) {
   EXPECT_EQ(faults_.Total(), 1u);
 }
 
-TEST_F(MemoryUsesTest, UsesBesideTheMappingDoNotMatter) {
+TEST_F(MemoryUsesTest, UsesOutsideTheMappingAreNoFault) {
   Use(a_, kBegin + kGranularity);
   Use(a_, kBegin - 16);
   Unmap();
   EXPECT_THAT(FaultTexts(), IsEmpty());
 }
 
-TEST_F(MemoryUsesTest, MemoryUnmappedTooEarlyIsNotGivenOnEither) {
+TEST_F(MemoryUsesTest, RemappingMemoryStillInUseIsAFault) {
   Use(a_, kBegin);
   Unmap();
   uses_.Mapped(2, kBegin, "cuMemMap");
@@ -95,7 +95,7 @@ TEST_F(MemoryUsesTest, ReleasingMemoryThatIsStillUsedIsAFault) {
   EXPECT_EQ(faults_.Total(), 2u);
 }
 
-TEST_F(MemoryUsesTest, LaunchesMayUseWhatIsAccessible) {
+TEST_F(MemoryUsesTest, UnmappingDuringALaunchIsAFault) {
   uses_.MadeAccessible({kMapping});
   Launch(a_);
   Unmap();
@@ -104,7 +104,7 @@ TEST_F(MemoryUsesTest, LaunchesMayUseWhatIsAccessible) {
                                     "it is unfinished and no stream was waited for")));
 }
 
-TEST_F(MemoryUsesTest, LaunchesBeforeTheMemoryWasThereDoNotMatter) {
+TEST_F(MemoryUsesTest, LaunchesBeforeTheMappingAreNoFault) {
   Launch(a_);
   uses_.MadeAccessible({kMapping});
   Unmap();
@@ -120,7 +120,7 @@ TEST_F(MemoryUsesTest, WaitForOneStreamExcusesTheLaunchesOfOthers) {
   EXPECT_THAT(FaultTexts(), IsEmpty()) << "whose memory it was, nobody but the program knows";
 }
 
-TEST_F(MemoryUsesTest, WaitThatIsPastNewLaunchesExcusesNothing) {
+TEST_F(MemoryUsesTest, WaitBeforeALaterLaunchExcusesNothing) {
   uses_.MadeAccessible({kMapping});
   Launch(a_);
   ASSERT_EQ(parts_.streams.Synchronize(a_, 0), Result::kSuccess);
@@ -129,7 +129,7 @@ TEST_F(MemoryUsesTest, WaitThatIsPastNewLaunchesExcusesNothing) {
   EXPECT_EQ(faults_.Total(), 1u);
 }
 
-TEST_F(MemoryUsesTest, TouchOfLostMemoryNamesWhoTookIt) {
+TEST_F(MemoryUsesTest, AccessToLostMemoryNamesTheCallThatFreedIt) {
   Unmap();
   uses_.Freed(kBegin + 2 * kGranularity, 512, "cuMemFree");
   uses_.Missed(kBegin, kOnHost, 16, "cuMemcpyHtoD");

@@ -75,7 +75,7 @@ TEST_F(ModulesTest, KernelsOfPtxAreFoundByName) {
   EXPECT_EQ(modules_.GetFunction(module_, "sub", &function_), Result::kNotFound);
 }
 
-TEST_F(ModulesTest, SectionsOfACubinTellKernelsAndTheirSharedMemory) {
+TEST_F(ModulesTest, CubinSectionsGiveKernelsAndTheirSharedMemory) {
   const std::vector<char> cubin = MakeCubin();
   ASSERT_EQ(modules_.Load(cubin.data(), &module_), Result::kSuccess);
   ASSERT_EQ(modules_.GetFunction(module_, "mul", &function_), Result::kSuccess);
@@ -103,12 +103,12 @@ TEST_F(ModulesTest, VariablesHaveMemoryThatIsPartOfTheContext) {
   EXPECT_EQ(back, 7);
 }
 
-TEST_F(ModulesTest, WhatIsNoCodeIsRefused) {
+TEST_F(ModulesTest, InvalidCodeIsRejected) {
   EXPECT_EQ(modules_.Load("Lorem ipsum dolor sit amet", &module_), Result::kInvalidImage);
   EXPECT_EQ(modules_.LoadFile("there/is/none", &module_), Result::kFileNotFound);
 }
 
-TEST_F(ModulesTest, AnUnloadedModuleIsGone) {
+TEST_F(ModulesTest, UnloadedModuleIsGone) {
   ASSERT_EQ(modules_.Load(kPtx, &module_), Result::kSuccess);
   ASSERT_EQ(modules_.GetFunction(module_, "add", &function_), Result::kSuccess);
   ASSERT_EQ(modules_.FindFunction(function_), function_);

@@ -25,7 +25,7 @@ class StreamsTest : public ::testing::Test {
   CaptureView capture_;
 };
 
-TEST_F(StreamsTest, EagerWorkIsToldToBeDoneAsSoonAsItIsSubmitted) {
+TEST_F(StreamsTest, EagerWorkIsDoneOnceSubmitted) {
   EXPECT_EQ(parts_.streams.Submit(stream_, 0), Result::kSuccess);
   EXPECT_EQ(parts_.streams.Submit(nullptr, 1), Result::kSuccess);
   ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
@@ -34,7 +34,7 @@ TEST_F(StreamsTest, EagerWorkIsToldToBeDoneAsSoonAsItIsSubmitted) {
   EXPECT_EQ(parts_.progress.Waits().early, 2u) << "a lazy card would have said otherwise";
 }
 
-TEST_F(StreamsTest, EagerAnswersAfterAWaitAreNotEarly) {
+TEST_F(StreamsTest, EagerQueriesAfterAWaitAreNotEarly) {
   ASSERT_EQ(parts_.streams.Submit(stream_, 0), Result::kSuccess);
   ASSERT_EQ(parts_.events.Record(event_, stream_, 0), Result::kSuccess);
   ASSERT_EQ(parts_.streams.Synchronize(stream_, 0), Result::kSuccess);
@@ -44,7 +44,7 @@ TEST_F(StreamsTest, EagerAnswersAfterAWaitAreNotEarly) {
   EXPECT_EQ(parts_.progress.Waits().waits, 1u);
 }
 
-TEST_F(StreamsTest, EagerCallsAreMadeAtOnceAndNeverInACapture) {
+TEST_F(StreamsTest, EagerCallsAreMadeAtOnceUnlessCaptured) {
   int calls = 0;
   ASSERT_EQ(parts_.streams.SubmitCall(stream_, 0, [&] { ++calls; }), Result::kSuccess);
   EXPECT_EQ(calls, 1);
@@ -60,7 +60,7 @@ TEST_F(StreamsTest, PrioritiesAreClamped) {
   EXPECT_EQ(described.flags, 1u);
 }
 
-TEST_F(StreamsTest, DeadHandlesAreRefused) {
+TEST_F(StreamsTest, DestroyedHandlesAreRejected) {
   ASSERT_EQ(parts_.streams.Destroy(stream_), Result::kSuccess);
   EXPECT_EQ(parts_.streams.Destroy(stream_), Result::kInvalidHandle);
   EXPECT_EQ(parts_.streams.Submit(stream_, 0), Result::kInvalidHandle);
@@ -133,7 +133,7 @@ TEST_F(StreamsTest, WaitingForACapturedEventJoinsTheCapture) {
   EXPECT_EQ(StatusOf(side), CaptureStatus::kNone);
 }
 
-TEST_F(StreamsTest, AskingACapturingStreamForProgressEndsTheCapture) {
+TEST_F(StreamsTest, SynchronizingACapturingStreamInvalidatesTheCapture) {
   ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kGlobal), Result::kSuccess);
   EXPECT_EQ(parts_.streams.Synchronize(stream_, 0), Result::kCaptureUnsupported);
   EXPECT_EQ(StatusOf(stream_), CaptureStatus::kInvalidated);
@@ -143,7 +143,7 @@ TEST_F(StreamsTest, AskingACapturingStreamForProgressEndsTheCapture) {
   EXPECT_EQ(graph, nullptr);
 }
 
-TEST_F(StreamsTest, CapturesBeginAndEndOnlyWhereTheyMay) {
+TEST_F(StreamsTest, CapturesBeginAndEndOnlyWhereAllowed) {
   Graph* graph = nullptr;
   EXPECT_EQ(parts_.captures.Begin(nullptr, 0, CaptureMode::kGlobal), Result::kCaptureUnsupported);
   EXPECT_EQ(parts_.captures.End(stream_, 0, &graph), Result::kIllegalState);
@@ -162,7 +162,7 @@ TEST_F(StreamsTest, DestroyingTheCapturingStreamEndsTheCapture) {
   EXPECT_EQ(parts_.events.Query(event_), Result::kSuccess);
 }
 
-TEST_F(StreamsTest, UnsafeCallsAreForbiddenAsTheModesSay) {
+TEST_F(StreamsTest, UnsafeCallsDependOnTheCaptureMode) {
   ASSERT_EQ(parts_.captures.Begin(stream_, 0, CaptureMode::kThreadLocal), Result::kSuccess);
   std::thread([&] { EXPECT_EQ(parts_.captures.CheckUnsafeCall(), Result::kSuccess); }).join();
   const CaptureMode before = Captures::ExchangeMode(CaptureMode::kRelaxed);

@@ -42,7 +42,7 @@ def reserved(done: subprocess.CompletedProcess[str]) -> int:
 
 
 @pytest.mark.parametrize("allocator", ["memtrace", "native"])
-def test_record_stream_has_two_bounds(tmp_path: Path, allocator: str) -> None:
+def test_record_stream_gives_a_lower_and_an_upper_bound(tmp_path: Path, allocator: str) -> None:
     options = ("--card", "4GiB", "--allocator", allocator)
     program = [str(HERE / "two_streams.py")]
     eager = reserved(run(tmp_path, *options, program=program))
@@ -60,7 +60,7 @@ def test_record_stream_has_two_bounds(tmp_path: Path, allocator: str) -> None:
     assert lazy == 8 * 64
 
 
-def test_timing_does_not_matter_to_a_program_that_waits(tmp_path: Path) -> None:
+def test_program_that_waits_does_not_depend_on_timing(tmp_path: Path) -> None:
     for events in ("eager", "lazy"):
         done = run(tmp_path, "--card", "4GiB", "--events", events, program=[str(HERE / "two_streams.py"), "--wait"])
         assert reserved(done) == 64
@@ -81,7 +81,7 @@ print("RESERVED", torch.cuda.max_memory_reserved() >> 20)
 
 
 @pytest.mark.parametrize("mode", ["memtrace", "native", "expandable"])
-def test_allocators_wait_before_they_take_memory_away(tmp_path: Path, mode: str) -> None:
+def test_allocators_wait_before_they_unmap_memory(tmp_path: Path, mode: str) -> None:
     program = NEEDS_THE_CACHE
     if mode == "expandable":
         program = "import os; os.environ['PYTORCH_ALLOC_CONF'] = 'expandable_segments:True'\n" + program
@@ -136,7 +136,7 @@ print(subprocess.run([*sys.argv[1:], sys.executable, "-c", child], capture_outpu
 
 
 @pytest.mark.parametrize("started_by_run", [False, True])
-def test_a_program_that_makes_its_own_card_hands_it_on(tmp_path: Path, started_by_run: bool) -> None:
+def test_programs_own_card_is_inherited_by_children(tmp_path: Path, started_by_run: bool) -> None:
     """A process that the program starts is recorded only if it is `memtrace run`, which gives it its own card."""
     run_options = ["run", "--card", "3GiB,context=0MiB", "-o", "run.trace", "--"]
     through = [str(MEMTRACE), *run_options] if started_by_run else []
@@ -173,7 +173,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("events", ["eager", "lazy"])
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_data_loader_workers(tmp_path: Path, method: str, events: str) -> None:
+def test_data_loader_workers_use_the_card(tmp_path: Path, method: str, events: str) -> None:
     script = tmp_path / "loader.py"
     script.write_text(LOADER)
     done = run(tmp_path, "--card", "2GiB", "--events", events, program=[str(script), method])
@@ -227,7 +227,7 @@ assert (value, total) == (12.0, 2), (value, total)
 
 
 @pytest.mark.parametrize("shown", ["1", "GPU-6d656d74-7261-6365-2063-617264202042"])
-def test_counting_cards_starts_none(tmp_path: Path, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_cards_does_not_start_cuda(tmp_path: Path, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """torch counts cards with NVML, so a process that has only counted them may fork children that use them."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
     script = tmp_path / "count.py"

@@ -50,7 +50,7 @@ print(json.dumps({"backend": torch.cuda.memory.get_allocator_backend(), "capture
 """
 
 
-def test_a_captured_step_is_charged_once_by_its_launches(tmp_path):
+def test_captured_step_is_charged_once_for_all_launches(tmp_path):
     run = on_card(
         CAPTURES_A_STEP,
         tmp_path,

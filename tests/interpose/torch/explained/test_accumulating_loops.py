@@ -44,11 +44,11 @@ for batch in data:
 
 
 @pytest.mark.parametrize("name", ADDING)
-def test_a_loop_that_adds_up_is_named_with_the_backward_behind_it(name: str) -> None:
+def test_accumulating_loop_is_found_with_its_backward(name: str) -> None:
     assert found(ADDING[name]) == {AccumulatingLoop("loss", 3, 5)}
 
 
-def test_a_list_of_losses_is_what_they_are_added_to() -> None:
+def test_list_of_losses_is_found_as_the_accumulator() -> None:
     source = (
         "losses = []\n"
         "for x in xs:\n"
@@ -59,7 +59,7 @@ def test_a_list_of_losses_is_what_they_are_added_to() -> None:
     assert found(source) == {AccumulatingLoop("losses", 2, 5)}
 
 
-def test_inner_steps_are_part_of_the_pass_that_they_belong_to() -> None:
+def test_inner_steps_belong_to_their_outer_loop() -> None:
     source = (
         "total = 0\n"
         "for task in tasks:\n"
@@ -125,5 +125,5 @@ HANDING_ON = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_no_other_loop_is_taken_for_one(name: str) -> None:
+def test_other_loops_are_not_accumulating(name: str) -> None:
     assert found(OTHERS[name]) == ({HANDING_ON[name]} if name in HANDING_ON else set())

@@ -37,7 +37,7 @@ def numbers(text: str) -> list[int]:
     return [int(word) for word in text.split()]
 
 
-def test_a_program_with_dead_cycles_completes_and_the_report_counts_the_collections(tmp_path: Path) -> None:
+def test_collecting_completes_a_program_with_dead_cycles(tmp_path: Path) -> None:
     run = on_card(NODES + LOOP, tmp_path, card=CARD, MEMTRACE_COLLECT="1")
     finalized, collections, mebibytes = numbers(run.out)
     assert collections == 2 and finalized == 16 and mebibytes == 4 * 64
@@ -47,11 +47,11 @@ def test_a_program_with_dead_cycles_completes_and_the_report_counts_the_collecti
     assert called in report["verdict"]["sentence"]
 
 
-def test_without_the_variable_it_runs_out(tmp_path: Path) -> None:
+def test_program_runs_out_without_the_variable(tmp_path: Path) -> None:
     assert "OutOfMemoryError" in on_card(NODES + LOOP, tmp_path, card=CARD, expect=1).err
 
 
-def test_torchs_own_allocator_is_said_not_to_collect(tmp_path: Path) -> None:
+def test_torchs_allocator_is_reported_not_to_collect(tmp_path: Path) -> None:
     run = on_card(NODES + LOOP, tmp_path, card=CARD, expect=1, options=("--allocator", "native"), MEMTRACE_COLLECT="1")
     assert "MEMTRACE_COLLECT=1 has no effect: torch's own allocator serves this process" in run.err
 
@@ -70,7 +70,7 @@ print(len(collections), len(failed), max(failed))
 """
 
 
-def test_a_request_of_a_finalizer_does_not_collect_again(tmp_path: Path) -> None:
+def test_request_in_a_finalizer_does_not_collect_again(tmp_path: Path) -> None:
     collections, failed, seen = numbers(on_card(NODES + REENTERS, tmp_path, card=CARD, MEMTRACE_COLLECT="1").out)
     assert collections == seen == 1 and failed >= 7
 
@@ -93,7 +93,7 @@ Node.__del__ = lambda self: None  # at the end of the program no thread may star
 """
 
 
-def test_a_finalizer_may_wait_for_a_thread_that_allocates(tmp_path: Path) -> None:
+def test_finalizer_may_wait_for_a_thread_that_allocates(tmp_path: Path) -> None:
     assert numbers(on_card(NODES + WAITS, tmp_path, card=CARD, seconds=100, MEMTRACE_COLLECT="1").out)[0] >= 7
 
 
@@ -111,7 +111,7 @@ Node.__del__ = lambda self: None
 """
 
 
-def test_what_a_finalizer_raises_does_not_fail_the_request(tmp_path: Path) -> None:
+def test_exception_in_a_finalizer_does_not_fail_the_request(tmp_path: Path) -> None:
     count, is_all = on_card(NODES + RAISES, tmp_path, card=CARD, MEMTRACE_COLLECT="1").out.split()
     assert int(count) >= 7 and is_all == "True"
 
@@ -127,7 +127,7 @@ print(Node.finalized, len(collections), *(weight.grad is not None for weight in 
 """
 
 
-def test_a_backward_pass_collects(tmp_path: Path) -> None:
+def test_backward_pass_collects(tmp_path: Path) -> None:
     words = on_card(NODES + BACKWARD, tmp_path, card=CARD, MEMTRACE_COLLECT="1").out.split()
     assert int(words[0]) >= 1 and int(words[1]) == 1 and words[2:] == ["True", "True"]
 
@@ -145,7 +145,7 @@ except torch.OutOfMemoryError:
 """
 
 
-def test_a_request_in_a_capture_fails_without_a_collection(tmp_path: Path) -> None:
+def test_request_in_a_capture_fails_without_a_collection(tmp_path: Path) -> None:
     assert on_card(NODES + CAPTURE, tmp_path, card=CARD, MEMTRACE_COLLECT="1").out.split() == ["0", "0"]
 
 
@@ -160,6 +160,6 @@ torch.empty(1, device="cuda")
 """
 
 
-def test_what_collecting_does_not_serve_fails_after_one_collection(tmp_path: Path) -> None:
+def test_request_too_large_after_collecting_fails_once(tmp_path: Path) -> None:
     run = on_card(NODES + TOO_MUCH, tmp_path, card=CARD, MEMTRACE_COLLECT="1")
     assert numbers(run.out) == [1, 256 * MIB]

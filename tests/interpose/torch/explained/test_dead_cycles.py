@@ -33,7 +33,7 @@ SENTENCE = "{}.0 MiB are dead ({} blocks, made by train.py:15): objects in refer
 
 
 @pytest.mark.parametrize("allocator", ["memtrace", "native"])
-def test_dead_cycles_are_named_and_collected_they_fit(tmp_path: Path, allocator: str) -> None:
+def test_dead_cycles_are_named_and_collecting_them_fits(tmp_path: Path, allocator: str) -> None:
     options = ("--allocator", allocator)
     failed = on_card(CYCLES, tmp_path, card=CARD, expect=1, options=options)
     dead, finalized, is_collecting = failed.out.split()
@@ -65,7 +65,7 @@ for i in range(100):
 """
 
 
-def test_beside_growth_of_another_kind_collecting_is_not_said_to_fit(tmp_path: Path) -> None:
+def test_collecting_is_not_a_full_remedy_beside_other_growth(tmp_path: Path) -> None:
     report = on_card(TWO_KINDS, tmp_path, card=CARD, expect=1).report()
     assert not report["dead_cycles"]["is_all_that_grows"]
     collect = next(row for row in report["remedies"] if row["name"] == "gc.collect()")
@@ -91,7 +91,7 @@ run()
 """
 
 
-def test_what_is_held_by_a_frame_or_by_autograd_is_not_dead(tmp_path: Path) -> None:
+def test_memory_held_by_a_frame_or_autograd_is_not_dead(tmp_path: Path) -> None:
     report = on_card(ALIVE, tmp_path, card=CARD, expect=1).report()
     assert "dead_cycles" not in report
 
@@ -137,7 +137,7 @@ torch.empty(1 << 40, device="cuda")
 """
 
 
-def test_the_look_runs_no_code_of_the_program_and_keeps_nothing(tmp_path: Path) -> None:
+def test_search_runs_no_user_code_and_keeps_nothing_alive(tmp_path: Path) -> None:
     run = on_card(HOSTILE, tmp_path, card=CARD, expect=1)
     assert int(run.out) == 64 * MIB
     assert run.report("--oom", "3")["dead_cycles"]["bytes"] == 64 * MIB

@@ -100,37 +100,37 @@ def assert_is_no_matter_of_the_batch(report: JsonObject) -> None:
     assert "were made in an attempt that failed before" in report["verdict"]["sentence"]
 
 
-def test_an_attempt_in_the_handler_of_the_one_before_holds_both(tmp_path: Path) -> None:
+def test_retry_inside_the_handler_is_named(tmp_path: Path) -> None:
     report = report_of(tmp_path, IN_HANDLER)
     assert_is_no_matter_of_the_batch(report)
     assert report["failed_attempts"]["kept_by"] == "handler"
     assert report["failed_attempts"]["at"] == "train.py:26"
 
 
-def test_a_kept_exception_is_named(tmp_path: Path) -> None:
+def test_kept_exception_is_named(tmp_path: Path) -> None:
     report = report_of(tmp_path, KEPT)
     assert_is_no_matter_of_the_batch(report)
     left = report["failed_attempts"]
     assert (left["kept_by"], left["name"], left["at"]) == ("name", "errors[0]", "train.py")
 
 
-def test_the_exception_of_the_latest_cell_is_named(tmp_path: Path) -> None:
+def test_exception_of_the_latest_cell_is_named(tmp_path: Path) -> None:
     report = report_of(tmp_path, CELLS)
     assert_is_no_matter_of_the_batch(report)
     assert report["failed_attempts"]["name"] == "sys.last_value"
 
 
-def test_a_pass_that_goes_on_is_no_failed_attempt(tmp_path: Path) -> None:
+def test_continuing_pass_is_not_a_failed_attempt(tmp_path: Path) -> None:
     report = report_of(tmp_path, GOES_ON)
     assert "failed_attempts" not in report
     assert any("half" in row["name"] for row in report["remedies"])
 
 
-def test_after_the_handler_half_the_batch_fits(tmp_path: Path) -> None:
+def test_retry_after_the_handler_fits_with_half_the_batch(tmp_path: Path) -> None:
     on_card(PROGRAM + AFTER, tmp_path, card=CARD)
 
 
-def test_one_failure_has_no_attempt_before_it(tmp_path: Path) -> None:
+def test_first_failure_has_no_earlier_attempt(tmp_path: Path) -> None:
     report = report_of(tmp_path, "step(16)")
     assert "failed_attempts" not in report
     assert any("half" in row["name"] for row in report["remedies"])
@@ -155,7 +155,7 @@ for name, rows in (("large", 1 << 16), ("small", 1 << 14)):
 """
 
 
-def test_what_an_attempt_had_made_before_its_first_module_is_counted(tmp_path: Path) -> None:
+def test_memory_made_before_the_first_module_is_counted(tmp_path: Path) -> None:
     failed = on_card(FUTURES.format(""), tmp_path, card=CARD)
     assert failed.out.split() == ["large", "OutOfMemoryError", "small", "OutOfMemoryError"]
     left = failed.report()["failed_attempts"]

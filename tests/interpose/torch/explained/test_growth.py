@@ -48,7 +48,7 @@ GROWING = {
 
 
 @pytest.mark.parametrize("name", GROWING)
-def test_growth_is_found_with_its_loop_its_line_and_what_keeps_it(name: str) -> None:
+def test_growth_is_reported_with_loop_line_and_keeper(name: str) -> None:
     first, makes, size, keeper = GROWING[name]
     report, text = run_out(name)
     growth = report["growth"]
@@ -69,25 +69,25 @@ def first_change(name: str) -> str:
     return str(first["change"])
 
 
-def test_a_mean_in_a_block_of_all_that_it_is_the_mean_of_is_to_become_a_number(tmp_path: Path) -> None:
+def test_mean_that_keeps_its_whole_block_is_to_become_a_number(tmp_path: Path) -> None:
     for name in ("averages", "averages_detached"):
         change = first_change(name)
         assert ".item()" in change and "or .detach()" not in change, change
     on_card(PROGRAMS, tmp_path, "averages_as_numbers", card="600MiB,context=480MiB")
 
 
-def test_a_state_in_two_parts_is_detached_part_by_part_and_keeps_its_graph_within_the_step() -> None:
+def test_tuple_state_is_to_be_detached_element_by_element() -> None:
     change = first_change("pair_handed_on")
     assert change.startswith("hidden = tuple(each.detach() for each in hidden)"), change
     assert "no_grad" not in change
 
 
-def test_modules_that_become_more_are_to_be_deleted() -> None:
+def test_growing_modules_are_to_be_deleted() -> None:
     change = first_change("heads")
     assert change.startswith("delete the modules that are no longer used"), change
 
 
-def test_the_line_of_a_method_is_named_and_the_attribute_that_keeps_it() -> None:
+def test_line_of_a_method_and_its_keeping_attribute_are_named() -> None:
     report, text = run_out("evaluate")
     growth = report["growth"]
     line = next(number for number, text in enumerate(LINES) if "self.predictions.append" in text) + 1
@@ -98,12 +98,12 @@ def test_the_line_of_a_method_is_named_and_the_attribute_that_keeps_it() -> None
 
 
 @pytest.mark.parametrize("name", ["load", "deep", "epochs", "adam"])
-def test_what_belongs_to_one_pass_or_is_let_go_or_has_to_be_there_is_no_growth(name: str) -> None:
+def test_temporary_or_required_memory_is_not_growth(name: str) -> None:
     report, text = run_out(name)
     assert not report["growth"]["sites"] and "grows by" not in text, report["growth"]
 
 
-def test_graphs_of_outputs_are_named_that_hold_the_parameters_of_deleted_models() -> None:
+def test_graphs_holding_deleted_models_are_named() -> None:
     report, text = run_out("outputs_of_deleted")
     assert "are parameters of models that the program deleted" in text and "in the list 'outputs'" in text
     deleted = report["deleted_models"]
@@ -115,6 +115,6 @@ def test_graphs_of_outputs_are_named_that_hold_the_parameters_of_deleted_models(
     assert not any(row["name"] == "no second copy" for row in report["remedies"])
 
 
-def test_parameters_of_deleted_models_that_no_graph_holds_are_not_blamed_on_one() -> None:
+def test_deleted_models_held_without_a_graph_are_not_named() -> None:
     _report, text = run_out("parameters_of_deleted")
     assert "that the program deleted" not in text and "takes it" not in text

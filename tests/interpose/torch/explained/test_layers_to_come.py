@@ -40,7 +40,7 @@ for step in range(2):
 KEPT = (128 + 128 + 32) * MIB
 
 
-def test_what_the_layers_to_come_keep_is_told_and_counted_into_a_larger_card(tmp_path):
+def test_activations_of_remaining_layers_are_predicted(tmp_path):
     run = on_card(PROGRAM, tmp_path, card="3GiB", expect=1)
     report = run.report()
     layers = report["verdict"]["layers_to_come"]
@@ -61,6 +61,6 @@ def test_what_the_layers_to_come_keep_is_told_and_counted_into_a_larger_card(tmp
     assert half["predicted_peak"] < halved + GIB // 2
 
 
-def test_layers_that_keep_nothing_foresee_nothing(tmp_path):
+def test_layers_that_keep_nothing_predict_nothing(tmp_path):
     report = on_card(PROGRAM.replace("8192", "131072"), tmp_path, "no_grad", card="3GiB", expect=1).report()
     assert report["verdict"]["layers_to_come"] is None

@@ -47,7 +47,7 @@ EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
 @pytest.mark.parametrize(
     ("options", "environment"), [((), {}), (NATIVE, {}), (NATIVE, EXPANDABLE)], ids=["ours", "native", "expandable"]
 )
-def test_cached_is_what_empty_cache_gives_back(tmp_path, options, environment):
+def test_cached_is_what_empty_cache_releases(tmp_path, options, environment):
     run = on_card(EMPTIED, tmp_path, card="4GiB", options=options, **environment)
     entries = ledger(run.report("--at", "step:1"))
     assert entries["cached"] == run.printed() > 0
@@ -67,7 +67,7 @@ while True:
 
 
 @pytest.mark.parametrize("options", [(), NATIVE], ids=["ours", "native"])
-def test_free_memory_of_a_private_pool_is_not_called_cached(tmp_path, options):
+def test_free_memory_of_a_private_pool_is_not_cached(tmp_path, options):
     run = on_card(POOL, tmp_path, card="3GiB", options=options, expect=1)
     report = run.report()
     assert ledger(report)["private_pools"] == 512 * MIB
@@ -86,7 +86,7 @@ while True:
 """
 
 
-def test_each_card_is_a_row_and_the_load_is_said_to_be_uneven(tmp_path):
+def test_cards_are_listed_and_uneven_load_is_reported(tmp_path):
     run = on_card(ONE_OF_TWO, tmp_path, card="2x4GiB", expect=1)
     report = run.report()
     free = [{entry["name"]: entry["bytes"] for entry in card["ledger"]}["free"] for card in report["cards"]]
@@ -97,7 +97,7 @@ def test_each_card_is_a_row_and_the_load_is_said_to_be_uneven(tmp_path):
     assert re.search(r"CARDS .*card 0 .*ran out of memory card 1 ", said), said
 
 
-def test_load_of_one_rank_is_not_called_uneven(tmp_path):
+def test_load_of_one_rank_is_not_reported_uneven(tmp_path):
     run = on_card(ONE_OF_TWO, tmp_path, card="2x4GiB", expect=1, RANK="0", WORLD_SIZE="2")
     assert "uneven" not in run.report()["verdict"]["sentence"]
 
@@ -116,7 +116,7 @@ print("DONE")
 
 
 @pytest.mark.parametrize("options", [(), NATIVE], ids=["ours", "native"])
-def test_card_full_of_memory_that_waits_for_streams_is_the_headline(tmp_path, options):
+def test_memory_waiting_for_streams_is_the_headline(tmp_path, options):
     run = on_card(STREAMS, tmp_path, card="4GiB", options=("--events", "lazy", *options))
     report = run.report()
     assert report["peak"]["bytes"] == 100 * MIB
@@ -146,7 +146,7 @@ print("free", torch.cuda.mem_get_info()[0] >> 20)
 
 
 @pytest.mark.parametrize("options", [(), NATIVE], ids=["ours", "native"])
-def test_context_counts_while_the_program_runs_and_at_its_peak(tmp_path, options):
+def test_context_is_counted_during_the_run_and_at_the_peak(tmp_path, options):
     run = on_card(WATCHED, tmp_path, card="2GiB", options=options)
     free = int(re.search(r"^free (\d+)", run.out, re.MULTILINE)[1])
     seen = re.search(r"\bfree +([\d.]+) MiB", run.out)
@@ -173,7 +173,7 @@ else:
 """
 
 
-def test_other_process_of_the_launch_is_named_with_what_it_holds(tmp_path):
+def test_other_process_of_the_launch_is_named_with_its_memory(tmp_path):
     on_card(WORKER, tmp_path, card="4GiB,other=300MiB", expect=1)
     path, report = failed(tmp_path)
     (worker,) = report["other_processes"]["launch"]
@@ -201,7 +201,7 @@ dist.barrier()
 """
 
 
-def test_ranks_that_share_a_card_are_told_apart(tmp_path):
+def test_ranks_that_share_a_card_are_distinguished(tmp_path):
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
     run = on_card(RANKS, tmp_path, card="2x4GiB", launcher=launcher, expect=None)
     assert run.status != 0

@@ -29,7 +29,7 @@ for rows in (8, 8, 32768):
 """
 
 
-def test_states_of_optimizers_that_have_not_stepped_are_to_come(tmp_path: Path) -> None:
+def test_states_of_unstepped_optimizers_are_predicted(tmp_path: Path) -> None:
     report = on_card(CLIENTS, tmp_path, card="444MiB,context=100MiB", expect=1).report()
     verdict = report["verdict"]
     assert verdict["cause"] == "capacity", verdict
@@ -41,7 +41,7 @@ def test_states_of_optimizers_that_have_not_stepped_are_to_come(tmp_path: Path) 
     assert fused["predicted_peak"] > report["card"]["bytes"], fused
 
 
-def test_a_parameter_without_gradients_in_earlier_steps_gets_no_state(tmp_path: Path) -> None:
+def test_parameter_without_gradients_gets_no_predicted_state(tmp_path: Path) -> None:
     report = on_card(UNUSED, tmp_path, card="400MiB,context=100MiB", expect=1).report()
     assert report["moment"]["at"]["step"] == 3, report["moment"]
     assert "optimizer.step() will make" not in report["verdict"]["sentence"], report["verdict"]["sentence"]

@@ -82,7 +82,7 @@ def text_of(allocator, fill, folder):
 
 
 @pytest.mark.parametrize("fill", FILLS)
-def test_everything_torch_says_comes_first(fill, tmp_path):
+def test_torchs_message_comes_first(fill, tmp_path):
     torchs, ours = (text_of(allocator, FILLS[fill], tmp_path) for allocator in ("native", "memtrace"))
     first, *verdict = ours.splitlines()
     torchs = torchs[: ADVICE.search(torchs).start()]

@@ -79,7 +79,7 @@ def told(script: str, folder: Path, card: str, status: int = 1) -> tuple[JsonObj
     return report, {row["name"]: row for row in report["remedies"]}, text
 
 
-def test_losses_that_are_added_up_before_one_backward_are_named_and_no_graph_is_called_vain(tmp_path: Path) -> None:
+def test_losses_summed_before_one_backward_are_named(tmp_path: Path) -> None:
     report, rows, text = told(SUMMED, tmp_path, "290MiB")
     assert "no graph" not in rows and "torch.no_grad" not in text, text
     first = report["remedies"][0]
@@ -99,7 +99,7 @@ loss.backward()
 """
 
 
-def test_what_passes_hand_on_to_one_backward_is_not_to_be_detached(tmp_path: Path) -> None:
+def test_value_carried_to_one_backward_is_not_to_be_detached(tmp_path: Path) -> None:
     report, rows, text = told(HANDED_ON, tmp_path, "290MiB")
     assert report["growth"]["keeper"]["name"] == "x", report["growth"]
     assert "Each pass of the loop at train.py:8 hands 'x' on to the next, and the backward" in text, text
@@ -107,17 +107,17 @@ def test_what_passes_hand_on_to_one_backward_is_not_to_be_detached(tmp_path: Pat
     assert ".detach()" not in text and "no_grad" not in text, text
 
 
-def test_a_backward_in_each_pass_completes_on_that_card(tmp_path: Path) -> None:
+def test_backward_in_each_pass_completes(tmp_path: Path) -> None:
     on_card(MODEL + BACKWARD_IN_EACH, tmp_path, card="290MiB,context=100MiB")
 
 
-def test_layers_that_a_training_calls_one_by_one_are_one_pass(tmp_path: Path) -> None:
+def test_layers_called_one_by_one_are_one_pass(tmp_path: Path) -> None:
     report, rows, text = told(LAYERS, tmp_path, "200MiB")
     assert report["kept_for_backward"]["in_vain"] is False
     assert "no graph" not in rows and "no_grad" not in text, text
 
 
-def test_a_validation_with_gradients_on_is_told_by_the_mode_of_the_model(tmp_path: Path) -> None:
+def test_validation_with_gradients_is_recognised_by_eval_mode(tmp_path: Path) -> None:
     report, rows, text = told(TRAINED + VALIDATED, tmp_path, "300MiB")
     assert report["kept_for_backward"]["eval"] is True
     assert report["remedies"][0]["name"] == "no graph" and "eval mode" in report["remedies"][0]["change"], rows
@@ -125,12 +125,12 @@ def test_a_validation_with_gradients_on_is_told_by_the_mode_of_the_model(tmp_pat
     assert "The model is in eval mode and gradients are on" in text
 
 
-def test_a_validation_without_gradients_completes_on_that_card(tmp_path: Path) -> None:
+def test_validation_without_gradients_completes(tmp_path: Path) -> None:
     cured = VALIDATED.replace("    output", "    with torch.no_grad():\n        output")
     on_card(MODEL + TRAINED + cured, tmp_path, card="300MiB,context=100MiB")
 
 
-def test_a_validation_has_a_batch_of_its_own_and_no_parameters_to_train_in_bf16(tmp_path: Path) -> None:
+def test_validation_has_its_own_batch_remedy(tmp_path: Path) -> None:
     trained = TRAINED.replace("model.train()", "optimizer = torch.optim.Adam(model.parameters())\n    model.train()")
     validated = VALIDATED.replace("    output =", "    torch.set_grad_enabled(False)\n    output =").replace(
         "8192", "20000"
@@ -154,12 +154,12 @@ def test_layers_within_a_function_transform_are_not_to_be_checkpointed(tmp_path:
     assert "gradient checkpointing" not in rows, rows
 
 
-def test_what_is_trained_in_eval_mode_is_no_validation(tmp_path: Path) -> None:
+def test_training_in_eval_mode_is_not_a_validation(tmp_path: Path) -> None:
     _, rows, text = told(TRAINED + TRAINED_IN_EVAL, tmp_path, "300MiB")
     assert "no graph" not in rows and "eval mode" not in text, text
 
 
-def test_a_frozen_part_in_eval_mode_passes_gradients_on(tmp_path: Path) -> None:
+def test_frozen_part_in_eval_mode_keeps_its_graph(tmp_path: Path) -> None:
     _, rows, text = told(CRITIC, tmp_path, "230MiB")
     assert "no graph" not in rows and "no_grad" not in text, text
 
@@ -175,7 +175,7 @@ for step in range(2):
 """
 
 
-def test_gradients_that_the_step_before_left_come_on_top_of_what_is_foreseen(tmp_path: Path) -> None:
+def test_gradients_left_by_the_previous_step_are_added_to_the_prediction(tmp_path: Path) -> None:
     report, rows, text = told(LEFT_GRADIENTS, tmp_path, "548MiB")
     assert report["request"]["at"]["step"] == 2, text
     assert (

@@ -54,7 +54,7 @@ dist.destroy_process_group()
 TWO_RANKS = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 
 
-def test_ranks_that_hold_what_they_loaded_are_told_where_to_load_it(tmp_path):
+def test_ranks_that_load_to_one_card_are_told_where_to_load(tmp_path):
     saved = tmp_path / "model.pt"
     on_card(SAVES_MODEL, tmp_path, str(saved), card="2GiB", output=False)
     card = "2x1500MiB,context=100MiB"
@@ -89,7 +89,7 @@ dist.barrier()
 """
 
 
-def test_a_rank_that_has_its_own_card_is_told_which_of_its_lines_uses_another(tmp_path):
+def test_line_that_uses_another_ranks_card_is_named(tmp_path):
     on_card(STRAYS, tmp_path, card="2x1200MiB,context=100MiB", launcher=TWO_RANKS, expect=1)
     reports = [json.loads(memtrace("report", "--json", str(path)).out) for path in tmp_path.glob("run.trace*")]
     (failed,) = [report for report in reports if report["request"] is not None]
@@ -97,7 +97,7 @@ def test_a_rank_that_has_its_own_card_is_told_which_of_its_lines_uses_another(tm
     assert row["change"].startswith("what rank 1 makes at train.py:9 belongs on its own card"), row
 
 
-def test_the_cure_of_ranks_that_load_to_one_card_is_where_they_load(tmp_path):
+def test_remedy_of_ranks_that_load_to_one_card_is_the_load_location(tmp_path):
     saved = tmp_path / "state.pt"
     on_card(SAVES, tmp_path, str(saved), card="2GiB", output=False)
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "3")

@@ -63,29 +63,27 @@ def remedies(script: str, folder: Path, card: str, status: int = 1) -> dict[str,
     return {row["name"]: row for row in found["remedies"]}
 
 
-def test_attention_weights_that_nobody_reads_have_a_row(tmp_path: Path) -> None:
+def test_unread_attention_weights_have_a_remedy(tmp_path: Path) -> None:
     rows = remedies(ATTENTION, tmp_path, "170MiB")
     assert "need_weights=False" in rows, rows
     assert int(str(rows["need_weights=False"]["predicted_peak"])) < 130 * MIB
 
 
-def test_loaded_checkpoint_belongs_into_the_hosts_memory_and_is_no_second_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loaded_checkpoint_is_to_stay_on_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = remedies(CHECKPOINT, tmp_path, "300MiB")
     assert 'map_location="cpu"' in str(rows["checkpoint in host memory"]["change"])
     assert "no second copy" not in rows
 
 
-def test_graphs_that_no_backward_uses_are_not_a_matter_of_the_batch(tmp_path: Path) -> None:
+def test_unused_graphs_are_remedied_by_no_grad_not_batch_size(tmp_path: Path) -> None:
     rows = remedies(GRAPHS, tmp_path, "300MiB")
     assert "torch.no_grad()" in str(rows["no graph"]["change"])
     assert rows["no graph"]["at_least"]
     assert not {"half the batch", "gradient checkpointing"} & set(rows)
 
 
-def test_casts_that_autocast_keeps_have_a_row(tmp_path: Path) -> None:
+def test_cached_autocast_casts_have_a_remedy(tmp_path: Path) -> None:
     rows = remedies(CASTS, tmp_path, "360MiB")
     assert "cache_enabled=False" in rows, rows
 
@@ -161,28 +159,28 @@ OUTER = """class Outer(torch.nn.Module):
 Outer()(input"""
 
 
-def test_the_rest_of_a_model_on_its_way_to_the_card_is_known(tmp_path: Path) -> None:
+def test_rest_of_a_model_being_moved_is_predicted(tmp_path: Path) -> None:
     found = on_card(MOVED, tmp_path, card="200MiB,context=100MiB", expect=1).report()
     assert found["verdict"]["step_short_by_from"] == "placement"
     needs = {row["name"]: row["predicted_peak"] for row in found["remedies"]}
     assert needs["a larger card"] == (100 + 16 * 16) * MIB
 
 
-def test_repeated_mask_is_to_be_broadcast_where_attention_takes_it(tmp_path: Path) -> None:
+def test_repeated_mask_is_to_be_broadcast_if_attention_uses_it(tmp_path: Path) -> None:
     script = MASKS.format(ATTENDS + "\n    torch.zeros(1 << 28, device='cuda')")
     assert "one mask for all heads" in remedies(script, tmp_path, "1000MiB")
     script = MASKS.format("torch.zeros(1 << 28, device='cuda')")
     assert "one mask for all heads" not in remedies(script, tmp_path, "1000MiB")
 
 
-def test_cache_that_grows_by_cat_is_to_be_static(tmp_path: Path) -> None:
+def test_cache_grown_by_cat_is_to_be_static(tmp_path: Path) -> None:
     report = on_card(JOINED, tmp_path, options=("--allocator", "native")).report()
     names = [row["name"] for row in report["remedies"]]
     assert "static cache" in names, names
     assert "memtrace's allocator" in names, names
 
 
-def test_states_that_are_to_come_are_what_remedies_save(tmp_path: Path) -> None:
+def test_remedies_save_predicted_states(tmp_path: Path) -> None:
     rows = remedies(NOT_YET_STEPPED, tmp_path, "300MiB")
     larger = int(str(rows["a larger card"]["predicted_peak"]))
     # 128 MiB of parameters: one copy of a foreach update, and 256 MiB of states that would take 64 and their scales.
@@ -207,7 +205,7 @@ def test_reentrant_checkpoint_whose_inputs_require_no_gradient_is_named_with_its
     assert "No gradient" not in sentences(with_gradient.format(True), tmp_path)
 
 
-def test_checkpointing_in_eval_mode_is_said_to_do_nothing(tmp_path: Path) -> None:
+def test_checkpointing_in_eval_mode_is_reported_as_ineffective(tmp_path: Path) -> None:
     report = on_card(IN_EVAL.format(False, 2), tmp_path).report()
     assert "the model is in eval mode" in report["verdict"]["sentence"]
     changes = [row["change"] for row in report["remedies"] if row["name"] == "gradient checkpointing"]
@@ -218,7 +216,7 @@ def test_checkpointing_in_eval_mode_is_said_to_do_nothing(tmp_path: Path) -> Non
     assert "the model is in eval mode" in sentences(IN_EVAL.format(False, 2).replace("model(input", OUTER), tmp_path)
 
 
-def test_one_example_has_half_the_sequence_in_the_place_of_half_the_batch(tmp_path: Path) -> None:
+def test_single_example_offers_half_the_sequence(tmp_path: Path) -> None:
     names = [row["name"] for row in on_card(IN_EVAL.format(False, 1), tmp_path).report()["remedies"]]
     assert "half the sequence" in names, names
     assert not [name for name in names if "batch" in name]

@@ -175,7 +175,7 @@ def completes(script: str, folder: Path, card: str) -> None:
     on_card(script, folder, card=f"{card},context=100MiB", options=("--allocator", "native"))
 
 
-def test_arithmetic_beside_an_input_as_large_is_to_be_done_in_place_and_fits_then(tmp_path: Path) -> None:
+def test_arithmetic_on_a_large_input_fits_in_place(tmp_path: Path) -> None:
     report = failed(DISTANCES.format(" ** 2"), tmp_path, "200MiB")
     row = rows(report)["in place or in pieces"]
     assert row["change"].startswith("train.py:4: in place")
@@ -183,11 +183,11 @@ def test_arithmetic_beside_an_input_as_large_is_to_be_done_in_place_and_fits_the
     completes(DISTANCES.format(".square_()"), tmp_path, "200MiB")
 
 
-def test_what_is_made_beside_a_tensor_as_large_is_not_computed_of_it(tmp_path: Path) -> None:
+def test_result_not_computed_from_a_large_tensor_has_no_in_place_remedy(tmp_path: Path) -> None:
     assert "in place or in pieces" not in rows(failed(SUMS, tmp_path, "200MiB"))
 
 
-def test_fp32_weights_that_are_halved_on_the_card_fit_if_they_are_halved_before(tmp_path: Path) -> None:
+def test_fp32_weights_fit_if_halved_before_the_card(tmp_path: Path) -> None:
     row = rows(failed(MOVED.format("cuda().half()"), tmp_path, "300MiB"))["16 bits before the card"]
     assert not row["at_least"] and row["predicted_peak"] == (100 + 16 * 8) * MIB
     assert "afterwards" in row["cost"]
@@ -202,9 +202,7 @@ REPLACED = {
 
 
 @pytest.mark.parametrize("line", REPLACED)
-def test_the_model_that_the_running_line_replaces_is_named_and_dropped_first_the_next_fits(
-    line: str, tmp_path: Path
-) -> None:
+def test_replaced_model_is_named_and_dropping_it_first_fits(line: str, tmp_path: Path) -> None:
     report = failed(SWITCHED.format(line), tmp_path, "300MiB")
     name = REPLACED[line]
     assert (
@@ -217,36 +215,34 @@ def test_the_model_that_the_running_line_replaces_is_named_and_dropped_first_the
     completes(SWITCHED.format(f"{of} = None; {line}"), tmp_path, "300MiB")
 
 
-def test_a_model_that_is_read_before_it_is_replaced_is_not_named(tmp_path: Path) -> None:
+def test_model_read_before_its_replacement_is_not_named(tmp_path: Path) -> None:
     line = "self.model = make().register_buffer(self.describe(self.model), None)"
     report = failed(SWITCHED.format(line), tmp_path, "200MiB")
     assert "unread_names" not in report
 
 
-def test_a_graph_with_more_edges_than_nodes_has_no_batch_to_be_halved(tmp_path: Path) -> None:
+def test_edges_of_a_graph_are_not_a_batch(tmp_path: Path) -> None:
     assert "half the batch" not in rows(failed(EDGES, tmp_path, "200MiB"))
 
 
-def test_half_the_batch_halves_the_request_that_failed_too(tmp_path: Path) -> None:
+def test_half_the_batch_also_halves_the_failed_request(tmp_path: Path) -> None:
     row = rows(failed(SCORED.format(4), tmp_path, "330MiB"))["half the batch"]
     assert row["predicted_peak"] < 330 * MIB
     completes(SCORED.format(2), tmp_path, "330MiB")
 
 
-def test_layers_that_are_no_model_yet_are_no_copies_of_each_other(tmp_path: Path) -> None:
+def test_layers_outside_a_model_are_not_copies_of_each_other(tmp_path: Path) -> None:
     assert "no second copy" not in rows(failed(LAYERS, tmp_path, "150MiB"))
 
 
-def test_checkpoints_that_no_model_takes_over_have_words_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_checkpoints_without_a_model_have_their_own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     row = rows(failed(MERGED.format("cuda"), tmp_path, "400MiB"))["checkpoint in host memory"]
     assert row["change"].startswith("load_file(..., device=") and "model has its own" not in row["cost"]
     on_card(MERGED.format("cpu"), tmp_path, card="400MiB,context=100MiB", output=False)
 
 
-def test_a_cache_that_generate_has_begun_is_foreseen_by_its_layers_and_beams(tmp_path: Path) -> None:
+def test_kv_cache_of_generate_is_predicted_from_layers_and_beams(tmp_path: Path) -> None:
     report = failed(GENERATED.format(1, 32), tmp_path, "400MiB")
     # 32 beams of 512 tokens: 2 x 256 floats for each take 32 MiB in a layer.
     assert report["verdict"]["step_short_by_from"] == "kv_cache"
@@ -260,7 +256,7 @@ def test_a_cache_that_generate_has_begun_is_foreseen_by_its_layers_and_beams(tmp
 
 
 @pytest.mark.parametrize(("line", "function"), [("load(name)", "load"), ("evaluate()", "World.count")])
-def test_what_a_cache_of_a_function_alone_holds_is_named(line: str, function: str, tmp_path: Path) -> None:
+def test_memory_held_only_by_lru_cache_is_named(line: str, function: str, tmp_path: Path) -> None:
     report = failed(CACHED.format(line), tmp_path, "300MiB")
     assert f"The functools.lru_cache of {function} (train.py:" in report["verdict"]["sentence"]
     assert "alone holds 128.0 MiB." in report["verdict"]["sentence"]
@@ -269,7 +265,7 @@ def test_what_a_cache_of_a_function_alone_holds_is_named(line: str, function: st
     completes(CACHED.format(f"{line}; {function}.cache_clear()"), tmp_path, "300MiB")
 
 
-def test_what_a_variable_holds_beside_a_cache_is_not_named(tmp_path: Path) -> None:
+def test_memory_also_held_by_a_variable_is_not_named(tmp_path: Path) -> None:
     report = failed(CACHED.format("models = [*globals().get('models', []), load(name)]"), tmp_path, "300MiB")
     assert "lru_cache" not in report["verdict"]["sentence"]
 
@@ -284,20 +280,20 @@ with torch.no_grad():
 """
 
 
-def test_an_activation_beside_its_input_is_to_be_done_in_place_and_fits_then(tmp_path: Path) -> None:
+def test_activation_function_fits_in_place(tmp_path: Path) -> None:
     row = rows(failed(ACTIVATED.format("False"), tmp_path, "200MiB"))["in place or in pieces"]
     assert row["change"].startswith("train.py:5: inplace=True of leaky_relu")
     assert row["predicted_peak"] < 200 * MIB
     completes(ACTIVATED.format("True"), tmp_path, "200MiB")
 
 
-def test_what_is_computed_of_all_batches_is_not_halved_with_one(tmp_path: Path) -> None:
+def test_result_of_all_batches_has_no_half_batch_remedy(tmp_path: Path) -> None:
     report = failed(RANKED, tmp_path, "300MiB")
     assert not [name for name in rows(report) if "half" in name]
     assert "grows" not in report["verdict"]["sentence"]
 
 
-def test_caches_of_calls_that_are_over_grow_and_what_keeps_them_is_named(tmp_path: Path) -> None:
+def test_kept_caches_of_finished_calls_are_growth_with_a_keeper(tmp_path: Path) -> None:
     report = failed(KEPT_OUTPUTS.format(""), tmp_path, "500MiB")
     growth = report["growth"]
     call = 4 * 519 * 256 * 4 * 2 * 4 + 8 * 4 * 32000 * 4
@@ -307,7 +303,7 @@ def test_caches_of_calls_that_are_over_grow_and_what_keeps_them_is_named(tmp_pat
     completes(KEPT_OUTPUTS.format('["sequences"]'), tmp_path, "500MiB")
 
 
-def test_report_of_a_process_that_completed_names_the_one_that_ran_out(tmp_path: Path) -> None:
+def test_report_of_a_completed_process_names_the_failed_one(tmp_path: Path) -> None:
     done = on_card(WORKERS, tmp_path, card="200MiB,context=100MiB")
     reports = {path: memtrace("report", str(path)).out for path in tmp_path.glob("run.trace*")}
     ran_out = next(path for path, text in reports.items() if "OUT OF MEMORY" in text)

@@ -33,7 +33,7 @@ def rows(report: JsonObject) -> dict[str, JsonObject]:
     return {row["name"]: row for row in report["remedies"]}
 
 
-def test_of_a_fragmented_card_half_the_batch_is_not_said_to_be_too_little(tmp_path: Path) -> None:
+def test_half_the_batch_is_a_possible_remedy_on_a_fragmented_card(tmp_path: Path) -> None:
     options = ("--allocator", "native")
     failed = on_card(PER_SAMPLE.format(batch=8), tmp_path, card=SPLIT_CARD, expect=1, options=options)
     report = failed.report()
@@ -65,7 +65,7 @@ for _ in range(2):
 
 
 @pytest.mark.parametrize("trains_all", [True, False])
-def test_the_copy_of_a_trained_model_is_not_said_to_be_shared(tmp_path: Path, trains_all: bool) -> None:
+def test_copy_of_a_fully_trained_model_has_no_sharing_remedy(tmp_path: Path, trains_all: bool) -> None:
     optimizer = f"torch.optim.SGD(model{'' if trains_all else '[7]'}.parameters())"
     failed = on_card(REFERENCE.format(optimizer=optimizer), tmp_path, card="900MiB,context=480MiB", expect=1)
     assert ("no second copy" in rows(failed.report())) is not trains_all
@@ -83,7 +83,7 @@ overlaps(x, x)
 """
 
 
-def test_a_name_that_the_statement_itself_reads_is_not_deleted_before_it(tmp_path: Path) -> None:
+def test_name_read_by_the_statement_is_deleted_within_it(tmp_path: Path) -> None:
     card = "688MiB,context=480MiB"
     failed = on_card(PAIRS.format(difference="(rb - lt + 1).clamp(min=0)"), tmp_path, card=card, expect=1)
     row = rows(failed.report())["del rb"]
@@ -112,7 +112,7 @@ model.load_state_dict(best["model"])
 """
 
 
-def test_the_copied_state_is_a_checkpoint_for_the_host(tmp_path: Path) -> None:
+def test_copied_state_dict_is_to_stay_on_the_host(tmp_path: Path) -> None:
     card = "792MiB,context=480MiB"
     failed = on_card(BEST.format(model="copy.deepcopy(model.state_dict())"), tmp_path, card=card, expect=1)
     report = failed.report()
@@ -142,7 +142,7 @@ dist.destroy_process_group()
 """
 
 
-def test_gradients_that_lie_in_buckets_and_beside_them_are_to_be_views(tmp_path: Path) -> None:
+def test_gradients_copied_into_buckets_are_to_be_views(tmp_path: Path) -> None:
     card, store = "1180MiB,context=480MiB", str(tmp_path / "store")
     found = rows(on_card(RANK, tmp_path, store, "copied", card=card, expect=1).report())
     view = found["gradients as bucket views"]
@@ -166,7 +166,7 @@ for length in (480, 512, 500, int(sys.argv[1])):
 """
 
 
-def test_a_batch_that_is_longer_than_all_before_is_named_and_those_are_what_fits(tmp_path: Path) -> None:
+def test_longest_batch_is_named_and_earlier_lengths_fit(tmp_path: Path) -> None:
     failed = on_card(LONGEST, tmp_path, "2048", card="2GiB", expect=1)
     report = failed.report()
     assert report["largest_call"] == {
@@ -205,7 +205,7 @@ for _ in range(2):
 
 
 @pytest.mark.parametrize("kind", ["graph", "batch"])
-def test_the_nodes_of_a_graph_are_no_batch(tmp_path: Path, kind: str) -> None:
+def test_nodes_of_a_graph_are_not_a_batch(tmp_path: Path, kind: str) -> None:
     failed = on_card(GRAPH, tmp_path, kind, card="700MiB,context=480MiB", expect=1)
     assert any(name.startswith("half the") for name in rows(failed.report())) is (kind == "batch")
 
@@ -226,7 +226,7 @@ for _ in range(2):
 """
 
 
-def test_half_the_micro_batch_has_the_gradients_of_the_first_half_beside_it(tmp_path: Path) -> None:
+def test_half_the_micro_batch_includes_gradients_of_the_first_half(tmp_path: Path) -> None:
     card = "1560MiB,context=480MiB"
     failed = on_card(ACCUMULATED, tmp_path, "1", card=card, expect=1).report()
     assert failed["moment"]["at"]["step"] == 2 and failed["moment"]["at"]["phase"] == "forward"
@@ -253,7 +253,7 @@ for _ in range(2):
 """
 
 
-def test_the_parts_of_a_model_without_a_name_are_checkpointed_as_a_sequence(tmp_path: Path) -> None:
+def test_unnamed_parts_of_a_model_are_checkpointed_as_a_sequence(tmp_path: Path) -> None:
     card = "1000MiB,context=480MiB"
     row = rows(on_card(PARTS, tmp_path, "plain", card=card, expect=1).report())["gradient checkpointing"]
     assert row["change"].startswith("torch.utils.checkpoint.checkpoint_sequential(model, "), row
@@ -275,7 +275,7 @@ for _ in range(2):
 """
 
 
-def test_what_an_update_needs_without_its_copy_is_no_less_than_the_backward_after_it(tmp_path: Path) -> None:
+def test_fused_update_needs_at_least_the_next_backward(tmp_path: Path) -> None:
     failed = on_card(SECOND_BACKWARD, tmp_path, "foreach", card="1050MiB,context=480MiB", expect=1).report()
     assert failed["moment"]["at"]["phase"] == "optimizer"
     row = rows(failed)["fused optimizer"]

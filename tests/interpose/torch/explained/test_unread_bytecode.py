@@ -30,7 +30,7 @@ def loop(ask: Callable[[], None]) -> None:
     print(total)
 
 
-def test_a_value_of_a_loop_is_unread_from_its_last_use_until_it_is_set_again() -> None:
+def test_loop_value_is_unread_between_last_use_and_next_assignment() -> None:
     before, after = unread_in(loop)[:2]
     assert "value" not in before and "value" in after
     assert not {"total", "ask"} & (before | after)
@@ -44,7 +44,7 @@ def of_methods(ask: Callable[[], None], model: object) -> None:
         ask()
 
 
-def test_a_method_that_is_named_as_what_reads_all_names_reads_none() -> None:
+def test_method_named_eval_does_not_read_all_names() -> None:
     class Model:
         def eval(self) -> None:
             pass
@@ -62,7 +62,7 @@ def carrying(ask: Callable[[int], None]) -> None:
     print(total)
 
 
-def test_a_loop_hands_on_what_it_reads_before_it_sets_it() -> None:
+def test_loop_carries_names_read_before_assignment() -> None:
     found: list[frozenset[str]] = []
 
     def ask(_: int) -> None:
@@ -86,7 +86,7 @@ def handled(ask: Callable[[], None]) -> None:
     print(other)
 
 
-def test_what_only_a_handler_reads_is_read() -> None:
+def test_name_read_only_by_a_handler_counts_as_read() -> None:
     inside, behind = unread_in(handled)
     assert "value" not in inside and "other" not in inside
     assert "value" in behind and "other" not in behind
@@ -98,7 +98,7 @@ def nested(ask: Callable[[], None]) -> Callable[[], object]:
     return lambda: seen
 
 
-def test_what_a_nested_function_sees_is_left_out() -> None:
+def test_names_of_a_nested_function_are_omitted() -> None:
     assert unread_in(nested) == [{"ask", "_own"}]
 
 
@@ -108,7 +108,7 @@ def reads_any(ask: Callable[[], None]) -> None:
     print(locals() is value)
 
 
-def test_a_function_that_may_read_any_name_has_none() -> None:
+def test_function_that_may_read_any_name_has_no_unread_names() -> None:
     assert unread_in(reads_any) == [set()]
 
 
@@ -122,7 +122,7 @@ def branches(ask: Callable[[], None], again: bool) -> None:
         print(value)
 
 
-def test_a_name_that_one_of_two_ways_reads_is_read() -> None:
+def test_name_read_in_one_branch_counts_as_read() -> None:
     first, second = unread_in(branches, True)
     assert "value" not in first and "value" not in second
 
@@ -136,7 +136,7 @@ def deleted(ask: Callable[[], None]) -> None:
     print(value)
 
 
-def test_del_sets_a_name_and_reads_nothing() -> None:
+def test_del_does_not_read_a_name() -> None:
     first, second = unread_in(deleted)
     assert "value" in first and "value" not in second
 
@@ -150,7 +150,7 @@ print(read)
 """
 
 
-def test_names_of_a_script_are_unread_unless_functions_of_it_use_them() -> None:
+def test_script_names_are_unread_unless_its_functions_use_them() -> None:
     code = compile(MODULE, "script.py", "exec")
     found: dict[bool, set[str]] = {}
 
@@ -189,6 +189,6 @@ def of_one_line(ask: Callable[[], None], first: list[int]) -> None:
     print(copy); ask()  # fmt: skip # noqa: E702
 
 
-def test_a_statement_has_read_what_stands_before_the_call_in_it() -> None:
+def test_statement_has_read_names_before_its_call() -> None:
     assert read_by_statement(of_several_lines, [1], [2]) - {"ask"} == {"first"}
     assert read_by_statement(of_one_line, [1]) - {"ask"} == {"copy"}

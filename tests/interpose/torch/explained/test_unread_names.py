@@ -57,7 +57,7 @@ def names(report: JsonObject) -> dict[str, JsonObject]:
 
 
 @pytest.mark.parametrize("allocator", ["memtrace", "native"])
-def test_the_earlier_copy_is_named_and_without_it_the_program_fits(tmp_path: Path, allocator: str) -> None:
+def test_earlier_copy_is_named_and_the_program_fits_without_it(tmp_path: Path, allocator: str) -> None:
     failed = on_card(EDITED, tmp_path, card=EDITED_CARD, expect=1, options=("--allocator", allocator))
     report = failed.report()
     edited = names(report)["edited"]
@@ -74,14 +74,14 @@ def test_the_earlier_copy_is_named_and_without_it_the_program_fits(tmp_path: Pat
     run(tmp_path, cured, EDITED_CARD)
 
 
-def test_without_a_failure_the_peak_tells_of_the_earlier_copy(tmp_path: Path) -> None:
+def test_earlier_copy_is_named_at_the_peak_without_a_failure(tmp_path: Path) -> None:
     report = run(tmp_path, EDITED, "8GiB").report()
     assert names(report)["edited"]["bytes"] == 128 * MIB
     assert "still lived while step 2 made its own: 'edited' held it." in report["verdict"]["sentence"]
     assert any(row["name"] == "del edited" for row in report["remedies"])
 
 
-def test_what_the_loss_needs_no_more_is_what_deleting_it_saves(tmp_path: Path) -> None:
+def test_deleting_logits_the_loss_no_longer_needs_saves_their_bytes(tmp_path: Path) -> None:
     script = KEPT.format("cross_entropy(logits, labels)")
     kept = run(tmp_path, script, "8GiB")
     report = kept.report()
@@ -92,7 +92,7 @@ def test_what_the_loss_needs_no_more_is_what_deleting_it_saves(tmp_path: Path) -
     assert int(kept.out) - int(deleted.out) == 64 * MIB
 
 
-def test_what_backward_needs_is_not_named(tmp_path: Path) -> None:
+def test_name_needed_by_backward_is_not_named(tmp_path: Path) -> None:
     script = KEPT.format("mse_loss(logits, torch.zeros_like(logits))")
     assert "logits" not in names(run(tmp_path, script, "8GiB").report())
 
@@ -117,7 +117,7 @@ torch.empty(1 << 40, device="cuda")
 """
 
 
-def test_only_names_that_hold_alone_what_is_not_read_again_are_named(tmp_path: Path) -> None:
+def test_only_sole_holders_of_unread_memory_are_named(tmp_path: Path) -> None:
     report = run(tmp_path, READ_LATER, "2GiB", "--at", "peak", status=1).report("--at", "peak")
     assert set(names(report)) == {"alone"}
 
@@ -143,11 +143,11 @@ train()
 """
 
 
-def test_a_look_keeps_nothing_alive(tmp_path: Path) -> None:
+def test_search_for_names_keeps_nothing_alive(tmp_path: Path) -> None:
     assert int(run(tmp_path, FREED, "2GiB").out) == 64 * MIB
 
 
-def test_a_look_keeps_no_frame_and_nothing_that_a_frame_has(tmp_path):
+def test_search_for_names_keeps_no_frame(tmp_path):
     script = """
 import gc, torch
 gc.disable()
@@ -184,7 +184,7 @@ x = torch.zeros(1024, 4096, device="cuda")
 """
 
 
-def test_what_the_statement_has_read_itself_cannot_be_deleted_before_it(tmp_path: Path) -> None:
+def test_name_read_by_the_failing_statement_is_deleted_within_it(tmp_path: Path) -> None:
     card, native = "260MiB,context=100MiB", ("--allocator", "native")
     report = on_card(READ_BY_STATEMENT, tmp_path, card=card, expect=1, options=native).report()
     row = next(row for row in report["remedies"] if row["name"] == "del x")

@@ -25,7 +25,7 @@ def report(script: str, folder: Path, expect: int = 0) -> JsonObject:
     return on_card(MODELS + script, folder, card="1GiB", expect=expect).report()
 
 
-def test_a_teacher_keeps_its_graph_for_nobody(tmp_path: Path) -> None:
+def test_unused_graph_of_a_teacher_is_named(tmp_path: Path) -> None:
     script = "target = teacher(x)\nloss_of(target.detach(), student(x.repeat(64, 1))[:4096]).backward()\n"
     found = report(script, tmp_path, expect=1)
     untrained = found["untrained_passes"]
@@ -35,7 +35,7 @@ def test_a_teacher_keeps_its_graph_for_nobody(tmp_path: Path) -> None:
     assert untrained["line"] in row["change"] and row["at_least"]
 
 
-def test_graphs_that_are_needed_or_not_kept_are_not_named(tmp_path: Path) -> None:
+def test_needed_or_released_graphs_are_not_named(tmp_path: Path) -> None:
     script = """
 kept = [teacher(student(x))]  # the gradient goes on through it
 with torch.no_grad():

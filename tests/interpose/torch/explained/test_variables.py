@@ -45,7 +45,7 @@ run()
 """
 
 
-def test_each_variable_is_told_with_what_it_reaches(tmp_path: Path) -> None:
+def test_each_variable_is_listed_with_its_memory(tmp_path: Path) -> None:
     run = on_card(HOLDING, tmp_path, card="24GiB", expect=1)
     report = run.report()
     found = {row["name"]: row for row in report["variables"]}
@@ -65,7 +65,7 @@ def test_each_variable_is_told_with_what_it_reaches(tmp_path: Path) -> None:
     assert found.keys() == expected.keys()  # "again" reaches what "model" does, and "loss" 4 bytes
 
 
-def test_the_report_tells_the_largest_and_what_no_variable_reaches(tmp_path: Path) -> None:
+def test_report_lists_largest_variables_and_unreached_memory(tmp_path: Path) -> None:
     run = on_card(HOLDING.replace("range(300)", "range(3)"), tmp_path, card="24GiB", expect=1)
     text = " ".join(memtrace("report", str(run.trace)).out.split())
     assert "reached by variables: " in text
@@ -98,12 +98,12 @@ torch.zeros(1 << 40, device="cuda")
 """
 
 
-def test_who_refers_to_an_object_is_not_told_to_have_what_it_has(tmp_path: Path) -> None:
+def test_memory_is_counted_only_at_the_variable_that_owns_it(tmp_path: Path) -> None:
     report = on_card(KNOTTED, tmp_path, card="24GiB", expect=1).report()
     found = {row["name"]: (row["count"], row["bytes"] // MIB) for row in report["variables"]}
     assert found == {"module.outputs": (5, 50), "module": (0, 32), "trainer.batch": (0, 16)}
 
 
-def test_names_are_left_out_on_request(tmp_path: Path) -> None:
+def test_names_are_omitted_on_request(tmp_path: Path) -> None:
     run = on_card(HOLDING, tmp_path, card="24GiB", expect=1, MEMTRACE_SOURCE="0")
     assert "variables" not in run.report()

@@ -118,7 +118,7 @@ tell()
 """
 
 
-def test_its_figures_are_those_of_the_training_itself(tmp_path: Path) -> None:
+def test_estimate_equals_the_training_itself(tmp_path: Path) -> None:
     finished = on_card(MODEL + COMPARED, tmp_path, card="2GiB,other=300MiB,cc=9.0", options=("--allocator", "native"))
     figures = finished.printed()
     allocated, reserved = figures["own"]
@@ -134,7 +134,7 @@ def test_its_figures_are_those_of_the_training_itself(tmp_path: Path) -> None:
     assert figures["card"] == "2048MiB,other=430MiB,cc=9.0"
 
 
-def test_what_does_not_fit_and_what_cannot_be_tried_is_said_in_one_sentence(tmp_path: Path) -> None:
+def test_estimate_errors_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(MODEL + ERRORS)
     alone = {name: value for name, value in os.environ.items() if not name.startswith("MEMTRACE_")}
     done = subprocess.run(

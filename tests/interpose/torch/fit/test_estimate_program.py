@@ -120,13 +120,13 @@ def found(finished: Finished) -> JsonObject:
         ("gpt2_forward", "GPT2LMHeadModel, 3,684,352 parameters", "input_ids 1x8, attention_mask 1x8"),
     ],
 )
-def test_a_model_is_built_and_run_from_its_config(found: JsonObject, name: str, model: str, inputs: str) -> None:
+def test_model_is_built_and_run_from_its_config(found: JsonObject, name: str, model: str, inputs: str) -> None:
     assert found[name]["code"] == 0, found[name]
     assert found[name]["lines"][0].startswith(model)
     assert inputs in found[name]["lines"][1]
 
 
-def test_options_change_what_is_needed(found: JsonObject) -> None:
+def test_options_change_the_need(found: JsonObject) -> None:
     peak = {name: case["peak"] for name, case in found.items()}
     parameters, small = 4 * GPT2_PARAMETERS, 4 << 20
     assert peak["gpt2"] == pytest.approx(5 * parameters, abs=small)  # with AdamW's temporary copy; tied ones once
@@ -137,7 +137,7 @@ def test_options_change_what_is_needed(found: JsonObject) -> None:
     assert peak["llama_checkpointing"] < peak["llama_long"]
 
 
-def test_the_frozen_copy_is_an_owner(tmp_path: Path) -> None:
+def test_frozen_copy_is_an_owner(tmp_path: Path) -> None:
     finished = run_cases(tmp_path, [("gpt2_copy", GPT2, ["--seq", "8", "--frozen-copy"])])
     owners = {row["name"]: row["bytes"] for row in finished.report()["peak"]["by_owner"]}
     # The copy also holds the workspace of the card's first product, which torch keeps before 2.15.
@@ -162,13 +162,13 @@ def test_the_frozen_copy_is_an_owner(tmp_path: Path) -> None:
         ("quantized", 3, "take quantization_config out"),
     ],
 )
-def test_what_cannot_be_built_is_one_sentence(found: JsonObject, name: str, code: int, says: str) -> None:
+def test_model_that_cannot_be_built_prints_one_sentence(found: JsonObject, name: str, code: int, says: str) -> None:
     assert found[name]["code"] == code
     assert len(found[name]["said"]) == 1
     assert says in found[name]["said"][0]
 
 
-def test_fit_answers_with_the_parts(tmp_path: Path) -> None:
+def test_fit_lists_the_parts_of_an_estimate(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(GPT2))
     program = [sys.executable, "-m", "memtrace.estimate_program", str(tmp_path), "--seq", "8"]
     command = [str(MEMTRACE), "fit", "--json", "--no-remedies", "--card", "550MiB", "--", *program]

@@ -93,7 +93,7 @@ def test_fused_and_loop_make_no_copy_of_the_states(tmp_path, blocks):
         assert said["peak"] < 4.6 * blocks["parameters"]
 
 
-def test_an_optimizer_whose_caller_chose_stays(tmp_path):
+def test_explicitly_chosen_optimizer_option_is_kept(tmp_path):
     script = """
 import json, torch
 said, weight = {}, torch.nn.Parameter(torch.zeros(4, device="cuda"))
@@ -121,14 +121,14 @@ said["options"] = [optimizer.defaults["fused"], optimizer.defaults["foreach"], k
     assert said["[1]"] == "optimizer can only"
 
 
-def test_bf16_halves_what_is_made_on_the_card(tmp_path, gpt2):
+def test_bf16_halves_models_made_on_the_card(tmp_path, gpt2):
     said, places = changed(GPT2, tmp_path, "bf16", "said['count'] = len(list(model.parameters()))\n")
     assert places == said["count"] + 1  # plus the head's own, which the embedding's replaced
     assert said["parameters"] * 2 == gpt2["parameters"]
     assert said["states"] < 0.51 * gpt2["states"] and said["peak"] < 0.6 * gpt2["peak"]
 
 
-def test_bf16_halves_what_is_moved_there_and_keeps_inputs_and_losses_working(tmp_path, blocks):
+def test_bf16_halves_moved_models_and_keeps_inputs_working(tmp_path, blocks):
     more = """
 said["count"] = sum(p.dtype is torch.bfloat16 for m in (model, critic) for p in m.parameters())
 said["others"] = str(torch.get_default_dtype()), str(nn.Linear(2, 2).weight.dtype)
@@ -140,19 +140,19 @@ assert x.dtype is target.dtype is torch.float32 and model.blocks[0].inner[3].run
     assert said["others"] == ["torch.float32", "torch.float32"]
 
 
-def test_checkpointing_is_switched_on_where_a_model_can_itself(tmp_path, gpt2):
+def test_checkpointing_is_enabled_in_models_that_support_it(tmp_path, gpt2):
     said, places = changed(GPT2, tmp_path, "checkpoint", "assert model.is_gradient_checkpointing\n")
     assert places >= 6
     assert said["peak"] < 0.7 * gpt2["peak"] and said["states"] == gpt2["states"]
 
 
-def test_checkpointing_is_put_around_repeated_blocks_elsewhere(tmp_path, blocks):
+def test_checkpointing_wraps_repeated_blocks_of_other_models(tmp_path, blocks):
     said, places = changed(BLOCKS, tmp_path, "checkpoint")
     assert places == 6
     assert said["peak"] < 0.6 * blocks["peak"] and said["states"] == blocks["states"]
 
 
-def test_what_is_never_stepped_is_frozen(tmp_path, blocks):
+def test_unstepped_parameters_are_frozen(tmp_path, blocks):
     more = """
 assert not any(p.requires_grad for p in critic.parameters()) and all(p.requires_grad for p in model.parameters())
 late = torch.optim.SGD(critic.parameters(), lr=0.1)
@@ -168,7 +168,7 @@ frozen(x).sum()
     assert blocks["peak"] - said["peak"] >= critic
 
 
-def test_adam_of_eight_bits_answers_where_bitsandbytes_is(tmp_path, gpt2):
+def test_eight_bit_adam_works_with_bitsandbytes(tmp_path, gpt2):
     folder = ROOT / ".venv-frameworks/bin/python"
     if not folder.exists():
         pytest.skip("no .venv-frameworks; setup/setup.sh frameworks makes it")
@@ -189,7 +189,7 @@ assert type(torch.optim.Adam(model.parameters(), amsgrad=True)) is torch.optim.A
     assert places == 1 and said["states"] < 0.4 * gpt2["states"]
 
 
-def test_a_change_that_cannot_be_made_is_counted_and_not_spoken_of(tmp_path):
+def test_impossible_change_is_counted_without_a_message(tmp_path):
     script = """
 import torch
 model = torch.nn.Linear(2, 2).cuda()

@@ -50,7 +50,7 @@ print(json.dumps([grown >> 10, {name: os.stat(f"out/{name}").st_blocks * 512 for
 """
 
 
-def test_checkpoints_are_answered_without_their_bytes(tmp_path, folder):
+def test_checkpoints_are_saved_without_their_bytes(tmp_path, folder):
     cache = tmp_path / "cache"
     cache.mkdir()
     run = in_trial(SAVES, folder, str(cache), XDG_CACHE_HOME=str(cache))
@@ -95,7 +95,7 @@ optimizer.load_state_dict(held["optimizer"])
 """
 
 
-def test_a_checkpoint_is_loaded_in_its_form_where_it_is_asked_to_be(folder):
+def test_checkpoint_is_loaded_with_its_shapes_on_the_requested_device(folder):
     in_trial(LOADS, folder)
 
 
@@ -119,7 +119,7 @@ subprocess.run([sys.executable, "-c", child], check=True)
 """
 
 
-def test_a_checkpoint_is_found_after_a_move_a_copy_and_by_another_process(folder):
+def test_moved_or_copied_checkpoint_is_found_by_other_processes(folder):
     in_trial(LOADS_ELSEWHERE, folder)
 
 
@@ -156,7 +156,7 @@ else:
 """
 
 
-def test_objects_of_the_programs_classes_are_loaded_as_torch_would(folder):
+def test_objects_of_user_classes_are_loaded_as_by_torch(folder):
     in_trial(LOADS_OBJECTS, folder)
 
 
@@ -194,7 +194,7 @@ assert load_arrays("arrays.safetensors")["array"].shape == (3, 4)
 """
 
 
-def test_files_of_safetensors_are_loaded_in_their_form(folder):
+def test_safetensors_files_are_loaded_with_their_shapes(folder):
     in_trial(SAFETENSORS, folder)
 
 
@@ -232,7 +232,7 @@ FRAMEWORKS = ROOT / ".venv-frameworks/bin/python"
 
 @pytest.mark.skipif(not FRAMEWORKS.exists(), reason="no .venv-frameworks; setup/setup.sh frameworks makes it")
 @pytest.mark.skipif(not version("torch").startswith("2.11"), reason="the frameworks' environment has torch 2.11")
-def test_transformers_trainer_saves_every_step_resumes_and_leaves_nothing(folder):
+def test_transformers_trainer_saves_resumes_and_leaves_no_files(folder):
     offline = {"HF_HUB_OFFLINE": "1", "DO_NOT_TRACK": "1"}
     run = in_trial(TRAINER, folder, python=FRAMEWORKS, **offline)
     assert int(annotations(run.trace)["fit.kept_away.saves"]) >= 3 * 6  # model, optimizer and arguments of each step

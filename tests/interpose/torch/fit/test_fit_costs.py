@@ -41,11 +41,11 @@ def costs(tmp_path, second: str, first: str = "pass") -> dict[str, int]:
         ("torch.nn.functional.linear(make(64, 32), make(48, 32), make(48)).relu()", 2 * 64 * 32 * 48),
     ],
 )
-def test_floating_point_work_is_that_of_the_shapes(tmp_path, product, operations):
+def test_floating_point_work_follows_the_shapes(tmp_path, product, operations):
     assert costs(tmp_path, product)["product_operations"] == operations
 
 
-def test_copies_are_those_between_host_and_card_in_the_last_step(tmp_path):
+def test_only_host_copies_of_the_last_step_are_counted(tmp_path):
     copies = "make(100).cpu(); torch.zeros(50).cuda(); make(1000).clone()"
     told = costs(tmp_path, copies, first="make(10000).cpu()")
     assert told["host_copy_bytes"] == 4 * 150

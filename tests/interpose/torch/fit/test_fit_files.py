@@ -66,7 +66,7 @@ def run_python(program: Path, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-def test_a_program_finds_what_it_wrote_and_leaves_its_folder_as_it_was(tmp_path, folder):
+def test_trial_reads_its_own_files_and_leaves_the_folder_unchanged(tmp_path, folder):
     before = contents(folder)
     scratch = tmp_path / "scratch"
     in_trial = run_python(PROGRAM, folder, **trial(scratch))
@@ -92,7 +92,7 @@ assert not os.path.exists("made")
 """
 
 
-def test_names_beside_an_open_folder_are_kept_away_too(tmp_path, folder):
+def test_paths_relative_to_an_open_folder_are_redirected(tmp_path, folder):
     before = contents(folder)
     program = tmp_path / "by_descriptor.py"
     program.write_text(BY_DESCRIPTOR)
@@ -114,14 +114,14 @@ torch.empty(1, device="cuda")
 """
 
 
-def test_other_programs_are_counted_but_not_python_nor_those_that_libraries_ask(tmp_path, folder, monkeypatch):
+def test_only_other_programs_of_the_user_are_counted(tmp_path, folder, monkeypatch):
     monkeypatch.chdir(folder)
     told = annotations(on_card(OTHER_PROGRAMS, tmp_path, **trial(tmp_path / "scratch")).trace)
     assert told["fit.other_programs.count"] == "5"
     assert json.loads(told["fit.other_programs.first"]) == ["env", "sh", "touch", "true"]
 
 
-def test_a_program_that_starts_no_other_says_nothing_of_them(tmp_path, folder, monkeypatch):
+def test_program_that_starts_no_other_has_no_count(tmp_path, folder, monkeypatch):
     monkeypatch.chdir(folder)
     told = annotations(on_card("import torch; torch.empty(1, device='cuda')", tmp_path, **trial(tmp_path / "s")).trace)
     assert told["fit.kept_away.files"] == "0" and not [key for key in told if key.startswith("fit.other_programs")]

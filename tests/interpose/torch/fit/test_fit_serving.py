@@ -58,7 +58,7 @@ def unchanged(tmp_path_factory) -> dict:
     return run(MODELS + STEPS, tmp_path_factory.mktemp("unchanged"), "")[0]
 
 
-def test_models_that_serve_wait_in_the_hosts_memory(tmp_path, unchanged):
+def test_serving_models_wait_in_host_memory(tmp_path, unchanged):
     more = """
 assert reference.layers[0].weight.is_cuda and reference.layers[0].weight.shape == (1024, 1024)
 assert torch.equal(reference.table.cpu(), torch.ones(8))
@@ -73,7 +73,7 @@ assert torch.equal(reference.table.cpu(), torch.ones(8))
     assert int(told["cost.offload_bytes"]) == (2 + 1 + 3 + 1 + 0 + 2) * SIZE
 
 
-def test_what_is_trained_after_all_comes_back(tmp_path):
+def test_model_that_is_trained_after_all_is_moved_back(tmp_path):
     more = """
 idle_optimizer = torch.optim.SGD(idle.parameters(), lr=0.1)  # after it was put away
 said["optimizer"] = torch.cuda.memory_allocated()
@@ -95,7 +95,7 @@ assert all(p.untyped_storage().nbytes() == p.nbytes for m in (idle, front, refer
     assert told["changed.offload"] == "1"
 
 
-def test_a_model_that_generates_goes_once(tmp_path):
+def test_generating_model_is_moved_once_per_call(tmp_path):
     script = """
 import json, torch
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -116,7 +116,7 @@ said["freed"] = before - torch.cuda.memory_allocated()
     assert said["freed"] >= said["model"] - 2 * MIB
 
 
-def test_models_that_serve_live_on_another_card(tmp_path, unchanged):
+def test_serving_models_move_to_another_card(tmp_path, unchanged):
     more = """
 assert all(p.device.index == 1 for m in (reference, front, idle) for p in m.parameters())
 assert all(p.device.index == 0 for p in policy.parameters()) and reference.table.device.index == 1
@@ -135,7 +135,7 @@ step()
     assert told["changed.second_card"] == "2"  # without `idle`, which did not stay away
 
 
-def test_without_another_card_nothing_moves(tmp_path, unchanged):
+def test_models_stay_without_another_card(tmp_path, unchanged):
     for change in ("second_card", "second_card=cuda:7", "second_card=attic"):
         said, told = run(MODELS + STEPS, tmp_path, change)
         assert told["changed.second_card"] == "0"

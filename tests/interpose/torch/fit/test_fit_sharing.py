@@ -49,7 +49,7 @@ assert copies[0][0].weight.data_ptr() != copies[0][2].weight.data_ptr()
 """
 
 
-def test_copies_that_nobody_writes_take_no_memory(tmp_path):
+def test_unwritten_copies_take_no_memory(tmp_path):
     unchanged, _ = run(COPIES, tmp_path, "")
     said, told = run(COPIES, tmp_path)
     assert unchanged["bytes"] == 8 * SIZE and said["bytes"] == 0
@@ -70,13 +70,13 @@ def test_copies_that_nobody_writes_take_no_memory(tmp_path):
         "other = weight.detach().clone().data\nweight.data.add_(1)",
     ],
 )
-def test_copies_that_are_written_are_no_remedy(tmp_path, write):
+def test_written_copies_are_not_shared(tmp_path, write):
     _, told = run(f"said = {{}}\n{write}\n", tmp_path)
     assert told["fit.changed.share"] == "0"
     assert told["fit.wrong.share"] == f"{tmp_path / 'train.py'}:13"
 
 
-def test_a_copy_that_has_ended_may_be_followed_by_a_write(tmp_path):
+def test_write_after_a_copy_ended_is_allowed(tmp_path):
     script = """
 said = {}
 optimizer = torch.optim.SGD(model.parameters())

@@ -38,7 +38,7 @@ def fit(run: Finished) -> dict[str, str]:
         ("64", "3:6", ("steps", 6)),
     ],
 )
-def test_process_ends_when_no_peak_rises_any_more(tmp_path, keep, steps, ended):
+def test_process_ends_once_no_peak_rises(tmp_path, keep, steps, ended):
     run = trial(f"KEEP = lambda step: {keep}\n" + TRAINING, tmp_path, steps)
     told = fit(run)
     assert (told["ended"], int(told["steps"])) == ended
@@ -46,7 +46,7 @@ def test_process_ends_when_no_peak_rises_any_more(tmp_path, keep, steps, ended):
     assert run.stats()["events"]["steps"] == ended[1]
 
 
-def test_peaks_are_those_of_torch_whatever_the_program_resets(tmp_path):
+def test_peaks_equal_torchs_even_if_the_program_resets_them(tmp_path):
     script = """
 import json, torch
 torch.empty(300 << 20, dtype=torch.uint8, device="cuda")
@@ -63,13 +63,13 @@ print(json.dumps(peaks))
     assert told["steps"] == "0" and "ended" not in told
 
 
-def test_stated_steps_count_instead_of_the_optimizers(tmp_path):
+def test_stated_steps_replace_optimizer_steps(tmp_path):
     script = TRAINING.replace("optimizer.zero_grad()", "optimizer.zero_grad(); memtrace.step()")
     run = trial("import memtrace\nKEEP = lambda step: 0\n" + script, tmp_path, "3:10")
     assert (fit(run)["ended"], fit(run)["steps"]) == ("settled", "3")
 
 
-def test_steps_within_a_backward_count(tmp_path):
+def test_optimizer_steps_within_a_backward_are_counted(tmp_path):
     script = """
 import torch
 model = torch.nn.Linear(1024, 1024, device="cuda")
@@ -82,7 +82,7 @@ while True:
     assert fit(trial(script, tmp_path, "3:10"))["ended"] == "settled"
 
 
-def test_a_program_that_ends_before_keeps_its_exit_code_and_says_so_far_it_came(tmp_path):
+def test_program_that_ends_early_keeps_its_exit_code_and_steps(tmp_path):
     for last, status in (("raise KeyError('its own')", 1), ("sys.exit(7)", 7)):
         script = "import sys\nKEEP = lambda step: 0\n" + TRAINING.replace("range(1, 12)", "range(1, 3)") + last
         run = trial(script, tmp_path, "5:10", expect=status)
@@ -93,7 +93,7 @@ def test_a_program_that_ends_before_keeps_its_exit_code_and_says_so_far_it_came(
         assert "ended" not in told and told["steps"] == "2" and int(told["peak_allocated.0"]) > 0
 
 
-def test_an_out_of_memory_stays_the_programs(tmp_path):
+def test_out_of_memory_of_a_trial_is_raised_to_the_program(tmp_path):
     run = trial("KEEP = lambda step: 100 * step\n" + TRAINING, tmp_path, "3:10", card="1GiB", expect=1)
     assert "torch.OutOfMemoryError: CUDA out of memory." in run.err
     assert fit(run)["steps"] == "2" and "ended" not in fit(run)
@@ -155,7 +155,7 @@ def test_ranks_end_at_the_same_step(tmp_path):
     assert [(end["fit.ended"], end["fit.steps"]) for end in ends if "fit.ended" in end] == [("settled", "6")] * 2
 
 
-def test_nothing_is_watched_or_said_without_the_variable(tmp_path):
+def test_steps_are_not_watched_without_the_variable(tmp_path):
     ours = "import json, sys\nprint(json.dumps([name for name in sys.modules if name.startswith('memtrace._fit')]))"
     run = on_card("KEEP = lambda step: 0\n" + TRAINING + ours, tmp_path)
     assert "came to the end" in run.out and run.printed() == []

@@ -7,7 +7,7 @@
 namespace memtrace::shim {
 namespace {
 
-TEST(HostValuesPolicyTest, LaterLinesWinAndOverloadsBeforeNames) {
+TEST(HostValuesPolicyTest, LaterLinesAndOverloadsTakePrecedence) {
   HostValuesPolicy policy;
   ASSERT_EQ(policy.AddText("aten::argmax result 0\naten::index open\n", "a"), "");
   ASSERT_EQ(policy.AddText("aten::argmax result 3 # mine\naten::index.Tensor never\n", "b"), "");
@@ -17,7 +17,7 @@ TEST(HostValuesPolicyTest, LaterLinesWinAndOverloadsBeforeNames) {
   EXPECT_FALSE(policy.Find("aten::add", "Tensor")->result.has_value());
 }
 
-TEST(HostValuesPolicyTest, AnAnswerForAPlaceHoldsBelowItOnly) {
+TEST(HostValuesPolicyTest, AnswerForAPlaceAppliesOnlyBelowIt) {
   HostValuesPolicy policy;
   ASSERT_EQ(policy.AddText("aten::item read false 0 0\n"
                            "aten::item at train.py read true 1 1\n"
@@ -30,7 +30,7 @@ TEST(HostValuesPolicyTest, AnAnswerForAPlaceHoldsBelowItOnly) {
   EXPECT_EQ(rule.AnswerAt({{"/home/other.py", 7, "g"}}).whole, 0);
 }
 
-TEST(HostValuesPolicyTest, AWrongLineIsNamedWithWhatToWrite) {
+TEST(HostValuesPolicyTest, InvalidLineIsRejectedWithACorrection) {
   HostValuesPolicy policy;
   EXPECT_EQ(policy.AddText("# fine\naten::argmax results 0\n", "mine"),
             "mine:2: 'results' is no rule; there are read, inside, result, count, writes, open, "

@@ -105,7 +105,7 @@ assert state["step"].item() == 1.0
 
 @pytest.mark.parametrize("allocator", ["memtrace", pytest.param("native", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", TRUE_VALUES)
-def test_values_are_those_of_a_gpu(name, allocator, tmp_path):
+def test_values_equal_those_of_a_gpu(name, allocator, tmp_path):
     script = TRUE_VALUES[name]
     expect = 3 if "sys.exit(3)" in script else 0
     done = on_card("import torch\n" + script, tmp_path, options=("--allocator", allocator, *ON), expect=expect)
@@ -151,7 +151,7 @@ for _ in range(3):
     assert any(place.startswith("train.py:11") and known == "unknown" for place, known, _, _ in said), said
 
 
-def test_a_loop_that_waits_for_an_unknown_value_is_stopped_with_its_line(tmp_path):
+def test_loop_on_an_unknown_value_is_stopped_and_named(tmp_path):
     done = on_card(
         """
 import torch
@@ -166,7 +166,7 @@ while not (x.sum() > 0):
     assert "train.py:4 in <module> read 1000 values that the simulated card does not know in one step" in done.err
 
 
-def test_a_file_of_ones_own_answers_differently(tmp_path):
+def test_policy_file_changes_the_answers(tmp_path):
     policy = tmp_path / "answers"
     policy.write_text("aten::_local_scalar_dense at train.py:4 read true 7 1.5\naten::nonzero count 0.25\n")
     script = """
@@ -182,7 +182,7 @@ assert x.nonzero().shape == (250000, 2)
     assert "answers:2: result needs one value" in refused.err
 
 
-def test_on_is_the_default_and_off_keeps_nothing(tmp_path):
+def test_host_values_are_on_by_default_and_off_keeps_nothing(tmp_path):
     script = """
 import ctypes, torch
 x = torch.ones(3, device="cuda")
@@ -224,7 +224,7 @@ print(json.dumps([trace, stats]))
 
 
 @pytest.mark.parametrize("allocator", ["memtrace", "native"])
-def test_nothing_is_allocated_that_would_not_be_without(allocator, tmp_path):
+def test_host_values_do_not_change_allocations(allocator, tmp_path):
     """The mask's count is true with host values, so the script is given one that passes the same number without."""
     script = f"NATIVE = {allocator == 'native'}\n" + TRAINING.replace("hidden[ids > 3]", "hidden[:, 3:]")
     on, off = (
@@ -274,7 +274,7 @@ print(json.dumps(said))
 """
 
 
-def test_a_users_kernel_makes_unknown_what_it_was_given_and_keeps_counts_once_given(tmp_path):
+def test_user_kernel_makes_its_arguments_unknown(tmp_path):
     pytest.importorskip("triton", reason="Triton is not installed")
     assert on_card(KERNEL, tmp_path, options=ON).printed() == {
         "kept": 3,

@@ -36,7 +36,7 @@ print(json.dumps([list(made.shape), made[:, :16].cpu().equal(ids.cpu())]))
 )
 
 
-def test_a_mask_without_padding_costs_no_more_than_none(tmp_path):
+def test_mask_without_padding_costs_no_memory(tmp_path):
     def held(mask: bool, *options: str) -> int:
         return int(on_card(f"MASK = {mask}\n" + FORWARD, tmp_path, options=options).printed())
 
@@ -45,13 +45,13 @@ def test_a_mask_without_padding_costs_no_more_than_none(tmp_path):
     assert with_mask < held(True, "--host-values", "off")
 
 
-def test_generate_stops_at_its_length_and_reads_nothing_unknown(tmp_path):
+def test_generate_stops_at_its_length_without_unknown_reads(tmp_path):
     done = on_card("EOS = 7\n" + GENERATE, tmp_path, options=ON)
     assert done.printed() == [[2, 22], True]
     assert done.report()["simulated"]["host_values"]["reads"]["unknown"] == 0
 
 
-def test_a_forced_length_does_not_depend_on_tokens(tmp_path):
+def test_forced_length_does_not_depend_on_tokens(tmp_path):
     """The first token counts as the largest: with end token 0, generate stops at once unless the length is forced."""
     assert on_card("EOS = 0\n" + GENERATE, tmp_path, options=ON).printed() == [[2, 17], True]
     forced = on_card("EOS = 0\n" + GENERATE, tmp_path, options=(*ON, "--generate-length", "9"))

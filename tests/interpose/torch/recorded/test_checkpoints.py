@@ -42,7 +42,7 @@ def large(trace: Path) -> list[Block]:
     return [block for block in blocks(trace) if block.bytes >= 4 * 64 * 256]
 
 
-def test_a_loaded_checkpoint_is_one_and_its_states_are_the_optimizers_at_once(tmp_path: Path) -> None:
+def test_loaded_checkpoint_and_optimizer_states_have_their_roles(tmp_path: Path) -> None:
     script = (
         MODEL
         + """
@@ -69,7 +69,7 @@ optimizer.load_state_dict(checkpoint["optimizer"])
     assert sum(row["bytes"] for row in rows if row["role"] == "checkpoint") == PARAMETERS
 
 
-def test_a_checkpoint_whose_tensors_become_the_models_is_parameters(tmp_path: Path) -> None:
+def test_checkpoint_tensors_assigned_to_a_model_are_parameters(tmp_path: Path) -> None:
     script = (
         MODEL
         + """
@@ -83,7 +83,7 @@ model.load_state_dict(torch.load("file.pt", map_location="cuda"), assign=True)
     assert living(run.trace) == {"parameter": PARAMETERS}
 
 
-def test_a_model_that_is_never_called_has_the_paths_of_its_parts(tmp_path: Path) -> None:
+def test_uncalled_model_has_the_paths_of_its_parts(tmp_path: Path) -> None:
     run = on_card(MODEL + "with torch.device('cuda'):\n    model = Model()\n", tmp_path)
     paths = {block.labels[-1]["path"] for block in large(run.trace)}
     assert paths == {
@@ -92,7 +92,7 @@ def test_a_model_that_is_never_called_has_the_paths_of_its_parts(tmp_path: Path)
     }
 
 
-def test_a_model_that_is_gone_again_had_the_paths_of_its_parts_from_eval_on(tmp_path: Path) -> None:
+def test_deleted_model_had_the_paths_of_its_parts_after_eval(tmp_path: Path) -> None:
     script = (
         MODEL
         + """
@@ -105,7 +105,7 @@ del model
     assert "layers.1.up.weight" in {block.labels[-1]["path"] for block in large(run.trace)}
 
 
-def test_a_quantized_weights_scales_belong_to_it(tmp_path: Path) -> None:
+def test_scales_of_a_quantized_weight_belong_to_it(tmp_path: Path) -> None:
     """The scales are in an object beside the parameter, as in bitsandbytes."""
     script = (
         MODEL

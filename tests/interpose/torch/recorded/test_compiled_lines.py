@@ -9,7 +9,7 @@ from support.programs import on_card
 
 
 @pytest.mark.parametrize("compiled", ["torch.compile(net)", "net.compile() or net"])
-def test_a_compiled_region_has_its_name_and_the_users_line(
+def test_compiled_region_has_its_name_and_the_users_line(
     tmp_path: Path, compiled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))

@@ -18,24 +18,24 @@ def run(tmp_path_factory):
     return on_card(PROGRAM, tmp_path_factory.mktemp("cupti"), options=("--cupti",))
 
 
-def test_every_launch_is_a_kernel_and_most_are_tied_to_a_block(run):
+def test_every_launch_is_recorded_and_most_are_tied_to_a_block(run):
     check_kernels(run)
     report = run.report()
     assert report["activities"]["kernels"] == report["simulated"]["kernel_launches"]
 
 
-def test_a_block_that_is_kept_and_not_written_for_steps_is_named_first(run):
+def test_block_unwritten_for_steps_is_named_first(run):
     check_kept_block(run)
 
 
-def test_texts_say_what_is_inferred(run):
+def test_text_marks_inferred_facts(run):
     text = memtrace("report", str(run.trace)).out
     assert "NOT WRITTEN SINCE AN EARLIER STEP" in text
     assert "(inferred" in text and "reads are not seen" in text
     assert "CARD ACTIVITY" in memtrace("stats", str(run.trace)).out
 
 
-def test_the_allocations_are_those_of_a_run_without_it(run, tmp_path):
+def test_cupti_does_not_change_allocations(run, tmp_path):
     plain = on_card(PROGRAM, tmp_path)
     assert "activities" not in plain.stats() and "idle" not in plain.report()
     peak, expected = plain.report()["peak"], run.report()["peak"]
@@ -45,13 +45,13 @@ def test_the_allocations_are_those_of_a_run_without_it(run, tmp_path):
     assert [plain.stats()["events"][name] for name in counts] == [run.stats()["events"][name] for name in counts]
 
 
-def test_torchs_own_allocator_is_tied_likewise(tmp_path):
+def test_kernels_are_tied_to_blocks_of_torchs_allocator(tmp_path):
     run = on_card(PROGRAM, tmp_path, options=("--cupti", "--allocator", "native"))
     check_kernels(run)
     assert kept_row(run.report())["bytes"] >= KEPT
 
 
-def test_a_profile_is_as_it_is_without_us_and_the_gap_is_said(tmp_path):
+def test_profile_is_unchanged_and_the_gap_is_recorded(tmp_path):
     plain = on_card(PROGRAM, tmp_path, "profile")
     ours = on_card(PROGRAM, tmp_path, "profile", options=("--cupti",))
     assert len(plain.printed()) > 3
@@ -61,14 +61,14 @@ def test_a_profile_is_as_it_is_without_us_and_the_gap_is_said(tmp_path):
     assert "torch.profiler" in memtrace("report", str(ours.trace)).out
 
 
-def test_an_out_of_memory_has_the_kernels_before_it(tmp_path):
+def test_out_of_memory_has_the_kernels_before_it(tmp_path):
     run = on_card(PROGRAM, tmp_path, "fail", options=("--cupti",))
     report = run.report()
     assert report["request"]["bytes"] == 1 << 50
     assert kept_row(report)["last_step"] < 4
 
 
-def test_killed_it_leaves_a_file_with_the_kernels_of_the_steps_before(tmp_path):
+def test_killed_run_keeps_kernels_of_earlier_steps(tmp_path):
     run = on_card(PROGRAM, tmp_path, "kill", options=("--cupti",), expect=128 + signal.SIGKILL)
     stats = run.stats()
     assert stats["lost"]["damaged_blocks"] == 0
@@ -83,7 +83,7 @@ def test_killed_it_leaves_a_file_with_the_kernels_of_the_steps_before(tmp_path):
         (str(REFUSING), "refused", "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"),
     ],
 )
-def test_what_cupti_cannot_do_is_a_state_and_one_line(tmp_path, library, state, reason):
+def test_failing_cupti_prints_one_line_and_sets_the_state(tmp_path, library, state, reason):
     run = on_card(PROGRAM, tmp_path, MEMTRACE_CUPTI=library)
     assert len(run.err.splitlines()) == 1 and reason in run.err
     report = run.report()
@@ -93,7 +93,7 @@ def test_what_cupti_cannot_do_is_a_state_and_one_line(tmp_path, library, state, 
     assert f"no kernels: CUPTI is {state}" in " ".join(memtrace("report", str(run.trace)).out.split())
 
 
-def test_without_a_card_it_is_not_even_looked_for(tmp_path):
+def test_cupti_is_not_loaded_without_a_card(tmp_path):
     script = tmp_path / "train.py"
     script.write_text("import torch; print(torch.cuda.is_available(), torch.ones(3).sum().item())\n")
     done = subprocess.run(
@@ -110,6 +110,6 @@ def test_without_a_card_it_is_not_even_looked_for(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.py"]
 
 
-def test_nothing_recorded_and_cupti_exclude_each_other():
+def test_no_trace_and_cupti_are_mutually_exclusive():
     refused = memtrace("run", "--cupti", "--no-trace", "--", "true")
     assert refused.status == 2 and "--cupti" in refused.err

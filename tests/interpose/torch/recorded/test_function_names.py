@@ -80,7 +80,7 @@ def report_of(text: str, folder: Path) -> JsonObject:
 
 
 @pytest.mark.parametrize("minor", MINORS)
-def test_a_request_has_its_role_and_cure_under_the_names_of(
+def test_request_has_its_role_and_remedy_with_names_of_each_python(
     minor: str, recorded: tuple[str, str], tmp_path: Path
 ) -> None:
     python = interpreter(minor)

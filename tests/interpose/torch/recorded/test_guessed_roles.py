@@ -46,7 +46,7 @@ def share(part: int, whole: int) -> float:
 @pytest.mark.parametrize(
     ("kind", "length"), [("plain", "256"), ("plain", "8"), ("checkpointed", "256"), ("reentrant", "8")]
 )
-def test_guessed_roles_are_those_of_the_hooks(
+def test_guessed_roles_agree_with_the_hooks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, length: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -57,7 +57,7 @@ LINES = {
 }
 
 
-def test_every_line_that_allocates_is_told_from_the_others(tmp_path: Path) -> None:
+def test_each_allocating_line_is_its_own_site(tmp_path: Path) -> None:
     expected: Counter[str] = Counter()
     for number, line in LINES.items():
         expected[line] += number
@@ -65,7 +65,7 @@ def test_every_line_that_allocates_is_told_from_the_others(tmp_path: Path) -> No
     assert {row["site"]: row["bytes"] // MIB for row in rows} == expected
 
 
-def test_stacks_have_no_frame_of_the_tools_own(tmp_path: Path) -> None:
+def test_stacks_have_no_frames_of_memtrace(tmp_path: Path) -> None:
     script = """
 import torch
 model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU()).half().cuda()
@@ -95,7 +95,7 @@ for size in (8, 8, 65536):
 """
 
 
-def test_a_request_of_a_backward_pass_has_the_line_that_called_it(tmp_path: Path) -> None:
+def test_request_in_a_backward_has_the_line_that_called_it(tmp_path: Path) -> None:
     run = on_card(BACKWARDS, tmp_path, card="2450MiB,context=100MiB", expect=1)
     request = run.report()["request"]
     assert request["at"]["phase"] == "backward" and request["stack"] == []

@@ -27,7 +27,7 @@ def frames(block):
     return block.stack.split(";")
 
 
-def test_they_stand_within_the_innermost_line_of_python(tmp_path, allocator):
+def test_native_frames_come_before_the_innermost_python_frame(tmp_path, allocator):
     finished = on_card(TRAINING, tmp_path, options=("--native-stacks", *allocator), expect=1)
     made = next(block for block in blocks(finished.trace) if "make@" in block.stack)
     names = [frame.split("@")[0] for frame in frames(made)]
@@ -40,14 +40,14 @@ def test_they_stand_within_the_innermost_line_of_python(tmp_path, allocator):
     assert not any(file.startswith(("libmemtrace", "python3")) for file in files), files
 
 
-def test_a_thread_of_autograd_has_them_alone(tmp_path, allocator):
+def test_autograd_thread_has_only_native_frames(tmp_path, allocator):
     finished = on_card(TRAINING, tmp_path, options=("--native-stacks", *allocator), expect=1)
     made = next(b for b in blocks(finished.trace) if "AddmmBackward0" in b.stack)
     assert ".py:" not in made.stack
     assert any(frame.startswith("at::_ops::mm::") for frame in frames(made))
 
 
-def test_the_report_shows_them_and_still_sees_the_users_line(tmp_path):
+def test_report_shows_native_frames_and_the_users_line(tmp_path):
     finished = on_card(TRAINING, tmp_path, options=("--native-stacks",), expect=1)
     request = finished.report()["request"]
     assert request["site"] == "train.py:5"
@@ -56,6 +56,6 @@ def test_the_report_shows_them_and_still_sees_the_users_line(tmp_path):
     assert any("c10::impl::wrap_kernel_functor_unboxed_" in frame["function"] for frame in request["stack"])
 
 
-def test_without_being_asked_for_there_are_none(tmp_path, allocator):
+def test_native_frames_are_off_by_default(tmp_path, allocator):
     finished = on_card(TRAINING, tmp_path, options=allocator, expect=1)
     assert not any("+0x" in block.stack for block in blocks(finished.trace))

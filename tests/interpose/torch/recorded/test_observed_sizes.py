@@ -51,7 +51,7 @@ def sums(trace: Path) -> dict[tuple[int, int, int], dict[str, int]]:
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("events", ["eager", "lazy"])
-def test_every_sum_is_torchs_own(tmp_path, settings, events):
+def test_sums_equal_torchs(tmp_path, settings, events):
     options = ("--allocator", "native", "--events", events)
     finished = on_card(PROGRAM, tmp_path, "1", card="1GiB", options=options, PYTORCH_CUDA_ALLOC_CONF=settings)
     at = sums(finished.trace)

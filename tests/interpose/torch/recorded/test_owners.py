@@ -21,7 +21,7 @@ TRAINING = Path(__file__).with_name("owned_training.py")
         ("other", "native"),
     ],
 )
-def test_all_that_forward_recompute_and_backward_allocate_is_the_models(kind, allocator, tmp_path):
+def test_forward_recompute_and_backward_memory_has_the_models_owner(kind, allocator, tmp_path):
     run = on_card(TRAINING, tmp_path, kind, options=("--allocator", allocator))
     born = blocks(run.trace)
     passes = [block for block in born if block.phase in ("forward", "recompute", "backward")]
@@ -36,7 +36,7 @@ def test_all_that_forward_recompute_and_backward_allocate_is_the_models(kind, al
     assert not nameless, bytes_by(nameless, "phase", "bytes")
 
 
-def test_threads_and_tasks_go_on_in_the_tags_of_who_started_them(tmp_path):
+def test_threads_and_tasks_inherit_tags(tmp_path):
     script = """
 import asyncio, threading
 from concurrent.futures import ThreadPoolExecutor
@@ -90,7 +90,7 @@ kept[0].backward()
     assert {block.owner for block in backward} == {"model"}
 
 
-def test_a_custom_function_and_hooks_are_in_the_scope_of_their_forward(tmp_path):
+def test_custom_function_and_hooks_have_the_scope_of_their_forward(tmp_path):
     script = """
 import memtrace, torch
 
@@ -121,7 +121,7 @@ loss.backward()
     assert owners == {3: "policy", 5: "policy", 7: "policy"}
 
 
-def test_gradients_and_states_of_a_model_built_under_a_tag_are_its_own(tmp_path):
+def test_gradients_and_states_have_the_tag_of_their_model(tmp_path):
     script = """
 import memtrace, torch
 
@@ -140,7 +140,7 @@ optimizer.step()
     ]
 
 
-def test_a_parameter_and_its_gradient_are_that_after_their_memory_was_swapped(tmp_path):
+def test_parameter_and_gradient_keep_their_roles_after_a_swap(tmp_path):
     script = """
 model = torch.nn.Linear(512, 512, bias=False, device="cuda")
 model(torch.zeros(1, 512, device="cuda")).sum().backward()
@@ -170,7 +170,7 @@ torch.empty(1 << 40, device="cuda")
 """
 
 
-def test_two_models_share_no_row_and_parts_by_themselves_do(tmp_path):
+def test_two_models_have_separate_rows_and_loose_parts_share_one(tmp_path):
     report = on_card(COPIED, tmp_path, expect=1).report()
     rows = [row for row in report["holdings"] if row["role"] == "parameter"]
     found = [(row["site"], row["model"], row["line"], row["bytes"]) for row in rows]
@@ -200,7 +200,7 @@ torch.empty(1 << 40, device="cuda")
 """
 
 
-def test_who_holds_it_is_told_by_owner_where_tags_say_so(tmp_path):
+def test_holders_are_listed_by_owner_if_tagged(tmp_path):
     finished = on_card(TAGGED, tmp_path, expect=1)
     rows = [row for row in finished.report()["holdings"] if row["role"] == "parameter"]
     assert sorted((row["owner"] or "", row["site"], row["model"], row["bytes"]) for row in rows) == [

@@ -39,7 +39,7 @@ with torch.no_grad():
     assert marks(on_card(MODEL + script, tmp_path)) == expected | {7: (3, "evaluate", 0)}
 
 
-def test_steps_that_the_program_states_begin_micro_batches_anew(tmp_path):
+def test_stated_steps_restart_micro_batches(tmp_path):
     script = """
 for step in range(2):
     for micro_batch in range(2):
@@ -52,7 +52,7 @@ for step in range(2):
     assert marks(on_card(MODEL + script, tmp_path)) == expected
 
 
-def test_an_optimizer_that_steps_within_the_backward_leaves_it_backward(tmp_path):
+def test_optimizer_step_within_a_backward_keeps_the_phase(tmp_path):
     script = """
 for parameter in model.parameters():
     optimizer = torch.optim.SGD([parameter], momentum=0.9)
@@ -71,7 +71,7 @@ mark(2)
     assert sum(block.bytes for block in gradients) == 3 * 2 * (64 * 64 + 64) * 4
 
 
-def test_recomputation_of_an_unknown_kind_shows_by_its_modules(tmp_path):
+def test_unknown_recomputation_is_recognised_by_its_modules(tmp_path):
     script = """
 class Again(torch.autograd.Function):
     @staticmethod

@@ -28,13 +28,13 @@ def test_secrets_of_the_command_are_not_in_the_file(tmp_path):
     assert "--api-token=*** --password *** --url=https://ann:***@host/x *** --lr 0.1" in command
 
 
-def test_secrets_are_kept_where_that_is_asked_for(tmp_path):
+def test_secrets_are_kept_on_request(tmp_path):
     run = on_card(SCRIPT, tmp_path, *ARGUMENTS, options=("--keep-secrets",))
     command = run.report()["run"]["command"]
     assert all(secret in command for secret in SECRETS)
 
 
-def test_a_program_that_asks_for_memtrace_itself_records_no_secret_either(tmp_path):
+def test_enabling_memtrace_in_the_program_also_hides_secrets(tmp_path):
     script = (
         "import sys\nsys.orig_argv.append('--api-token=hunter2')\nimport memtrace\nmemtrace.simulated_card('1GiB')\n"
     )
@@ -45,6 +45,6 @@ def test_a_program_that_asks_for_memtrace_itself_records_no_secret_either(tmp_pa
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022])
-def test_a_trace_is_its_owners_alone(tmp_path, mask):
+def test_trace_is_readable_only_by_its_owner(tmp_path, mask):
     script = f"import os\nos.umask({mask})\n{SCRIPT}"
     assert stat.S_IMODE(on_card(script, tmp_path).trace.stat().st_mode) == 0o600

@@ -12,7 +12,7 @@ def owners(run):
     return {row["name"]: row["bytes"] for row in run.report()["peak"]["by_owner"]}
 
 
-def test_tags_own_what_is_allocated_inside_and_nest(tmp_path):
+def test_tags_own_their_allocations_and_nest(tmp_path):
     script = """
 import memtrace, torch
 
@@ -36,7 +36,7 @@ kept.append(make())
     }
 
 
-def test_a_tagged_coroutine_or_generator_owns_only_what_it_allocates_itself(tmp_path):
+def test_tagged_coroutine_or_generator_owns_only_its_own_allocations(tmp_path):
     script = """
 import asyncio, memtrace, torch
 
@@ -91,7 +91,7 @@ except TypeError:
     assert owners(run) == {"(none)": 68 << 20, "waiting": 3 << 20, "batches": 56 << 20}
 
 
-def test_modules_that_come_late_or_whose_forward_was_interrupted_keep_their_paths(tmp_path):
+def test_late_or_interrupted_modules_keep_their_paths(tmp_path):
     script = """
 import torch
 
@@ -119,7 +119,7 @@ alone = other(x)
     assert sites["train.py:19"] - (16 << 20) in (0, 1 << 20), sites
 
 
-def test_the_out_of_memory_error_names_the_largest_owners(tmp_path):
+def test_out_of_memory_error_names_the_largest_owners(tmp_path):
     script = """
 import memtrace, torch
 
@@ -137,7 +137,7 @@ except torch.OutOfMemoryError as error:
 
 
 @pytest.mark.parametrize("name", ["", "a/b"])
-def test_a_tag_that_is_no_name_is_refused(name, tmp_path):
+def test_invalid_tag_is_rejected(name, tmp_path):
     script = f"""
 import memtrace
 try:
@@ -148,7 +148,7 @@ except ValueError as error:
     assert on_card(script, tmp_path).out.strip() == "refused"
 
 
-def test_enable_and_simulated_card_work_without_the_launcher(tmp_path):
+def test_enable_and_simulated_card_work_without_memtrace_run(tmp_path):
     import subprocess
     import sys
 
@@ -168,7 +168,7 @@ kept = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
     assert len(list(tmp_path.glob("memtrace-train.*.trace"))) == 1
 
 
-def test_the_pluggable_functions_serve_torchs_own_class(tmp_path):
+def test_pluggable_functions_serve_torchs_own_class(tmp_path):
     script = """
 import memtrace, torch
 from torch.cuda.memory import CUDAPluggableAllocator, change_current_allocator

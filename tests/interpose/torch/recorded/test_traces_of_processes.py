@@ -30,7 +30,7 @@ def traces(folder: Path) -> dict[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keep", [(), ("--keep", "4MiB")], ids=["whole", "kept"])
-def test_traces_of_twenty_killed_trainings_are_whole(tmp_path, keep):
+def test_traces_of_killed_trainings_are_readable(tmp_path, keep):
     arguments = ("10", "3", "400000") if keep else ("20", "3", "0")
     run = on_card(KILLED, tmp_path, *arguments, card="1GiB", options=keep, seconds=400)
     files = list(tmp_path.glob("run.trace*"))
@@ -52,7 +52,7 @@ def test_traces_of_twenty_killed_trainings_are_whole(tmp_path, keep):
         assert path.stat().st_size <= 4 << 20 or not keep
 
 
-def test_summary_of_an_ended_run_is_what_the_analysis_says(tmp_path):
+def test_summary_of_an_ended_run_agrees_with_the_analysis(tmp_path):
     run = on_card(TRAINING, tmp_path, card="4GiB")
     summary = json.loads(memtrace("stats", "--summary", "--json", str(run.trace)).out)
     stats, report = run.stats(), run.report()
@@ -67,7 +67,7 @@ def test_summary_of_an_ended_run_is_what_the_analysis_says(tmp_path):
     assert by_role == {row["name"]: row["bytes"] for row in report["peak"]["by_role"]}
 
 
-def test_the_last_part_of_a_training_is_kept_and_explained(tmp_path):
+def test_kept_last_part_of_a_training_is_explained(tmp_path):
     script = """
 import torch
 model = torch.nn.Linear(1024, 1024).cuda()
@@ -92,7 +92,7 @@ torch.empty(2 << 30, device="cuda", dtype=torch.uint8)
     assert "dropped as asked by --keep" in memtrace("report", str(run.trace)).out
 
 
-def test_an_amount_that_is_too_small_is_said_and_stops_nothing(tmp_path):
+def test_invalid_keep_amount_is_reported(tmp_path):
     script = HOLDS + "hold(1)\nprint('done')\n"
     run = on_card(script, tmp_path, options=("--keep", "1MiB"), expect=None)
     assert run.status == 2 and "keep at least 4MiB" in run.err
@@ -100,13 +100,13 @@ def test_an_amount_that_is_too_small_is_said_and_stops_nothing(tmp_path):
     assert run.out == "done\n" and "MEMTRACE_KEEP=much is no amount" in run.err
 
 
-def test_paths_are_left_out_on_request(tmp_path):
+def test_paths_are_omitted_on_request(tmp_path):
     run = on_card(HOLDS + "hold(1)\n", tmp_path, str(tmp_path / "data.bin"), options=("--no-paths",))
     assert str(tmp_path).encode() not in run.trace.read_bytes()
     assert b"train.py" in run.trace.read_bytes() and b"data.bin" in run.trace.read_bytes()
 
 
-def test_source_is_left_out_on_request(tmp_path):
+def test_source_is_omitted_on_request(tmp_path):
     run = on_card(HOLDS + "hold(1)\n", tmp_path, options=("--no-source", "--native-stacks"))
     written = run.trace.read_bytes()
     assert b"hold" not in written and b"<module>" not in written
@@ -220,7 +220,7 @@ def test_each_rank_of_torchrun_has_its_own_trace(tmp_path):
     assert ranks == {"0", "1"}, ranks
 
 
-def test_top_and_snapshot_of_a_training(tmp_path):
+def test_top_and_snapshot_work_on_a_training(tmp_path):
     script = """
 import os, subprocess, sys
 import memtrace, torch
@@ -242,7 +242,7 @@ print(ask("top", "--json", "-n", "1").communicate()[0].replace(chr(10), " "))
     assert list(run.stats()["snapshots"]) == ["1"]
 
 
-def test_a_folder_that_cannot_be_written_loses_the_trace_and_nothing_else(tmp_path):
+def test_unwritable_folder_loses_only_the_trace(tmp_path):
     folder = tmp_path / "readonly"
     folder.mkdir()
     # A file takes the place of a folder, because root may write where others may not.

@@ -62,7 +62,7 @@ def rows():
     return {name: (whose, test, asks) for name, whose, test, asks in ROW.findall(page)}
 
 
-def test_every_virtual_function_has_a_row_that_says_who_serves_it():
+def test_every_virtual_function_is_listed_with_its_server():
     unlisted = virtuals() - set(rows())
     assert not unlisted, f"torch {TORCH} has more than docs/allocator-interface.md: {sorted(unlisted)}"
     served = {name for name in virtuals() if rows()[name][0].startswith("ours")}
@@ -70,7 +70,7 @@ def test_every_virtual_function_has_a_row_that_says_who_serves_it():
 
 
 @pytest.mark.parametrize("name", rows())
-def test_the_test_that_a_row_names_asks_for_it(name):
+def test_listed_test_calls_the_function(name):
     _, test, asks = rows()[name]
     assert asks in (ROOT / "tests" / "interpose" / "torch" / test).read_text()
 
@@ -112,7 +112,7 @@ def answers(tmp_path_factory):
     return torchs.printed(), ours.printed()
 
 
-def test_the_interface_answers_as_torchs_own(answers):
+def test_interface_answers_as_torchs_own(answers):
     torchs, ours = answers
     assert ours.pop("getBaseAllocation") == "yes" and torchs.pop("getBaseAllocation") == "refused"
     assert (
@@ -161,5 +161,5 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("script", [COPY_ON_WRITE, SENT], ids=["copy on write", "sent to a process"])
-def test_what_torch_does_with_it(script, tmp_path):
+def test_torch_calls_of_the_interface_work(script, tmp_path):
     on_card(script, tmp_path)

@@ -82,7 +82,7 @@ print(json.dumps(answers))
 
 
 @pytest.mark.parametrize("switched", ["True", "False"])
-def test_a_capture_uses_memory_again_when_torch_does(switched, tmp_path):
+def test_capture_reuses_memory_when_torch_does(switched, tmp_path):
     torchs, ours = (
         on_card(
             PROGRAM,
@@ -129,6 +129,6 @@ assert places() == 1
 
 
 @pytest.mark.parametrize("allocator", ["native", "memtrace"])
-def test_the_setting_may_change_between_captures(allocator, tmp_path):
+def test_capture_reuse_setting_may_change_between_captures(allocator, tmp_path):
     run = on_card(SWITCHED_LATER, tmp_path, options=("--allocator", allocator))
     assert "changes nothing" not in run.err

@@ -71,7 +71,7 @@ print(json.dumps(answers))
 """
 
 
-def test_storage_at_an_address_is_served_as_torch_serves_it(tmp_path):
+def test_storage_at_an_address_is_served_as_by_torch(tmp_path):
     torchs, ours = (
         on_card(PROGRAM, tmp_path, card="4GiB", options=("--allocator", allocator)).printed()
         for allocator in ("native", "memtrace")
@@ -92,6 +92,6 @@ assert stats["requested_bytes.all.peak"] == 8 << 20
 """
 
 
-def test_it_is_in_the_trace_as_any_other(tmp_path):
+def test_storage_at_an_address_is_recorded(tmp_path):
     stats = on_card(RECORDED, tmp_path).stats()
     assert stats["devices"][0]["allocated"] == 4 << 20, stats

@@ -52,5 +52,5 @@ def check_every_failing_call_by_a_plan(error, how_often, folder):
 
 
 @pytest.mark.parametrize(("error", "how_often"), [("2", "once"), ("999", "for-ever")])
-def test_every_failing_driver_call_of_a_training(error, how_often, tmp_path):
+def test_every_failing_driver_call_of_a_training_is_handled(error, how_often, tmp_path):
     check_every_failing_call(error, how_often, tmp_path)

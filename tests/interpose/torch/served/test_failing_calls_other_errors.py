@@ -11,16 +11,16 @@ OTHERS = [("2", "for-ever"), ("999", "once"), *itertools.product(["1", "4", "700
 
 
 @pytest.mark.parametrize(("error", "how_often"), OTHERS)
-def test_every_failing_driver_call_of_a_training_with_another_error(error, how_often, tmp_path):
+def test_every_driver_call_failing_with_another_error_is_handled(error, how_often, tmp_path):
     check_every_failing_call(error, how_often, tmp_path)
 
 
 @pytest.mark.parametrize("error", ["2", "999"])
 @pytest.mark.parametrize("how_often", ["once", "for-ever"])
-def test_every_failing_driver_call_of_a_training_on_a_lazy_card(error, how_often, tmp_path):
+def test_every_failing_driver_call_on_a_lazy_card_is_handled(error, how_often, tmp_path):
     check_every_failing_call(error, how_often, tmp_path, "--events", "lazy")
 
 
 @pytest.mark.parametrize(("error", "how_often"), itertools.product(["2", "999"], ["once", "for-ever"]))
-def test_every_failing_driver_call_of_a_planned_training(error, how_often, tmp_path):
+def test_every_failing_driver_call_of_a_planned_training_is_handled(error, how_often, tmp_path):
     check_every_failing_call_by_a_plan(error, how_often, tmp_path)

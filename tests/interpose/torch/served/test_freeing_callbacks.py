@@ -52,18 +52,18 @@ def ours(tmp_path_factory):
     return answers_of("memtrace", tmp_path_factory.mktemp("ours"))
 
 
-def test_what_a_callback_gives_up_lets_the_request_succeed(ours):
+def test_memory_freed_by_a_callback_lets_the_request_succeed(ours):
     assert ours["a request that what was given up lets succeed"] == [True, ["gave up"]]
     assert ours["in use"] == 1000
 
 
-def test_the_callback_is_asked_before_out_of_memory_is_told(ours):
+def test_callback_runs_before_out_of_memory_is_reported(ours):
     assert ours["a request that fails all the same"] == [False, ["gave up", "out of memory"]]
 
 
-def test_a_request_that_a_cached_block_serves_asks_nobody(ours):
+def test_request_served_from_the_cache_calls_no_callback(ours):
     assert ours["a request that a cached block serves"] == [True, True]
 
 
-def test_torchs_own_allocator_does_the_same(ours, tmp_path):
+def test_torchs_own_allocator_calls_callbacks_alike(ours, tmp_path):
     assert answers_of("native", tmp_path) == ours

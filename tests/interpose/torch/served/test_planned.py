@@ -30,7 +30,7 @@ def use_of(finished):
     return placed, all_of_them - placed
 
 
-def test_the_steps_are_found(recorded):
+def test_plan_finds_the_steps(recorded):
     _, plan, said = recorded
     (stream,) = said["streams"]
     assert stream["step"] > 20
@@ -40,7 +40,7 @@ def test_the_steps_are_found(recorded):
     assert plan.read_text().startswith("memtrace-plan 1\n")
 
 
-def test_all_goes_where_the_plan_has_it(recorded, tmp_path):
+def test_all_blocks_are_placed_as_planned(recorded, tmp_path):
     unplanned, plan, _ = recorded
     finished = on_card(TRAINING, tmp_path, options=("--plan", str(plan)))
     printed, before = finished.printed(), unplanned.printed()
@@ -52,20 +52,20 @@ def test_all_goes_where_the_plan_has_it(recorded, tmp_path):
     assert "memtrace: " not in finished.err.replace("memtrace: wrote", "")
 
 
-def test_longer_run_goes_on_with_the_cycle(recorded, tmp_path):
+def test_longer_run_repeats_the_cycle(recorded, tmp_path):
     _, plan, _ = recorded
     finished = on_card(TRAINING, tmp_path, "--steps", "20", MEMTRACE_PLAN=str(plan))
     assert use_of(finished)[1] == 0
 
 
-def test_evaluations_between_the_steps_cost_themselves(recorded, tmp_path):
+def test_evaluations_between_steps_miss_only_themselves(recorded, tmp_path):
     _, plan, _ = recorded
     finished = on_card(TRAINING, tmp_path, "--steps", "12", "--evaluate-every", "4", MEMTRACE_PLAN=str(plan))
     # Three evaluations of three batches: the batch and the outputs of the seven layers.
     assert use_of(finished)[1] == 3 * 3 * 8
 
 
-def test_plan_of_another_model_harms_nothing(recorded, tmp_path):
+def test_plan_of_another_model_is_harmless(recorded, tmp_path):
     _, plan, _ = recorded
     other = ("--extra-layer", "--steps", "6")
     plain, planned = tmp_path / "plain", tmp_path / "planned"
@@ -79,7 +79,7 @@ def test_plan_of_another_model_harms_nothing(recorded, tmp_path):
     }
 
 
-def test_run_that_ran_out_of_memory_fits_by_the_plan_of_its_own_trace(tmp_path):
+def test_failed_run_fits_with_the_plan_of_its_own_trace(tmp_path):
     """The program needs 570 MiB without a plan, and 548 by a plan of its whole run; less with torch 2.15."""
     training = ("--width", "384", "--layers", "12", "--random-batches", "--steps", "12")
     plan = tmp_path / "run.plan"
@@ -112,7 +112,7 @@ def test_run_that_ran_out_of_memory_fits_by_the_plan_of_its_own_trace(tmp_path):
         ("", "line 1: not a plan that memtrace plan wrote"),
     ],
 )
-def test_plan_that_cannot_be_used_is_said_once_and_the_run_goes_on(tmp_path, text, why):
+def test_unusable_plan_is_reported_once_and_the_run_continues(tmp_path, text, why):
     plan = tmp_path / "broken.plan"
     plan.write_text(text)
     finished = on_card(TRAINING, tmp_path, "--steps", "2", MEMTRACE_PLAN=str(plan))

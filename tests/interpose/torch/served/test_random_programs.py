@@ -17,7 +17,7 @@ def run(folder, *arguments):
 
 
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
-def test_memory_is_never_taken_from_work_that_is_not_done(tmp_path, seed):
+def test_memory_of_unfinished_work_is_not_reclaimed(tmp_path, seed):
     done = run(tmp_path, seed, "6000")
     assert done["faults"] == []
     # All cases occurred: sharing, shortage, memory that moved.
@@ -28,5 +28,5 @@ def test_memory_is_never_taken_from_work_that_is_not_done(tmp_path, seed):
     assert done["requested"] >= done["live"]
 
 
-def test_a_program_that_records_no_streams_is_found_out(tmp_path):
+def test_program_without_record_stream_causes_faults(tmp_path):
     assert run(tmp_path, "1", "6000", "careless")["faults"] != []

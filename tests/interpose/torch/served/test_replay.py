@@ -58,7 +58,7 @@ def assert_as_recorded(devices: list[JsonObject], told: list[dict[str, int]], le
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
-def test_every_block_goes_where_torch_put_it(tmp_path: Path, settings: str, seed: int) -> None:
+def test_replay_places_every_block_as_recorded(tmp_path: Path, settings: str, seed: int) -> None:
     card = ("2GiB", "3GiB", "2x2GiB")[seed % 3]
     finished = play(tmp_path, seed, settings, card, "lazy", "empty_cache", "fraction", "pools")
     told = finished.printed()
@@ -68,7 +68,7 @@ def test_every_block_goes_where_torch_put_it(tmp_path: Path, settings: str, seed
 
 @pytest.mark.parametrize("pools", [pytest.param("pools", marks=pytest.mark.slow), "no pools"])
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_every_block_of_torchs_own_snapshot_goes_where_torch_put_it(tmp_path: Path, settings: str, pools: str) -> None:
+def test_replay_of_torchs_snapshot_places_every_block_as_recorded(tmp_path: Path, settings: str, pools: str) -> None:
     finished = play(tmp_path, 5, settings, "2GiB", "lazy", "empty_cache", pools)
     devices = replay(tmp_path / "snapshot.pickle", policy_of(settings))["devices"]
     # A snapshot does not tell the pool of a segment that is gone: 0.97 in the worst of 16 programs (docs/replay.md).
@@ -77,7 +77,7 @@ def test_every_block_of_torchs_own_snapshot_goes_where_torch_put_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_another_policy_and_card_are_what_torch_does_there(tmp_path: Path, seed: int) -> None:
+def test_replay_with_another_policy_and_card_agrees_with_torch(tmp_path: Path, seed: int) -> None:
     runs = {
         (card, settings): play(tmp_path / f"{card}{settings}", seed, settings, card, "eager")
         for card in ("24GiB", "2GiB")
@@ -91,7 +91,7 @@ def test_another_policy_and_card_are_what_torch_does_there(tmp_path: Path, seed:
             assert {key: said[key] for key in told} == told, (recorded, card, settings)
 
 
-def test_the_smallest_card_is_where_torch_just_manages(tmp_path: Path) -> None:
+def test_smallest_card_is_the_smallest_that_torch_completes_on(tmp_path: Path) -> None:
     room = play(tmp_path / "room", 7, "", "24GiB,context=0MiB", "eager")
     smallest = replay(room.trace, "torch-native")["smallest_card"] >> 20
     just = play(tmp_path / "just", 7, "", f"{smallest}MiB,context=0MiB", "eager")
@@ -101,7 +101,7 @@ def test_the_smallest_card_is_where_torch_just_manages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", COMPLETE)
-def test_every_block_of_a_strangers_snapshot_goes_where_torch_put_it(name: str) -> None:
+def test_replay_of_published_snapshots_places_every_block_as_recorded(name: str) -> None:
     path = CORPUS / "snapshots" / name
     if not path.exists():
         pytest.skip(f"no {path} (set MEMTRACE_CORPUS)")
@@ -112,7 +112,7 @@ def test_every_block_of_a_strangers_snapshot_goes_where_torch_put_it(name: str) 
 
 
 @pytest.mark.parametrize("settings", ["", EXPANDABLE])
-def test_every_block_of_captured_graphs_goes_where_torch_put_it(tmp_path: Path, settings: str) -> None:
+def test_replay_of_captured_graphs_places_every_block_as_recorded(tmp_path: Path, settings: str) -> None:
     options = ("--allocator", "native", "--events", "lazy")
     program = PROGRAM.with_name("replayed_graphs.py")
     finished = on_card(program, tmp_path, options=options, PYTORCH_CUDA_ALLOC_CONF=settings)

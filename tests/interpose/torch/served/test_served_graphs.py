@@ -49,18 +49,18 @@ def names(report: JsonObject) -> list[str]:
     return [row["name"] for row in report["remedies"]]
 
 
-def test_what_graphs_capture_is_not_to_be_let_go_but_to_share_a_pool(tmp_path: Path) -> None:
+def test_captured_graphs_are_to_share_a_pool(tmp_path: Path) -> None:
     report = failed(CAPTURED.format("", SIZES), tmp_path, "500MiB")
     assert "do not keep" not in names(report)
     assert names(report)[0] == "one pool for all graphs", names(report)
 
 
-def test_with_one_pool_the_graphs_fit(tmp_path: Path) -> None:
+def test_graphs_fit_with_one_pool(tmp_path: Path) -> None:
     script = CAPTURED.format("pool = graph.pool()", SIZES[::-1])
     on_card(script, tmp_path, card="500MiB,context=100MiB", options=("--allocator", "native"))
 
 
-def test_a_tensor_larger_than_the_card_stays_on_the_host_and_goes_there_in_parts(tmp_path: Path) -> None:
+def test_oversized_tensor_is_to_be_moved_in_parts(tmp_path: Path) -> None:
     report = failed(VIDEO.format(WHOLE), tmp_path, "240MiB")
     row = report["remedies"][0]
     assert row["name"] == "parts from the host" and row["change"].startswith("train.py:7: keep it on the host")

@@ -19,7 +19,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_step_of_fixed_shapes_maps_and_awaits_nothing_after_the_third(tmp_path, command):
+def test_fixed_step_maps_and_waits_for_nothing_after_the_third(tmp_path, command):
     script, *arguments = command.split()
     finished = on_card(COUNTED, tmp_path, str(SCENARIOS / script), *arguments, card="80GiB")
     steps = finished.printed()

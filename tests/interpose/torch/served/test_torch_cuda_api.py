@@ -128,12 +128,12 @@ assert torch.cuda.memory_allocated() == 0
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_works_as_with_the_stock_allocator(name, tmp_path):
+def test_cuda_api_works_as_with_the_stock_allocator(name, tmp_path):
     on_card("import torch\n" + WORKS[name], tmp_path)
 
 
 @pytest.mark.parametrize("expandable", ["True", "False"])
-def test_torchs_own_allocator_asks_nvml_and_gets_the_cards_answer(expandable, tmp_path):
+def test_torchs_allocator_gets_the_cards_answer_from_nvml(expandable, tmp_path):
     script = """
 import torch
 kept = torch.empty(100 << 20, dtype=torch.uint8, device="cuda")
@@ -149,7 +149,7 @@ except torch.OutOfMemoryError as error:
     assert run.out.strip() == "out of memory"
 
 
-def test_caching_is_off_if_the_environment_says_so(tmp_path):
+def test_caching_can_be_disabled_by_the_environment(tmp_path):
     script = """
 import torch
 a = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
@@ -158,7 +158,7 @@ assert torch.cuda.memory_allocated() == 0 and torch.cuda.memory_reserved() == 0
     on_card(script, tmp_path, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
 
 
-def test_the_environment_sets_the_fraction(tmp_path):
+def test_environment_sets_the_memory_fraction(tmp_path):
     script = """
 import torch
 torch.cuda.init()
@@ -172,7 +172,7 @@ except torch.OutOfMemoryError as error:
     on_card(script, tmp_path, PYTORCH_CUDA_ALLOC_CONF="per_process_memory_fraction:0.5")
 
 
-def test_settings_keep_their_meaning_or_are_named_once(tmp_path):
+def test_settings_work_or_are_named_once(tmp_path):
     script = """
 import torch
 a = torch.empty(1200 << 10, dtype=torch.uint8, device="cuda")
@@ -186,7 +186,7 @@ torch.cuda.memory._set_allocator_settings("expandable_segments:True")
     assert len(said) == 1 and "max_split_size_mb, expandable_segments:False changes" in said[0], run.err
 
 
-def test_a_card_reads_anothers_memory(tmp_path):
+def test_card_can_read_anothers_memory(tmp_path):
     script = """
 import torch
 before = torch.arange(8, device="cuda:0")
@@ -222,7 +222,7 @@ print(json.dumps(seen))
 
 
 @pytest.mark.skipif(TORCH < (2, 12), reason="torch has throw_on_cudamalloc_oom since 2.12")
-def test_what_is_beyond_the_fraction_is_rejected_if_the_program_wants_it_so(tmp_path):
+def test_requests_beyond_the_fraction_are_rejected_on_request(tmp_path):
     torchs, ours = (
         on_card(REJECTED, tmp_path, options=("--allocator", name)).printed() for name in ("native", "memtrace")
     )

@@ -96,7 +96,7 @@ with open("dump.pickle", "rb") as file:
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_history(name, tmp_path, monkeypatch):
+def test_history_functions_work(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     on_card(START + WORKS[name], tmp_path)
 
@@ -116,13 +116,13 @@ print(memory.memory_stats()["max_split_size"])
 """
 
 
-def test_an_observed_allocators_history_has_only_what_the_program_asked_for(tmp_path, monkeypatch):
+def test_history_of_an_observed_allocator_is_the_programs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert on_card(START + OBSERVED, tmp_path, options=("--allocator", "native")).printed() == -1
 
 
 @pytest.mark.parametrize("allocator", ["memtrace", "native"])
-def test_expanding_segments_are_not_said_to_be_impossible(allocator, tmp_path, monkeypatch):
+def test_expandable_segments_cause_no_warning(allocator, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
     program = (

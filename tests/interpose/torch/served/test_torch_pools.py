@@ -140,7 +140,7 @@ EXACT = ("a_graphs_memory_is_its_own", "use_count", "statistics_by_pool")
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_pool(name, tmp_path):
+def test_pool_functions_work(name, tmp_path):
     on_card(MIB + WORKS[name], tmp_path, card=SMALL_CARD if name in EXACT else "24GiB")
 
 
@@ -158,7 +158,7 @@ except torch.OutOfMemoryError as error:
 """
 
 
-def test_an_out_of_memory_says_what_graphs_hold_as_torch_does(tmp_path):
+def test_out_of_memory_reports_graph_memory_as_torch_does(tmp_path):
     for allocator in ("native", "memtrace"):
         run = on_card(
             FULL_BESIDE_A_GRAPH.replace("ASKED", "30000"),
@@ -173,7 +173,7 @@ def test_an_out_of_memory_says_what_graphs_hold_as_torch_does(tmp_path):
         ), said
 
 
-def test_what_only_graphs_can_use_is_an_entry_of_its_own(tmp_path):
+def test_memory_of_private_pools_is_a_separate_entry(tmp_path):
     run = on_card(FULL_BESIDE_A_GRAPH.replace("ASKED", "2900"), tmp_path, card=SMALL_CARD)
     assert "which is mostly free; 512.00 MiB lie free in private pools; 2.83 GiB were asked for" in run.out
     report = run.report()

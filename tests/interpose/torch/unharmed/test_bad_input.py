@@ -32,7 +32,7 @@ print("served by", torch.cuda.get_allocator_backend())
 """
 
 
-def test_everything_that_cannot_be_is_answered_as_torch_answers_it(tmp_path):
+def test_invalid_calls_are_answered_as_by_torch(tmp_path):
     torchs, ours = (
         on_card(ASKS, tmp_path, options=("--allocator", allocator)).printed() for allocator in ("native", "memtrace")
     )
@@ -45,7 +45,7 @@ def test_everything_that_cannot_be_is_answered_as_torch_answers_it(tmp_path):
 
 
 @pytest.mark.parametrize("settings", ["nonsense:1", "max_split_size_mb"])
-def test_wrong_settings_in_the_environment_end_a_program_as_torch_ends_it(settings, tmp_path):
+def test_invalid_settings_end_a_program_as_with_torch(settings, tmp_path):
     ends = []
     for allocator in ("native", "memtrace"):
         run = on_card(USES, tmp_path, options=("--allocator", allocator), expect=None, PYTORCH_CUDA_ALLOC_CONF=settings)
@@ -54,14 +54,14 @@ def test_wrong_settings_in_the_environment_end_a_program_as_torch_ends_it(settin
     assert ends[0] == ends[1] and ends[0][0] != 0, ends
 
 
-def test_another_backend_in_the_environment_is_ours_and_said_once(tmp_path):
+def test_other_backend_setting_is_ignored_and_reported_once(tmp_path):
     run = on_card(USES, tmp_path, PYTORCH_CUDA_ALLOC_CONF="backend:cudaMallocAsync,expandable_segments:True")
     assert run.out.strip() == "served by native"
     assert run.err.count("backend:cudaMallocAsync changes nothing") == 1, run.err
     assert run.stats()["devices"][0]["allocated"] == 512
 
 
-def test_a_stream_that_the_program_destroyed_harms_nothing(tmp_path):
+def test_destroyed_stream_is_harmless(tmp_path):
     # With torch's own allocator the process ends here, because its deleter throws.
     script = """
 import torch
@@ -132,7 +132,7 @@ print(4 << 20)
 
 
 @pytest.mark.parametrize("what", AT_THE_END)
-def test_a_program_ends_well_whatever_it_still_holds(what, tmp_path):
+def test_program_exits_cleanly_with_live_tensors(what, tmp_path):
     run = on_card("import atexit, sys, threading, time\nimport torch\n" + AT_THE_END[what], tmp_path)
     assert run.out.strip() == str(4 << 20)
     assert "Error" not in run.err and "terminate" not in run.err, run.err
@@ -176,7 +176,7 @@ print("the parent has", torch.zeros(3, device="cuda").nbytes)
 """
 
 
-def test_a_forked_child_is_answered_and_the_parent_goes_on(tmp_path):
+def test_forked_child_is_answered_and_the_parent_continues(tmp_path):
     torchs, ours = (on_card(FORKS, tmp_path, options=("--allocator", name)).out for name in ("native", "memtrace"))
     # torch's own allocator records an event when such a tensor is freed, which fails in a child and ends it
     assert "frees the parent's tensor: ends with -6" in torchs and "ends with -6" not in ours
@@ -220,6 +220,6 @@ print(torch.empty(0, device="cuda").data_ptr(), torch.ones(3, device="cuda").nby
 """
 
 
-def test_the_pluggable_allocators_functions_survive_wrong_arguments(tmp_path):
+def test_pluggable_functions_survive_invalid_arguments(tmp_path):
     done = on_its_own(PLUGGABLE, tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, "0 12"), done.stderr

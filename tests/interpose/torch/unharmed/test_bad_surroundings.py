@@ -44,14 +44,14 @@ def fake_torch(folder, version, cuda, hip=None):
         ("2.11.0+cpu", None, "torch 2.11.0+cpu was built without CUDA; install torch"),
     ],
 )
-def test_a_torch_the_card_cannot_serve_ends_the_run_with_one_sentence(tmp_path, version, cuda, sentence):
+def test_torch_without_card_support_ends_the_run_with_one_sentence(tmp_path, version, cuda, sentence):
     places = fake_torch(tmp_path, version, cuda)
     run = on_card(tmp_path / "train.py", tmp_path, expect=5, PYTHONPATH=places)
     assert sentence in run.err and "Traceback" not in run.err
 
 
 @pytest.mark.parametrize(("cuda", "own", "other"), [("12.8", "12", "13"), ("13.0", "13", "12")])
-def test_the_card_is_that_of_the_cuda_that_torch_was_built_for(tmp_path, cuda, own, other):
+def test_card_matches_the_cuda_of_torch(tmp_path, cuda, own, other):
     if not (Path(inject_folder()).parent / "lib" / "simulated_card" / f"libcudart.so.{own}").exists():
         pytest.skip(f"this installation was built without the headers of CUDA {own}")
     places = fake_torch(tmp_path, "2.99.0", cuda)
@@ -76,7 +76,7 @@ def test_the_card_is_that_of_the_cuda_that_torch_was_built_for(tmp_path, cuda, o
         ),
     ],
 )
-def test_a_torch_we_do_not_know_runs_unrecorded(tmp_path, version, cuda, hip, sentence):
+def test_unknown_torch_runs_unrecorded(tmp_path, version, cuda, hip, sentence):
     places = fake_torch(tmp_path, version, cuda, hip)
     done = subprocess.run(
         [str(MEMTRACE), "run", "--", sys.executable, str(tmp_path / "train.py")],
@@ -91,7 +91,7 @@ def test_a_torch_we_do_not_know_runs_unrecorded(tmp_path, version, cuda, hip, se
     assert sentence in done.stderr
 
 
-def test_another_cuda_in_ld_library_path_does_not_take_the_cards_place(tmp_path):
+def test_cuda_in_ld_library_path_does_not_replace_the_card(tmp_path):
     other = tmp_path / "cuda" / "lib64"
     other.mkdir(parents=True)
     for library in ("libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libcublas.so.13", "libcudnn.so.9"):
@@ -108,7 +108,7 @@ torch.empty(900 << 20, dtype=torch.uint8, device="cuda")
 """
 
 
-def test_a_torch_without_a_shim_dumps_its_own_history_which_report_explains(tmp_path):
+def test_torch_without_a_shim_dumps_a_history_for_report(tmp_path):
     package = tmp_path / "memtrace"
     shutil.copytree(os.path.dirname(inject_folder()), package, ignore=shutil.ignore_patterns("torch-*", ".debug"))
     (tmp_path / "train.py").write_text(TOO_LARGE)
@@ -129,7 +129,7 @@ def test_a_torch_without_a_shim_dumps_its_own_history_which_report_explains(tmp_
     assert report["peak"]["bytes"] == 200 << 20
 
 
-def test_a_trace_that_cannot_be_written_is_said_once_and_the_program_goes_on(tmp_path):
+def test_unwritable_trace_is_reported_once_and_the_program_continues(tmp_path):
     (tmp_path / "train.py").write_text(ALLOCATES)
     done = subprocess.run(
         [sys.executable, str(tmp_path / "train.py")],
@@ -155,7 +155,7 @@ def inject_folder():
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="a full disk is a small tmpfs, and mounting one needs root")
-def test_a_full_disk_stops_the_recording_and_not_the_job(tmp_path):
+def test_full_disk_stops_only_the_recording(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(disk)], check=False, timeout=30)
@@ -175,13 +175,13 @@ print("done")
         subprocess.run(["umount", str(disk)], check=False, timeout=30)
 
 
-def test_memtrace_0_switches_everything_off(tmp_path):
+def test_memtrace_0_disables_everything(tmp_path):
     script = "import sys, os\nprint('memtrace._core' in sys.modules)"
     run = on_card(script, tmp_path, MEMTRACE="0")
     assert run.out.strip() == "False" and not run.trace.exists()
 
 
-def test_a_trace_of_a_killed_process_is_readable(tmp_path):
+def test_trace_of_a_killed_process_is_readable(tmp_path):
     script = """
 import torch
 while True:
@@ -210,7 +210,7 @@ while True:
         assert json.loads(read.out)["devices"][0]["reserved"] > 0
 
 
-def test_workers_forked_before_cuda_write_no_trace_and_break_nothing(tmp_path):
+def test_workers_forked_before_cuda_write_no_trace(tmp_path):
     script = """
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -226,7 +226,7 @@ print(len(kept))
     assert [p.name for p in tmp_path.glob("*.trace*")] == ["run.trace"]
 
 
-def test_the_second_process_of_a_run_writes_beside_the_first(tmp_path):
+def test_second_process_of_a_run_writes_its_own_trace(tmp_path):
     script = """
 import os, subprocess, sys
 import torch

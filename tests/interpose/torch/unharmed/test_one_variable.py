@@ -40,7 +40,7 @@ def facts(folder):
     return json.loads(told.stdout)["run"]
 
 
-def test_a_card_in_the_variable_is_the_card_of_the_program(tmp_path):
+def test_card_in_the_variable_is_used(tmp_path):
     done = python(tmp_path, TOO_LARGE, MEMTRACE="1GiB")
     assert done.returncode == 0, done.stderr
     assert "CUDA out of memory" in done.stdout and "memtrace report" in done.stdout
@@ -57,14 +57,14 @@ def test_observe_leaves_torchs_allocator_and_explains_its_error(tmp_path):
     assert facts(tmp_path)["allocator"] == "native"
 
 
-def test_an_error_of_a_program_that_memtrace_does_not_serve_keeps_its_text(tmp_path):
+def test_out_of_memory_errors_of_the_program_keep_their_text(tmp_path):
     script = 'import torch\nprint(repr(torch.OutOfMemoryError("mine")), repr(torch.OutOfMemoryError("a", 1)))'
     done = python(tmp_path, script, MEMTRACE="observe", MEMTRACE_CARD="1GiB")
     assert done.stdout.strip() == "OutOfMemoryError('mine') OutOfMemoryError('a', 1)"
 
 
 @pytest.mark.parametrize("value", [None, "", "0"])
-def test_without_the_variable_nothing_of_memtrace_is_loaded(tmp_path, value):
+def test_memtrace_is_not_loaded_without_the_variable(tmp_path, value):
     script = (
         "import sys\nprint([name for name in [*sys.modules, *sys.path] if 'memtrace' in name and 'pytest' not in name])"
     )
@@ -72,17 +72,17 @@ def test_without_the_variable_nothing_of_memtrace_is_loaded(tmp_path, value):
     assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_a_value_that_is_no_card_is_refused_before_torch_is_imported(tmp_path):
+def test_invalid_value_is_rejected_before_torch_is_imported(tmp_path):
     done = python(tmp_path, "import torch\nprint('imported')", MEMTRACE="plenty")
     assert done.returncode == 5 and "imported" not in done.stdout
     assert "plenty" in done.stderr and "observe" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_a_program_without_torch_is_left_alone(tmp_path):
+def test_program_without_torch_is_unaffected(tmp_path):
     done = python(tmp_path, "print('done')", MEMTRACE="1")
     assert done.stdout == "done\n" and not done.stderr
 
 
-def test_it_works_in_an_isolated_interpreter_too(tmp_path):
+def test_variable_works_in_an_isolated_interpreter(tmp_path):
     done = python(tmp_path, TOO_LARGE, "-I", MEMTRACE="1GiB")
     assert "memtrace report" in done.stdout, done.stderr

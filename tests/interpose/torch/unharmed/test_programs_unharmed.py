@@ -169,13 +169,13 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_runs_as_without_us(tmp_path, name):
+def test_program_runs_as_without_memtrace(tmp_path, name):
     run = on_card("import torch\n" + textwrap.dedent(PROGRAMS[name]) + "\nprint('done')\n", tmp_path, card="1GiB")
     assert run.out.endswith("done\n")
     assert "memtrace: could not" not in run.err
 
 
-def test_asking_whether_torch_is_installed_does_not_switch_us_off(tmp_path):
+def test_find_spec_of_torch_does_not_disable_memtrace(tmp_path):
     script = """
 import importlib.util
 assert importlib.util.find_spec("torch") is not None   # as transformers and accelerate do
@@ -185,13 +185,13 @@ kept = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
     assert on_card(script, tmp_path, card="1GiB").report()["peak"]["bytes"] == 1 << 20
 
 
-def test_the_users_own_sitecustomize_is_the_one_that_is_imported(tmp_path):
+def test_users_sitecustomize_is_imported(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("answer = 42\n")
     run = on_card("import sitecustomize\nprint(sitecustomize.answer)\n", tmp_path, PYTHONPATH=str(tmp_path))
     assert run.out == "42\n"
 
 
-def test_recomputed_modules_keep_their_whole_path(tmp_path):
+def test_recomputed_modules_keep_their_full_path(tmp_path):
     script = """
 import torch
 from torch.utils.checkpoint import checkpoint
@@ -224,7 +224,7 @@ print(torch.cuda.memory_stats()["requested_bytes.all.current"])
 """
 
 
-def test_observing_may_begin_in_the_middle(tmp_path):
+def test_observing_may_begin_during_the_run(tmp_path):
     trace = tmp_path / "run.trace"
     done = subprocess.run(
         [sys.executable, "-c", LATE],
@@ -242,7 +242,7 @@ def test_observing_may_begin_in_the_middle(tmp_path):
 
 
 @pytest.mark.parametrize("first", ["torch.cuda.memory._record_memory_history()", "torch.cuda.init()"])
-def test_torchs_own_history_stays_the_programs(tmp_path, first):
+def test_torchs_history_stays_under_program_control(tmp_path, first):
     """The program may ask for it before CUDA's start, which is when observing begins, or after."""
     script = f"""
 import torch
@@ -257,7 +257,7 @@ print(len([entry for entry in entries if entry["action"] == "alloc" and entry["f
     assert run.report()["peak"]["bytes"] == 5 << 20
 
 
-def test_an_allocator_that_cannot_be_observed_is_left_alone(tmp_path):
+def test_unobservable_allocator_is_unaffected(tmp_path):
     script = "import torch\ntorch.zeros(1, device='cuda')\nprint('done')\n"
     run = on_card(
         script,

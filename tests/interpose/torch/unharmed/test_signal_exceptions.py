@@ -18,10 +18,10 @@ def counts(tmp_path_factory):
     return finished.printed()
 
 
-def test_an_exception_arrives_wherever_it_strikes(counts):
+def test_exception_from_a_signal_reaches_the_program(counts):
     lost = {work: struck - arrived for work, (struck, arrived) in counts.items() if struck != arrived}
     assert lost == {}
 
 
-def test_every_part_was_struck(counts):
+def test_signals_hit_every_part(counts):
     assert min(struck for struck, _ in counts.values()) > 5

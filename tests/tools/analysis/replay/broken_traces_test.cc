@@ -65,7 +65,7 @@ class BrokenTracesTest : public testing::TestWithParam<int> {
   ListedEvents events_;
 };
 
-TEST_P(BrokenTracesTest, EndWithAnAnswer) {
+TEST_P(BrokenTracesTest, AreReplayedToTheEnd) {
   random_.seed(static_cast<unsigned>(GetParam()));
   events_.Map(DeviceAddress{1_GiB}, 20_MiB).Allocate(DeviceAddress{1_GiB}, 1_MiB);
   for (int i = 0; i < 400; ++i) AddEvent();

@@ -103,7 +103,7 @@ class RealRecordingTest : public testing::TestWithParam<const char*> {
 // The parameter is a program whose segments do not expand.
 class NativeRecordingTest : public RealRecordingTest {};
 
-TEST_P(NativeRecordingTest, EveryFreeBlockThatTorchTookIsTheBestFit) {
+TEST_P(NativeRecordingTest, EveryReusedBlockIsTheBestFit) {
   FollowedRecording followed;
   snapshot_->ForEach([&](const trace::Event& event) { followed.See(event); });
   EXPECT_GT(followed.allocations(), 500U);
@@ -111,7 +111,7 @@ TEST_P(NativeRecordingTest, EveryFreeBlockThatTorchTookIsTheBestFit) {
   EXPECT_GT(followed.segments(), 10U);
 }
 
-TEST_P(RealRecordingTest, TheReplayPutsEveryBlockWhereItWas) {
+TEST_P(RealRecordingTest, ReplayPlacesEveryBlockAsRecorded) {
   const RecordedRun run = RecordedRun::Of(*snapshot_, "native", "");
   EXPECT_EQ(run.policy, expands() ? PolicyKind::kTorchExpandable : PolicyKind::kTorchNative);
   uint64_t allocations = 0;

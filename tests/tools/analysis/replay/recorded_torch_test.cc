@@ -45,7 +45,7 @@ class RecordedExpandableTest : public RecordedTorchTest {
   RecordedExpandableTest() : RecordedTorchTest("expandable_segments:True") {}
 };
 
-TEST_F(RecordedTorchTest, TheDriverAnswersWhatItAnsweredThen) {
+TEST_F(RecordedTorchTest, DriverReturnsTheRecordedAddresses) {
   Note(kB, 20_MiB);
   Note(kA, 30_MiB);
   EXPECT_EQ(Allocate(30_MiB), kA);
@@ -53,7 +53,7 @@ TEST_F(RecordedTorchTest, TheDriverAnswersWhatItAnsweredThen) {
   EXPECT_TRUE(torch_.segments().is_settled());
 }
 
-TEST_F(RecordedTorchTest, ItIsKnownWhetherTheDriverWouldBeAsked) {
+TEST_F(RecordedTorchTest, HasFreePredictsDriverCalls) {
   Note(kA, 20_MiB);
   EXPECT_FALSE(torch_.HasFree(Of(2_MiB)));
   Allocate(2_MiB);
@@ -63,7 +63,7 @@ TEST_F(RecordedTorchTest, ItIsKnownWhetherTheDriverWouldBeAsked) {
   EXPECT_FALSE(torch_.CanGrow(Of(2_MiB))) << "its segments do not expand";
 }
 
-TEST_F(RecordedExpandableTest, APoolWithAReservationCanGrow) {
+TEST_F(RecordedExpandableTest, PoolWithAReservationCanGrow) {
   EXPECT_FALSE(torch_.CanGrow(Of(2_MiB)));
   Note(kA, 20_MiB);
   Allocate(5_MiB);
@@ -73,7 +73,7 @@ TEST_F(RecordedExpandableTest, APoolWithAReservationCanGrow) {
   EXPECT_FALSE(torch_.GrowsIntoMapped(Of(15_MiB + 1)));
 }
 
-TEST_F(RecordedTorchTest, ABlockIsPutWhereItWasRecordedIfThatIsFree) {
+TEST_F(RecordedTorchTest, BlockIsPlacedAsRecordedIfFree) {
   Note(kA, 20_MiB);
   Allocate(2_MiB);
   EXPECT_FALSE(torch_.AllocateAt(Of(2_MiB), kA));
@@ -87,7 +87,7 @@ TEST_F(RecordedTorchTest, ABlockIsPutWhereItWasRecordedIfThatIsFree) {
 
 // pytorch issue 189504: after release_cached_blocks torch calls the driver again, and does not look
 // at blocks that have become free meanwhile.
-TEST_F(RecordedTorchTest, AfterARefusalTheFreeBlocksAreNotLookedAt) {
+TEST_F(RecordedTorchTest, FreeBlocksAreIgnoredAfterAFailedCall) {
   Note(kA, 20_MiB);
   torch_.policy().Free(torch_.policy().Allocate(Of(5_MiB))->block);
   Note(kB, 20_MiB);
@@ -95,7 +95,7 @@ TEST_F(RecordedTorchTest, AfterARefusalTheFreeBlocksAreNotLookedAt) {
   EXPECT_FALSE(torch_.AllocateByGrowth(Of(TorchPolicy::kMostBytes + 1)));
 }
 
-TEST_F(RecordedTorchTest, WhatWasNotRecordedIsTakenAway) {
+TEST_F(RecordedTorchTest, UnrecordedSegmentsAreRemoved) {
   const auto placed = torch_.policy().Allocate(Of(2_MiB));
   ASSERT_TRUE(placed);
   EXPECT_FALSE(torch_.segments().is_settled());
@@ -105,7 +105,7 @@ TEST_F(RecordedTorchTest, WhatWasNotRecordedIsTakenAway) {
   EXPECT_TRUE(torch_.segments().is_settled());
 }
 
-TEST_F(RecordedTorchTest, WhatNobodyAskedForIsThereForItsStreamAndSize) {
+TEST_F(RecordedTorchTest, UnrequestedSegmentsAreAddedToTheirLane) {
   Note(kA, 20_MiB, kOther);
   Note(kB, 2_MiB);
   torch_.Settle(/*pool=*/3);
@@ -116,7 +116,7 @@ TEST_F(RecordedTorchTest, WhatNobodyAskedForIsThereForItsStreamAndSize) {
   EXPECT_TRUE(torch_.segments().is_settled()) << "what was added is no difference";
 }
 
-TEST_F(RecordedExpandableTest, WhatNobodyAskedForIsOfSmallBlocksIfItIsNoWholeLargeChunks) {
+TEST_F(RecordedExpandableTest, UnrequestedMemoryIsSmallUnlessItIsWholeLargeChunks) {
   Note(kA, 22_MiB, kOther);
   Note(kB, 40_MiB, kOther);
   torch_.Settle(/*pool=*/0);
@@ -125,7 +125,7 @@ TEST_F(RecordedExpandableTest, WhatNobodyAskedForIsOfSmallBlocksIfItIsNoWholeLar
   EXPECT_EQ(lanes.At(0, /*is_small=*/false, kOther).free.begin()->size, 40_MiB);
 }
 
-TEST_F(RecordedTorchTest, AMappingGoesToThePoolOfTheBlockInIt) {
+TEST_F(RecordedTorchTest, MappingBelongsToThePoolOfItsBlock) {
   Note(kA, 20_MiB);
   torch_.AddMappingOf(Of(2_MiB, /*pool=*/5), kB);
   EXPECT_THAT(Segments(), IsEmpty()) << "nothing was mapped there";
@@ -135,14 +135,14 @@ TEST_F(RecordedTorchTest, AMappingGoesToThePoolOfTheBlockInIt) {
 }
 
 // MemPool(no_split=True): a block is as large as the segment that was made for it.
-TEST_F(RecordedTorchTest, APoolWhoseFirstBlockFillsItsSegmentDoesNotSplit) {
+TEST_F(RecordedTorchTest, PoolWhoseFirstBlockFillsItsSegmentDoesNotSplit) {
   Note(kA, 20_MiB);
   torch_.LearnWhetherItSplits(Of(2_MiB, /*pool=*/5), AddressRange::Of(kA, 20_MiB));
   EXPECT_EQ(torch_.policy().Allocate(Of(2_MiB, /*pool=*/5))->size, 20_MiB);
   EXPECT_FALSE(torch_.HasFree(Of(2_MiB, /*pool=*/5)));
 }
 
-TEST_F(RecordedTorchTest, ABlockThatDoesNotFillItsSegmentOrFillsItAnywaySaysNothingOfItsPool) {
+TEST_F(RecordedTorchTest, OtherFirstBlocksDoNotStopAPoolFromSplitting) {
   Note(kA, 20_MiB);
   torch_.LearnWhetherItSplits(Of(20_MiB - 512, /*pool=*/5), AddressRange::Of(kA, 20_MiB));
   torch_.LearnWhetherItSplits(Of(2_MiB, /*pool=*/5), AddressRange::Of(kA, 4_MiB));

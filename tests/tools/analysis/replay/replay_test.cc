@@ -44,20 +44,20 @@ TEST_F(ReplayTest, SegmentsHaveTheirRecordedAddresses) {
   EXPECT_EQ(Placed(), "3 of 3 of 3");
 }
 
-TEST_F(ReplayTest, ABlockElsewhereIsCountedAndTheNextIsJudgedByItself) {
+TEST_F(ReplayTest, MisplacedBlockDoesNotAffectTheNext) {
   events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Allocate(kA + 4_MiB, 2_MiB);
   events_.Allocate(kA + 2_MiB, 2_MiB).Allocate(kA + 6_MiB, 2_MiB);
   EXPECT_EQ(Placed(), "3 of 4 of 4");
 }
 
-TEST_F(ReplayTest, MemoryThatNobodyAskedForIsThereAllTheSame) {
+TEST_F(ReplayTest, UnrequestedMemoryIsMappedAsRecorded) {
   events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 20_MiB).Allocate(kB, 2_MiB);
   events_.Allocate(kA + 2_MiB, 18_MiB).Allocate(kB + 2_MiB, 17_MiB);
   EXPECT_EQ(Placed(), "3 of 4 of 4");
   EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_reserved, 40_MiB);
 }
 
-TEST_F(ReplayTest, ASegmentThatWasNotNeededIsAnotherPoolsIfTheTraceDoesNotSayPools) {
+TEST_F(ReplayTest, UnneededSegmentIsGuessedToBeOfAnotherPool) {
   writer_ = "";
   events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 20_MiB).Allocate(kB, 2_MiB);
   events_.Allocate(kA + 2_MiB, 17_MiB).Allocate(kB + 2_MiB, 18_MiB);
@@ -65,7 +65,7 @@ TEST_F(ReplayTest, ASegmentThatWasNotNeededIsAnotherPoolsIfTheTraceDoesNotSayPoo
   EXPECT_EQ(Play(PolicyKind::kTorchNative).guessed_pools, 1u);
 }
 
-TEST_F(ReplayTest, ARunWhoseLastRequestFailedSaysSo) {
+TEST_F(ReplayTest, RunWhoseLastRequestFailedEndsInFailure) {
   events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Fail(30_MiB, 10_MiB).Free(kA);
   EXPECT_TRUE(Play(PolicyKind::kTorchNative, 100_MiB).ends_in_failure);
   EXPECT_TRUE(Play(PolicyKind::kTorchNative, 100_MiB).fits);
@@ -74,12 +74,12 @@ TEST_F(ReplayTest, ARunWhoseLastRequestFailedSaysSo) {
 }
 
 // The block whose address is given again is gone; the new one counts.
-TEST_F(ReplayTest, LowerBoundCountsTheBlockThatLivesAfterALostFree) {
+TEST_F(ReplayTest, LowerBoundDropsABlockWithALostFree) {
   events_.Map(kA, 40_MiB).Allocate(kA, 2_MiB).Allocate(kA, 30_MiB).Free(kA).Allocate(kA, 4_MiB);
   EXPECT_EQ(RecordedRun::Of(events_, "native", "").devices.at(0).lower_bound, 30_MiB);
 }
 
-TEST_F(ReplayTest, LowerBoundCountsNoBlockOnceItIsLetGoOf) {
+TEST_F(ReplayTest, LowerBoundExcludesReleasedBlocks) {
   trace::Alive alive;
   alive.block = {.address = kA.value(), .requested = 30_MiB, .allocated = 30_MiB};
   alive.waiting = 1;
@@ -88,7 +88,7 @@ TEST_F(ReplayTest, LowerBoundCountsNoBlockOnceItIsLetGoOf) {
   EXPECT_EQ(RecordedRun::Of(events_, "native", "").devices.at(0).lower_bound, 8_MiB);
 }
 
-TEST_F(ReplayTest, AFreeOfWhichOnlyTheCompletionIsRecordedGivesTheBlockBack) {
+TEST_F(ReplayTest, CompletionWithoutARequestFreesTheBlock) {
   events_.Map(kA, 20_MiB).Allocate(kA, 10_MiB).Complete(kA).Map(kB, 20_MiB);
   events_.Allocate(kB, 16_MiB).Complete(kB).Allocate(kB, 16_MiB);
   EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_allocated, 16_MiB) << "not both blocks";
@@ -99,7 +99,7 @@ TEST_F(ReplayTest, SegmentsOlderThanTheTraceAreNotCompared) {
   EXPECT_EQ(Placed(), "1 of 1 of 2");
 }
 
-TEST_F(ReplayTest, WhatLivedWhenTheTraceBeganIsWhereItWas) {
+TEST_F(ReplayTest, BlocksOlderThanTheTraceKeepTheirPlace) {
   const auto alive = [](DeviceAddress address, Bytes bytes, uint8_t waiting) {
     trace::Alive block;
     block.block.address = address.value();
@@ -116,7 +116,7 @@ TEST_F(ReplayTest, WhatLivedWhenTheTraceBeganIsWhereItWas) {
   EXPECT_EQ(Placed(), "5 of 5 of 5");
 }
 
-TEST_F(ReplayTest, AnExpandableSegmentIsRecognisedByHowItGrows) {
+TEST_F(ReplayTest, ExpandableSegmentIsRecognisedByItsGrowth) {
   events_.Map(kA, 40_MiB).Allocate(kA, 21_MiB).Map(kA + 40_MiB, 20_MiB);
   events_.Allocate(kA + 21_MiB, 30_MiB).Free(kA).Unmap(kA, 20_MiB);
   events_.Allocate(kA + 51_MiB, 5_MiB).Map(kA, 20_MiB).Allocate(kA, 20_MiB);
@@ -125,7 +125,7 @@ TEST_F(ReplayTest, AnExpandableSegmentIsRecognisedByHowItGrows) {
 }
 
 // torch does not look at its free blocks again after it has emptied the cache for a request.
-TEST_F(ReplayTest, AfterARefusalWhatBecameFreeIsNotLookedAt) {
+TEST_F(ReplayTest, MemoryFreedAfterAFailedCallIsIgnored) {
   events_.Map(kA, 20_MiB).Allocate(kA, 20_MiB).Map(kB, 30_MiB).Allocate(kB, 30_MiB);
   events_.Request(kA).Free(kB).Complete(kA).Unmap(kB, 30_MiB).Map(kC, 20_MiB);
   events_.Allocate(kC, 19_MiB);
@@ -133,7 +133,7 @@ TEST_F(ReplayTest, AfterARefusalWhatBecameFreeIsNotLookedAt) {
   EXPECT_EQ(Placed(), "4 of 4 of 4");
 }
 
-TEST_F(ReplayTest, TheCacheIsEmptiedWhereItWasRecorded) {
+TEST_F(ReplayTest, CacheIsEmptiedWhereRecorded) {
   events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Free(kA).Unmap(kA, 30_MiB);
   events_.Map(kB, 20_MiB).Allocate(kB, 2_MiB);  // would have fitted beside it
   events_.Map(kC, 40_MiB).Allocate(kC, 40_MiB);
@@ -142,7 +142,7 @@ TEST_F(ReplayTest, TheCacheIsEmptiedWhereItWasRecorded) {
   EXPECT_EQ(Play(PolicyKind::kTorchExpandable).peak_reserved, 60_MiB);
 }
 
-TEST_F(ReplayTest, MemoryGivenBackForMoreThanThereEverWasIsNoEmptiedCache) {
+TEST_F(ReplayTest, ReleaseForALargerRequestIsNotAnEmptiedCache) {
   events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Free(kA).Unmap(kA, 30_MiB);
   events_.Map(kB, 50_MiB).Allocate(kB, 50_MiB);
   EXPECT_TRUE(RecordedRun::Of(events_, "native", "").devices.at(0).empty_cache.empty());
@@ -152,7 +152,7 @@ TEST_F(ReplayTest, MemoryGivenBackForMoreThanThereEverWasIsNoEmptiedCache) {
   EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_reserved, 50_MiB) << "as it was";
 }
 
-TEST_F(ReplayTest, ARecordedFailureIsARequestThatDoesNotFit) {
+TEST_F(ReplayTest, RecordedFailureDoesNotFit) {
   events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Fail(50_MiB, 10_MiB);
   const ReplayOutcome recorded = Play(PolicyKind::kTorchNative);
   EXPECT_FALSE(recorded.fits);
@@ -162,7 +162,7 @@ TEST_F(ReplayTest, ARecordedFailureIsARequestThatDoesNotFit) {
   EXPECT_FALSE(Play(PolicyKind::kTorchNative, 78_MiB).fits);
 }
 
-TEST_F(ReplayTest, TheRestOfTheCardIsNotTheAllocators) {
+TEST_F(ReplayTest, MemoryOutsideTheAllocatorIsSubtractedFromTheCard) {
   events_.Sample(1_GiB, 300_MiB, 0).Map(kA, 30_MiB).Allocate(kA, 30_MiB);
   events_.Sample(1_GiB, 300_MiB, 50_MiB).Map(kB, 40_MiB).Allocate(kB, 40_MiB);
   const ReplayOutcome outcome = Play(PolicyKind::kTorchNative);
@@ -171,7 +171,7 @@ TEST_F(ReplayTest, TheRestOfTheCardIsNotTheAllocators) {
   EXPECT_EQ(outcome.smallest_card, 300_MiB + 10_MiB + 70_MiB);
 }
 
-TEST_F(ReplayTest, TheLowerBoundRoundsTo512AndKeepsWhatStreamsUse) {
+TEST_F(ReplayTest, LowerBoundRoundsTo512AndReservesWaitingBlocks) {
   events_.Allocate(kA, 1).Allocate(kB, 513).Request(kB).Allocate(kC, 100).Complete(kB);
   const ReplayOutcome outcome = Play(PolicyKind::kLowerBound);
   EXPECT_EQ(outcome.peak_allocated, 1536u);
@@ -182,7 +182,7 @@ TEST_F(ReplayTest, TheLowerBoundRoundsTo512AndKeepsWhatStreamsUse) {
   EXPECT_FALSE(outcome.placed_as_recorded.has_value());
 }
 
-TEST_F(ReplayTest, OurAllocatorIsReplayedByItsOwnCode) {
+TEST_F(ReplayTest, OurAllocatorIsReplayedWithItsOwnCode) {
   events_.Allocate(kA, 30_MiB).Allocate(kB, 5_MiB).Request(kA).Allocate(kC, 30_MiB);
   events_.Complete(kA).Allocate(kA, 30_MiB);
   const ReplayOutcome outcome = Play(PolicyKind::kMemtrace, 1_GiB);
@@ -193,7 +193,7 @@ TEST_F(ReplayTest, OurAllocatorIsReplayedByItsOwnCode) {
   EXPECT_GT(outcome.calls.at("cuMemMap"), 0u);
 }
 
-TEST_F(ReplayTest, PlacementsAreToldInOrder) {
+TEST_F(ReplayTest, PlacementsAreReportedInOrder) {
   events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 2_MiB).Allocate(kB, 600);
   events_.Allocate(kB + 1024, 1).Allocate(kA + 2_MiB, 18_MiB - 1);
   std::vector<std::string> told;
@@ -208,7 +208,7 @@ TEST_F(ReplayTest, PlacementsAreToldInOrder) {
                                 "6 0 0 2097152 18874368"));
 }
 
-TEST(PolicyNameTest, NamesGoBothWays) {
+TEST(PolicyNameTest, NamesRoundTrip) {
   for (const char* name : {"torch-native", "torch-expandable", "memtrace", "lower-bound"}) {
     EXPECT_EQ(PolicyName(PolicyOf(name).value()), name);
   }

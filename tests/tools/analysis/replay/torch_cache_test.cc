@@ -23,7 +23,7 @@ class TorchCacheTest : public TorchHeapParts {
 };
 
 // release_blocks: `if (!block->prev && !block->next) release_block(block)`.
-TEST_F(TorchCacheTest, EmptyingGivesBackSegmentsThatAreOneFreeBlock) {
+TEST_F(TorchCacheTest, EmptyReleasesWhollyFreeSegments) {
   FreeSegment(Large(), 30_MiB);
   FreeSegment(Small(kOther), 2_MiB);
   Use(FreeSegment(Large(), 20_MiB), 4_MiB, 2_MiB);
@@ -35,14 +35,14 @@ TEST_F(TorchCacheTest, EmptyingGivesBackSegmentsThatAreOneFreeBlock) {
 }
 
 // release_cached_blocks leaves private pools alone that a graph may still use (use_count > 0).
-TEST_F(TorchCacheTest, EmptyingLeavesPrivatePoolsAlone) {
+TEST_F(TorchCacheTest, EmptyKeepsPrivatePools) {
   FreeSegment(Large(kStream, /*pool=*/1), 30_MiB);
   cache_.Empty();
   EXPECT_THAT(Segments(), ElementsAre("free 30M"));
 }
 
 // unmap_block takes the chunks that lie wholly within the free block.
-TEST_F(TorchCacheTest, EmptyingUnmapsWholeChunksOfAReservation) {
+TEST_F(TorchCacheTest, EmptyUnmapsWholeChunksOfAReservation) {
   TorchBlock& chunks = FreeChunks(Large(), 100_MiB, /*reservation=*/200_MiB);
   Use(chunks, 0, 4_MiB);
   Use(chunks, 70_MiB, 4_MiB);
@@ -54,7 +54,7 @@ TEST_F(TorchCacheTest, EmptyingUnmapsWholeChunksOfAReservation) {
   EXPECT_EQ(cache_.frees(), 0U);
 }
 
-TEST_F(TorchCacheTest, AFreeBlockWithoutAWholeChunkStays) {
+TEST_F(TorchCacheTest, FreeBlockWithoutAWholeChunkStays) {
   TorchBlock& chunks = FreeChunks(Large(), 40_MiB, /*reservation=*/100_MiB);
   Use(chunks, 0, 1_MiB);
   Use(chunks, 39_MiB, 1_MiB);
@@ -62,7 +62,7 @@ TEST_F(TorchCacheTest, AFreeBlockWithoutAWholeChunkStays) {
   EXPECT_THAT(Segments(), ElementsAre("used 1M, free 38M, used 1M, unmapped 60M"));
 }
 
-TEST_F(TorchCacheTest, OnlyThisRangeIsReleased) {
+TEST_F(TorchCacheTest, OnlyTheExactRangeIsReleased) {
   TorchBlock& segment = FreeSegment(Large(), 30_MiB);
   const DeviceAddress base = segment.address;
   cache_.Release(AddressRange::Of(base, 20_MiB));
@@ -75,7 +75,7 @@ TEST_F(TorchCacheTest, OnlyThisRangeIsReleased) {
   EXPECT_EQ(cache_.frees(), 1U);
 }
 
-TEST_F(TorchCacheTest, OfAReservationAPartIsReleasedIfAllOfItIsFree) {
+TEST_F(TorchCacheTest, PartOfAReservationIsReleasedIfEntirelyFree) {
   TorchBlock& chunks = FreeChunks(Large(), 60_MiB, /*reservation=*/100_MiB);
   const DeviceAddress base = chunks.segment->base;
   Use(chunks, 40_MiB, 2_MiB);
@@ -91,7 +91,7 @@ class OversizeCacheTest : public TorchCacheTest {
 };
 
 // release_available_cached_blocks: one block that is large enough, and the smallest of these.
-TEST_F(OversizeCacheTest, OneOversizeBlockThatSufficesIsReleased) {
+TEST_F(OversizeCacheTest, SmallestSufficientOversizeBlockIsReleased) {
   FreeSegment(Large(), 100_MiB);
   FreeSegment(Large(), 60_MiB);
   FreeSegment(Large(), 40_MiB);
@@ -100,7 +100,7 @@ TEST_F(OversizeCacheTest, OneOversizeBlockThatSufficesIsReleased) {
 }
 
 // "we use the max_split_size as the minimum": a small request also releases an oversize block.
-TEST_F(OversizeCacheTest, ASmallRequestReleasesAnOversizeBlock) {
+TEST_F(OversizeCacheTest, SmallRequestReleasesAnOversizeBlock) {
   FreeSegment(Large(), 30_MiB);
   FreeSegment(Large(), 40_MiB);
   EXPECT_TRUE(cache_.ReleaseOversize(Large(), 2_MiB));
@@ -108,7 +108,7 @@ TEST_F(OversizeCacheTest, ASmallRequestReleasesAnOversizeBlock) {
 }
 
 // If no block suffices, the largest are released one after the other until they add up to it.
-TEST_F(OversizeCacheTest, SeveralAreReleasedTheLargestFirst) {
+TEST_F(OversizeCacheTest, SeveralBlocksAreReleasedLargestFirst) {
   FreeSegment(Large(), 34_MiB);
   FreeSegment(Large(), 60_MiB);
   FreeSegment(Large(), 50_MiB);
@@ -116,7 +116,7 @@ TEST_F(OversizeCacheTest, SeveralAreReleasedTheLargestFirst) {
   EXPECT_THAT(addresses_.released, ElementsAre("60M", "50M"));
 }
 
-TEST_F(OversizeCacheTest, BlocksThatMayBeSplitAndThoseOfOthersStay) {
+TEST_F(OversizeCacheTest, SplittableBlocksAndThoseOfOtherStreamsStay) {
   FreeSegment(Large(), 31_MiB);
   FreeSegment(Large(), 40_MiB);
   FreeSegment(Large(kOther), 100_MiB);
@@ -125,7 +125,7 @@ TEST_F(OversizeCacheTest, BlocksThatMayBeSplitAndThoseOfOthersStay) {
 }
 
 // release_available_cached_blocks returns at once if max_split_size is not set.
-TEST_F(TorchCacheTest, WithoutALimitOfSplitsNothingIsOversize) {
+TEST_F(TorchCacheTest, NothingIsOversizeWithoutASplitLimit) {
   FreeSegment(Large(), 100_MiB);
   EXPECT_FALSE(cache_.ReleaseOversize(Large(), 50_MiB));
   EXPECT_THAT(addresses_.released, IsEmpty());
@@ -143,20 +143,20 @@ class GarbageTest : public TorchCacheTest {
 };
 
 // garbage_collect_cached_blocks: blocks whose age is at least the mean of all that are freeable.
-TEST_F(GarbageTest, WhatIsAtLeastAsOldAsTheMeanIsReleased) {
+TEST_F(GarbageTest, BlocksAtLeastAsOldAsTheMeanAreReleased) {
   FreeOneAfterAnother({10_MiB, 20_MiB, 30_MiB});  // ages 3, 2 and 1
   cache_.CollectGarbage(40_MiB);
   EXPECT_THAT(Segments(), ElementsAre("free 30M"));
 }
 
-TEST_F(GarbageTest, NothingIsReleasedUpToTheThreshold) {
+TEST_F(GarbageTest, NothingIsReleasedBelowTheThreshold) {
   FreeOneAfterAnother({10_MiB, 20_MiB, 30_MiB});
   cache_.CollectGarbage(60_MiB);
   EXPECT_EQ(heap_.reserved(), 60_MiB);
 }
 
 // The rest is compared with its own mean, until the target is met.
-TEST_F(GarbageTest, TheRestIsJudgedByItsOwnMeanUntilEnoughIsReleased) {
+TEST_F(GarbageTest, MeanIsRecomputedUntilEnoughIsReleased) {
   FreeOneAfterAnother({10_MiB, 20_MiB, 30_MiB, 40_MiB});
   cache_.CollectGarbage(75_MiB);  // 30 are older than the mean, and then it is enough
   EXPECT_THAT(Segments(), ElementsAre("free 30M", "free 40M"));
@@ -165,7 +165,7 @@ TEST_F(GarbageTest, TheRestIsJudgedByItsOwnMeanUntilEnoughIsReleased) {
 }
 
 // Only large_blocks of the default pool count, and of these only whole segments that do not expand.
-TEST_F(GarbageTest, SplitSmallPrivateAndExpandableBlocksAreNoGarbage) {
+TEST_F(GarbageTest, SplitSmallPrivateAndExpandableBlocksAreKept) {
   FreeSegment(Small(), 2_MiB);
   FreeSegment(Large(kStream, /*pool=*/1), 30_MiB);
   Use(FreeSegment(Large(), 20_MiB), 0, 2_MiB);

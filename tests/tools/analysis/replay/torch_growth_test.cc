@@ -34,7 +34,7 @@ class TorchGrowthTest : public TorchHeapParts {
 };
 
 // get_allocation_size: 2 MiB for small requests, 20 MiB below 10 MiB, else whole 2 MiB.
-TEST_F(TorchGrowthTest, ASegmentIsAsLargeAsItsRequestsSizeAsksFor) {
+TEST_F(TorchGrowthTest, SegmentSizeFollowsTheRequest) {
   TorchGrowth growth = GrowthOn(/*card=*/0);
   EXPECT_EQ(Grow(growth, 512), "0+0M");
   EXPECT_EQ(Grow(growth, 2_MiB), "1+0M");
@@ -45,7 +45,7 @@ TEST_F(TorchGrowthTest, ASegmentIsAsLargeAsItsRequestsSizeAsksFor) {
 }
 
 // alloc_block: cudaMalloc that returns cudaErrorMemoryAllocation leaves everything as it is.
-TEST_F(TorchGrowthTest, WhatTheCardHasNoRoomForFailsAndIsCounted) {
+TEST_F(TorchGrowthTest, RequestBeyondTheCardFailsAndIsCounted) {
   TorchGrowth growth = GrowthOn(/*card=*/0, /*capacity=*/30_MiB);
   EXPECT_EQ(Grow(growth, 20_MiB), "0+0M");
   EXPECT_EQ(Grow(growth, 10_MiB + 512), "nothing");
@@ -60,7 +60,7 @@ class ExpandableGrowthTest : public TorchGrowthTest {
 };
 
 // ExpandableSegment: address space for 9/8 of the card, in whole chunks (max_handles).
-TEST_F(ExpandableGrowthTest, AReservationIsNineEighthsOfTheCardInWholeChunks) {
+TEST_F(ExpandableGrowthTest, ReservationIsNineEighthsOfTheCardInWholeChunks) {
   TorchGrowth growth = GrowthOn(/*card=*/90_MiB);
   Grow(growth, 15_MiB);
   Grow(growth, 512);
@@ -71,7 +71,7 @@ TEST_F(ExpandableGrowthTest, AReservationIsNineEighthsOfTheCardInWholeChunks) {
 }
 
 // find_expandable_block: free memory right before unmapped memory is also used.
-TEST_F(ExpandableGrowthTest, GrowthBeginsInWhatIsFreeBeforeIt) {
+TEST_F(ExpandableGrowthTest, GrowthBeginsInThePrecedingFreeBlock) {
   TorchGrowth growth = GrowthOn(/*card=*/800_MiB);
   Grow(growth, 15_MiB);
   EXPECT_EQ(Grow(growth, 30_MiB), "0+15M");
@@ -80,7 +80,7 @@ TEST_F(ExpandableGrowthTest, GrowthBeginsInWhatIsFreeBeforeIt) {
 }
 
 // find_expandable_block goes through the unmapped blocks of the stream by address.
-TEST_F(ExpandableGrowthTest, TheLowestRangeThatIsLongEnoughGrows) {
+TEST_F(ExpandableGrowthTest, LowestSufficientRangeGrows) {
   TorchGrowth growth = GrowthOn(/*card=*/800_MiB);
   TorchBlock& chunks = FreeChunks(Large(), 160_MiB, /*reservation=*/900_MiB);
   const DeviceAddress base = chunks.segment->base;
@@ -94,7 +94,7 @@ TEST_F(ExpandableGrowthTest, TheLowestRangeThatIsLongEnoughGrows) {
   EXPECT_EQ(Grow(growth, 20_MiB), "0+0M");
 }
 
-TEST_F(ExpandableGrowthTest, EachStreamHasAReservationOfItsOwn) {
+TEST_F(ExpandableGrowthTest, EachStreamHasItsOwnReservation) {
   TorchGrowth growth = GrowthOn(/*card=*/80_MiB);
   Grow(growth, 20_MiB);
   EXPECT_EQ(Grow(growth, 20_MiB, kOther), "1+0M");
@@ -102,7 +102,7 @@ TEST_F(ExpandableGrowthTest, EachStreamHasAReservationOfItsOwn) {
 
 // try_allocate_expandable_block maps one range after the other; when one fails, those before it
 // stay mapped.
-TEST_F(ExpandableGrowthTest, WhatWasMappedBeforeARefusalStays) {
+TEST_F(ExpandableGrowthTest, MemoryMappedBeforeAFailureStays) {
   TorchGrowth growth = GrowthOn(/*card=*/800_MiB, /*capacity=*/80_MiB);
   TorchBlock& chunks = FreeChunks(Large(), 60_MiB, /*reservation=*/900_MiB);
   const DeviceAddress base = chunks.segment->base;
@@ -113,7 +113,7 @@ TEST_F(ExpandableGrowthTest, WhatWasMappedBeforeARefusalStays) {
   EXPECT_EQ(growth.calls().failed, 1U);
 }
 
-TEST_F(ExpandableGrowthTest, OnlyWhatIsMappedAlreadyIsFoundMapped) {
+TEST_F(ExpandableGrowthTest, OnlyMappedMemoryIsFoundMapped) {
   TorchGrowth growth = GrowthOn(/*card=*/800_MiB);
   EXPECT_FALSE(growth.FindsMapped(Large(), 2_MiB));
   TorchBlock& chunks = FreeChunks(Large(), 20_MiB, /*reservation=*/900_MiB);
@@ -123,7 +123,7 @@ TEST_F(ExpandableGrowthTest, OnlyWhatIsMappedAlreadyIsFoundMapped) {
 }
 
 // A trace that does not say how large the card is does not say where its reservations end.
-TEST_F(ExpandableGrowthTest, AReservationWithoutAKnownEndGoesOnWhereTheDriverSaysSo) {
+TEST_F(ExpandableGrowthTest, ReservationOfUnknownEndContinuesIfTheDriverAllows) {
   TorchGrowth growth = GrowthOn(/*card=*/0);
   Grow(growth, 20_MiB);
   EXPECT_EQ(Grow(growth, 20_MiB), "0+20M");
@@ -139,7 +139,7 @@ class LimitedGrowthTest : public ExpandableGrowthTest {
 
 // alloc_block compares allowed_memory_maximum with the reserved memory plus the size of the
 // segment, before it checks how much of that is mapped.
-TEST_F(LimitedGrowthTest, TheFractionCountsAllOfTheSegmentEvenIfLessWouldBeMapped) {
+TEST_F(LimitedGrowthTest, FractionCountsTheWholeSegmentEvenIfPartlyMapped) {
   TorchGrowth growth = GrowthOn(/*card=*/100_MiB);
   EXPECT_EQ(growth.limit(), 50_MiB);
   FreeChunks(Large(), 20_MiB, /*reservation=*/120_MiB);
@@ -148,12 +148,12 @@ TEST_F(LimitedGrowthTest, TheFractionCountsAllOfTheSegmentEvenIfLessWouldBeMappe
   EXPECT_EQ(Grow(growth, 30_MiB), "0+0M");
 }
 
-TEST_F(LimitedGrowthTest, AFractionOfACardThatIsNotKnownLimitsNothing) {
+TEST_F(LimitedGrowthTest, FractionOfAnUnknownCardIsNoLimit) {
   EXPECT_EQ(GrowthOn(/*card=*/0).limit(), TorchGrowth::kNoLimit);
 }
 
 // Memory that a recording has as mapped, but that nobody requested here.
-TEST_F(TorchGrowthTest, AddedMemoryIsFreeAndNoCall) {
+TEST_F(TorchGrowthTest, AddedMemoryIsFreeWithoutACall) {
   TorchGrowth growth = GrowthOn(/*card=*/0);
   growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
   growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
@@ -162,7 +162,7 @@ TEST_F(TorchGrowthTest, AddedMemoryIsFreeAndNoCall) {
   EXPECT_EQ(growth.calls().allocations, 0U);
 }
 
-TEST_F(ExpandableGrowthTest, AddedMemoryIsPartOfTheReservationAroundIt) {
+TEST_F(ExpandableGrowthTest, AddedMemoryJoinsTheReservationAroundIt) {
   TorchGrowth growth = GrowthOn(/*card=*/80_MiB);
   growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
   growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB} + 40_MiB, 20_MiB));
@@ -172,7 +172,7 @@ TEST_F(ExpandableGrowthTest, AddedMemoryIsPartOfTheReservationAroundIt) {
   EXPECT_EQ(growth.calls().creates, 0U);
 }
 
-TEST_F(ExpandableGrowthTest, AddedMemoryOfAnotherLaneIsAReservationOfItsOwn) {
+TEST_F(ExpandableGrowthTest, AddedMemoryOfAnotherLaneIsItsOwnReservation) {
   TorchGrowth growth = GrowthOn(/*card=*/80_MiB);
   growth.AddAt(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
   growth.AddAt(Large(kOther), AddressRange::Of(DeviceAddress{1_GiB} + 40_MiB, 20_MiB));

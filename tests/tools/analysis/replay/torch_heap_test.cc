@@ -19,7 +19,7 @@ class TorchHeapTest : public TorchHeapParts {};
 
 // should_split: the rest of a large block must be more than kSmallSize; of a small one
 // kMinBlockSize suffices.
-TEST_F(TorchHeapTest, WhatIsLeftOfABlockIsCutOffIfItIsWorthIt) {
+TEST_F(TorchHeapTest, RemainderIsSplitOffIfLargeEnough) {
   Use(FreeSegment(Large(), 20_MiB), 0, 19_MiB);
   Use(FreeSegment(Large(), 20_MiB), 0, 19_MiB - 512);
   Use(FreeSegment(Small(), 2_MiB), 0, 2_MiB - 512);
@@ -28,13 +28,13 @@ TEST_F(TorchHeapTest, WhatIsLeftOfABlockIsCutOffIfItIsWorthIt) {
 }
 
 // MemPool(no_split=True): a segment holds one block.
-TEST_F(TorchHeapTest, APoolThatDoesNotSplitGivesWholeBlocks) {
+TEST_F(TorchHeapTest, PoolThatDoesNotSplitGivesWholeBlocks) {
   Large(kStream, /*pool=*/3).pool->is_split = false;
   Use(FreeSegment(Large(kStream, 3), 20_MiB), 0, 2_MiB);
   EXPECT_THAT(Segments(), ElementsAre("used 20M"));
 }
 
-TEST_F(TorchHeapTest, AFreedBlockIsMergedWithItsFreeNeighbours) {
+TEST_F(TorchHeapTest, FreedBlockIsMergedWithItsFreeNeighbours) {
   TorchBlock& segment = FreeSegment(Large(), 20_MiB);
   TorchBlock& first = Use(segment, 0, 4_MiB);
   TorchBlock& second = Use(segment, 4_MiB, 4_MiB);
@@ -46,7 +46,7 @@ TEST_F(TorchHeapTest, AFreedBlockIsMergedWithItsFreeNeighbours) {
   EXPECT_THAT(Segments(), ElementsAre("free 20M"));
 }
 
-TEST_F(TorchHeapTest, OnlyWhatIsFreeAndLongEnoughIsCarved) {
+TEST_F(TorchHeapTest, OnlyFreeAndSufficientRangesAreCarved) {
   TorchBlock& segment = FreeSegment(Large(), 20_MiB);
   const DeviceAddress base = segment.segment->base;
   Use(segment, 8_MiB, 4_MiB);
@@ -60,7 +60,7 @@ TEST_F(TorchHeapTest, OnlyWhatIsFreeAndLongEnoughIsCarved) {
   heap_.Use(*carved, 2_MiB);
 }
 
-TEST_F(TorchHeapTest, SegmentsCountAsReservedUntilTheyAreGivenBack) {
+TEST_F(TorchHeapTest, SegmentsCountAsReservedUntilReleased) {
   TorchBlock& first = FreeSegment(Large(), 20_MiB);
   FreeSegment(Large(), 30_MiB);
   heap_.RemoveSegment(*first.segment);
@@ -70,7 +70,7 @@ TEST_F(TorchHeapTest, SegmentsCountAsReservedUntilTheyAreGivenBack) {
   EXPECT_THAT(addresses_.released, ElementsAre("20M"));
 }
 
-TEST_F(TorchHeapTest, OfAReservationOnlyWhatIsMappedCounts) {
+TEST_F(TorchHeapTest, OnlyMappedPartOfAReservationCounts) {
   TorchBlock& chunks = FreeChunks(Large(), 40_MiB, /*reservation=*/100_MiB);
   EXPECT_EQ(heap_.reserved(), 40_MiB);
   EXPECT_THAT(Segments(), ElementsAre("free 40M, unmapped 60M"));
@@ -83,7 +83,7 @@ TEST_F(TorchHeapTest, OfAReservationOnlyWhatIsMappedCounts) {
 }
 
 // release_expandable_segment: a segment without memory is destroyed.
-TEST_F(TorchHeapTest, AReservationWithoutMemoryIsGivenUp) {
+TEST_F(TorchHeapTest, ReservationWithoutMemoryIsReleased) {
   TorchBlock& chunks = FreeChunks(Large(), 40_MiB, /*reservation=*/100_MiB);
   heap_.Unmap(chunks, AddressRange::Of(chunks.address, 40_MiB));
   EXPECT_THAT(Segments(), IsEmpty());
@@ -94,7 +94,7 @@ TEST_F(TorchHeapTest, AReservationWithoutMemoryIsGivenUp) {
 }
 
 // A broken trace maps one address twice.
-TEST_F(TorchHeapTest, ASecondSegmentAtAnAddressLiesElsewhere) {
+TEST_F(TorchHeapTest, SecondSegmentAtAnAddressIsMoved) {
   TorchBlock* first = heap_.AddSegment(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 20_MiB));
   heap_.lanes().Put(*first);
   TorchBlock* second = heap_.AddSegment(Large(), AddressRange::Of(DeviceAddress{1_GiB}, 30_MiB));

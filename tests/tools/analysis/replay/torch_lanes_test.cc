@@ -66,7 +66,7 @@ class TorchLanesTest : public testing::Test {
 
 // get_pool: a rounded size up to kSmallSize (1 MiB) is small; blocks of two streams or of two
 // MemPools are in different sets, or never compare as equal.
-TEST_F(TorchLanesTest, SizeClassesStreamsAndPoolsHaveLanesOfTheirOwn) {
+TEST_F(TorchLanesTest, SizeClassesStreamsAndPoolsHaveSeparateLanes) {
   EXPECT_EQ(&lanes_.Of({1_MiB, kStream, 0}), &lanes_.At(0, /*is_small=*/true, kStream));
   EXPECT_EQ(&lanes_.Of({1_MiB + 1, kStream, 0}), &lane_);
   EXPECT_NE(&lanes_.Of({2_MiB, kOther, 0}), &lane_);
@@ -76,7 +76,7 @@ TEST_F(TorchLanesTest, SizeClassesStreamsAndPoolsHaveLanesOfTheirOwn) {
 }
 
 // release_cached_blocks releases large_blocks before small_blocks.
-TEST_F(TorchLanesTest, LargeLanesAreVisitedBeforeSmallOnesAndTheDefaultPoolFirst) {
+TEST_F(TorchLanesTest, DefaultPoolAndLargeLanesAreVisitedFirst) {
   lanes_.At(1, /*is_small=*/false, kStream);
   lanes_.At(0, /*is_small=*/true, kStream);
   lanes_.At(0, /*is_small=*/false, kOther);
@@ -89,7 +89,7 @@ TEST_F(TorchLanesTest, LargeLanesAreVisitedBeforeSmallOnesAndTheDefaultPoolFirst
 }
 
 // BlockComparatorSize orders by size and then by address, and get_free_block takes lower_bound.
-TEST_F(TorchLanesTest, TheSmallestThatFitsIsFoundAndTheLowestAmongEquals) {
+TEST_F(TorchLanesTest, SmallestFitIsFoundAndLowestAmongEquals) {
   Free(0, 8_MiB);
   Free(20_MiB, 4_MiB);
   Free(10_MiB, 4_MiB);
@@ -101,7 +101,7 @@ TEST_F(TorchLanesTest, TheSmallestThatFitsIsFoundAndTheLowestAmongEquals) {
 
 // torch 2.13 orders blocks of one size by the registration counter of their segment
 // (pytorch#183591).
-TEST_F(TorchLanesTest, AmongEqualsTheOldestSegmentIsFoundWhereItCounts) {
+TEST_F(TorchLanesTest, OldestSegmentIsFoundAmongEqualsIfConfigured) {
   settings_.oldest_segment_first = true;
   Free(20_MiB, 4_MiB);
   Free(10_MiB, 4_MiB);
@@ -109,14 +109,14 @@ TEST_F(TorchLanesTest, AmongEqualsTheOldestSegmentIsFoundWhereItCounts) {
 }
 
 // get_free_block looks only at blocks of the request's stream.
-TEST_F(TorchLanesTest, WhatAnotherLaneHasIsNotFound) {
+TEST_F(TorchLanesTest, BlocksOfOtherLanesAreNotFound) {
   Free(0, 4_MiB);
   EXPECT_EQ(lanes_.Find(lanes_.At(0, /*is_small=*/false, kOther), 4_MiB), nullptr);
   EXPECT_EQ(lanes_.Find(lanes_.At(0, /*is_small=*/true, kStream), 512), nullptr);
 }
 
 // PrivatePool and BlockPool keep `blocks` and `unmapped` apart: unmapped memory is not free.
-TEST_F(TorchLanesTest, AnUnmappedBlockIsListedApart) {
+TEST_F(TorchLanesTest, UnmappedBlockIsListedSeparately) {
   TorchBlock& block = Free(0, 4_MiB);
   lanes_.TakeOut(block);
   EXPECT_FALSE(lanes_.Lists(block));
@@ -130,7 +130,7 @@ TEST_F(TorchLanesTest, AnUnmappedBlockIsListedApart) {
 }
 
 // gc_count() of a block is the number of searches of its pool since it became free.
-TEST_F(TorchLanesTest, ABlockNotesWhenItBecameFree) {
+TEST_F(TorchLanesTest, BlockNotesWhenItBecameFree) {
   lane_.pool->searches = 5;
   TorchBlock& block = Free(0, 4_MiB);
   EXPECT_EQ(block.free_since, 5U);
@@ -146,13 +146,13 @@ class KeptApartTest : public TorchLanesTest {
 };
 
 // get_free_block: "Do not return an oversized block for a large request".
-TEST_F(KeptApartTest, ASmallerRequestDoesNotGetAnOversizeBlock) {
+TEST_F(KeptApartTest, SmallerRequestDoesNotGetAnOversizeBlock) {
   Free(0, 32_MiB);
   EXPECT_EQ(Find(30_MiB), kNothing);
 }
 
 // get_free_block: "Allow oversized block size to be rounded up but within a limit".
-TEST_F(KeptApartTest, AnOversizeRequestGetsABlockThatIsNotMuchLarger) {
+TEST_F(KeptApartTest, OversizeRequestGetsOnlyASlightlyLargerBlock) {
   Free(0, 60_MiB);
   EXPECT_EQ(Find(40_MiB), kNothing);
   EXPECT_EQ(Find(40_MiB + 512), 0U);
@@ -165,7 +165,7 @@ class ExpandableLanesTest : public TorchLanesTest {
 
 // get_free_block treats a block of an expandable segment as large as it could become, and goes on
 // to larger blocks while those could become smaller.
-TEST_F(ExpandableLanesTest, ABlockThatCouldGrowGivesWayToOneThatCouldGrowLess) {
+TEST_F(ExpandableLanesTest, BlockThatCouldGrowLessIsPreferred) {
   FreeExpandable(0, 4_MiB, /*room=*/100_MiB);
   FreeExpandable(1_GiB, 6_MiB, /*room=*/40_MiB);
   FreeExpandable(2_GiB, 50_MiB, /*room=*/0);
@@ -173,7 +173,7 @@ TEST_F(ExpandableLanesTest, ABlockThatCouldGrowGivesWayToOneThatCouldGrowLess) {
   EXPECT_EQ(Find(10_MiB), 2_GiB);
 }
 
-TEST_F(ExpandableLanesTest, TheSearchEndsAtTheFirstLargerBlockThatCouldGrowMore) {
+TEST_F(ExpandableLanesTest, SearchEndsAtTheFirstLargerBlockThatCouldGrowMore) {
   FreeExpandable(0, 4_MiB, /*room=*/50_MiB);
   FreeExpandable(1_GiB, 6_MiB, /*room=*/90_MiB);
   FreeExpandable(2_GiB, 8_MiB, /*room=*/0);
@@ -182,7 +182,7 @@ TEST_F(ExpandableLanesTest, TheSearchEndsAtTheFirstLargerBlockThatCouldGrowMore)
 
 // get_free_block: after expandable_segments is switched off again, blocks of expandable segments
 // are skipped.
-TEST_F(TorchLanesTest, BlocksOfReservationsArePassedOverWhereSegmentsDoNotExpand) {
+TEST_F(TorchLanesTest, ExpandableBlocksAreSkippedIfSegmentsDoNotExpand) {
   FreeExpandable(0, 4_MiB, /*room=*/20_MiB);
   FreeExpandable(1_GiB, 5_MiB, /*room=*/20_MiB);
   EXPECT_EQ(Find(4_MiB), kNothing);

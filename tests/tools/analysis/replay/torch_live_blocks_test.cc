@@ -25,7 +25,7 @@ class TorchLiveBlocksTest : public TorchHeapParts {
   TorchLiveBlocks blocks_{heap_};
 };
 
-TEST_F(TorchLiveBlocksTest, APlaceSaysWhereInWhichSegmentAndWhatItOccupies) {
+TEST_F(TorchLiveBlocksTest, PlaceHasSegmentOffsetAddressAndSize) {
   FreeSegment(Small(), 2_MiB);
   const TorchBlock& segment = FreeSegment(Large(), 20_MiB);
   const Placed placed = Take(segment, 4_MiB, 3_MiB);
@@ -38,7 +38,7 @@ TEST_F(TorchLiveBlocksTest, APlaceSaysWhereInWhichSegmentAndWhatItOccupies) {
 }
 
 // DeviceStats: allocated_bytes falls in free(), not when the events of other streams are done.
-TEST_F(TorchLiveBlocksTest, ThePeakCountsABlockUntilItsFreeIsRequested) {
+TEST_F(TorchLiveBlocksTest, PeakCountsABlockUntilItsFreeIsRequested) {
   const TorchBlock& segment = FreeSegment(Large(), 20_MiB);
   const Placed first = Take(segment, 0, 8_MiB);
   blocks_.RequestFree(first.block);
@@ -52,7 +52,7 @@ TEST_F(TorchLiveBlocksTest, ThePeakCountsABlockUntilItsFreeIsRequested) {
 }
 
 // process_events: a block with stream_uses is free once all their events are done.
-TEST_F(TorchLiveBlocksTest, ABlockIsFreeOnceItsFreeIsCompleted) {
+TEST_F(TorchLiveBlocksTest, BlockIsFreeOnceItsFreeIsCompleted) {
   const TorchBlock& segment = FreeSegment(Large(), 20_MiB);
   const Placed placed = Take(segment, 0, 8_MiB);
   blocks_.RequestFree(placed.block);
@@ -61,7 +61,7 @@ TEST_F(TorchLiveBlocksTest, ABlockIsFreeOnceItsFreeIsCompleted) {
   EXPECT_THAT(Segments(), ElementsAre("free 20M"));
 }
 
-TEST_F(TorchLiveBlocksTest, ANumberIsUsedAgainOnceItsBlockIsWhollyFreed) {
+TEST_F(TorchLiveBlocksTest, NumberIsReusedOnceItsBlockIsFreed) {
   const TorchBlock& segment = FreeSegment(Large(), 20_MiB);
   const Placed first = Take(segment, 0, 2_MiB);
   blocks_.RequestFree(first.block);
@@ -86,7 +86,7 @@ TEST_F(TorchLiveBlocksTest, WaitingBlocksCanBeFreedBeforeTheirStreamsAreDone) {
   Free(used);
 }
 
-TEST_F(TorchLiveBlocksTest, AFreeThatIsRequestedTwiceIsNoticed) {
+TEST_F(TorchLiveBlocksTest, DoubleFreeRequestDies) {
   const Placed placed = Take(FreeSegment(Large(), 20_MiB), 0, 8_MiB);
   blocks_.RequestFree(placed.block);
   EXPECT_DEATH(blocks_.RequestFree(placed.block), "is_waiting");

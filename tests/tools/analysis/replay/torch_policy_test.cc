@@ -38,7 +38,7 @@ class TorchPolicyTest : public testing::Test {
   }
 };
 
-TEST_F(TorchPolicyTest, SmallAndLargeStreamsAndPoolsNeverShareASegment) {
+TEST_F(TorchPolicyTest, SizeClassesStreamsAndPoolsHaveSeparateSegments) {
   TorchPolicy policy(On(""));
   EXPECT_EQ(Allocate(policy, 512), "0+0M");
   EXPECT_EQ(Allocate(policy, 2_MiB), "1+0M");
@@ -49,7 +49,7 @@ TEST_F(TorchPolicyTest, SmallAndLargeStreamsAndPoolsNeverShareASegment) {
   EXPECT_EQ(policy.peak_reserved(), 26_MiB);
 }
 
-TEST_F(TorchPolicyTest, TheSmallestFreeBlockThatFitsIsTakenTheLowestAmongEquals) {
+TEST_F(TorchPolicyTest, SmallestFitIsTakenAndLowestAmongEquals) {
   TorchPolicy policy(On(""));
   const BlockNumber large = Block(policy, 6_MiB);  // 0 to 6
   Block(policy, 2_MiB);
@@ -66,7 +66,7 @@ TEST_F(TorchPolicyTest, TheSmallestFreeBlockThatFitsIsTakenTheLowestAmongEquals)
 }
 
 // The driver's areas grow downwards, so that the second segment has the lower address.
-TEST_F(TorchPolicyTest, OfEqualSegmentsTheLowestOrTheOldestIsTaken) {
+TEST_F(TorchPolicyTest, LowestOrOldestOfEqualSegmentsIsTaken) {
   for (const bool oldest_first : {false, true}) {
     TorchPolicy::Options options = On("");
     options.settings.oldest_segment_first = oldest_first;
@@ -80,7 +80,7 @@ TEST_F(TorchPolicyTest, OfEqualSegmentsTheLowestOrTheOldestIsTaken) {
   }
 }
 
-TEST_F(TorchPolicyTest, NeighboursThatAreFreeAreOneBlock) {
+TEST_F(TorchPolicyTest, FreeNeighboursAreMerged) {
   TorchPolicy policy(On(""));
   const BlockNumber first = Block(policy, 6_MiB);
   const BlockNumber second = Block(policy, 6_MiB);
@@ -91,7 +91,7 @@ TEST_F(TorchPolicyTest, NeighboursThatAreFreeAreOneBlock) {
   policy.heap().CheckInvariants();
 }
 
-TEST_F(TorchPolicyTest, ABlockThatOtherStreamsUseIsNotFreeYet) {
+TEST_F(TorchPolicyTest, BlockUsedByOtherStreamsIsNotFreeYet) {
   TorchPolicy policy(On(""));
   const BlockNumber block = Block(policy, 20_MiB);
   policy.RequestFree(block);
@@ -101,7 +101,7 @@ TEST_F(TorchPolicyTest, ABlockThatOtherStreamsUseIsNotFreeYet) {
   EXPECT_EQ(policy.peak_allocated(), 40_MiB);
 }
 
-TEST_F(TorchPolicyTest, AFullCardHasTheCacheEmptiedAndStreamsWaitedFor) {
+TEST_F(TorchPolicyTest, FullCardEmptiesTheCacheAndWaitsForStreams) {
   TorchPolicy policy(On("", 64_MiB));
   const BlockNumber waiting = Block(policy, 30_MiB);
   policy.RequestFree(waiting);
@@ -113,7 +113,7 @@ TEST_F(TorchPolicyTest, AFullCardHasTheCacheEmptiedAndStreamsWaitedFor) {
   EXPECT_EQ(policy.calls(), (DriverCalls{{"cudaMalloc", 6}, {"cudaFree", 1}}));
 }
 
-TEST_F(TorchPolicyTest, ASegmentThatIsPartlyInUseIsNotGivenBack) {
+TEST_F(TorchPolicyTest, PartlyUsedSegmentIsNotReleased) {
   TorchPolicy policy(On(""));
   Block(policy, 2_MiB);
   const BlockNumber whole = Block(policy, 30_MiB);
@@ -122,7 +122,7 @@ TEST_F(TorchPolicyTest, ASegmentThatIsPartlyInUseIsNotGivenBack) {
   EXPECT_EQ(policy.heap().reserved(), 20_MiB);
 }
 
-TEST_F(TorchPolicyTest, AnExpandableSegmentGrowsByChunksBehindWhatIsFree) {
+TEST_F(TorchPolicyTest, ExpandableSegmentGrowsByChunksAfterItsFreeTail) {
   TorchPolicy policy(On("expandable_segments:True"));
   EXPECT_EQ(Allocate(policy, 15_MiB), "0+0M");
   EXPECT_EQ(Allocate(policy, 15_MiB), "0+15M");
@@ -131,7 +131,7 @@ TEST_F(TorchPolicyTest, AnExpandableSegmentGrowsByChunksBehindWhatIsFree) {
   EXPECT_EQ(policy.peak_reserved(), 42_MiB);
 }
 
-TEST_F(TorchPolicyTest, EmptyingTheCacheUnmapsWholeChunksAndHolesAreFilledFirst) {
+TEST_F(TorchPolicyTest, EmptyCacheUnmapsWholeChunksAndHolesAreFilledFirst) {
   TorchPolicy policy(On("expandable_segments:True"));
   const BlockNumber first = Block(policy, 50_MiB);
   Block(policy, 30_MiB);
@@ -144,7 +144,7 @@ TEST_F(TorchPolicyTest, EmptyingTheCacheUnmapsWholeChunksAndHolesAreFilledFirst)
 }
 
 // torch takes the block that could grow less of two that fit; a tail could grow without end.
-TEST_F(TorchPolicyTest, TheTailOfAReservationIsTheWorstFit) {
+TEST_F(TorchPolicyTest, TailOfAReservationIsTheWorstFit) {
   TorchPolicy policy(On("expandable_segments:True"));
   const BlockNumber hole = Block(policy, 8_MiB);
   Block(policy, 26_MiB);  // 6 MiB are left at the end
@@ -152,7 +152,7 @@ TEST_F(TorchPolicyTest, TheTailOfAReservationIsTheWorstFit) {
   EXPECT_EQ(Allocate(policy, 5_MiB), "0+0M");
 }
 
-TEST_F(TorchPolicyTest, AReservationIsNineEighthsOfTheCard) {
+TEST_F(TorchPolicyTest, ReservationIsNineEighthsOfTheCard) {
   TorchPolicy policy(On("expandable_segments:True", 160_MiB, 160_MiB));
   const BlockNumber first = Block(policy, 100_MiB);
   Block(policy, 60_MiB);
@@ -179,7 +179,7 @@ TEST_F(TorchPolicyTest, OversizeBlocksAreReleasedBeforeTheCache) {
   EXPECT_EQ(roomier.heap().reserved(), 100_MiB) << "30 stay in the cache";
 }
 
-TEST_F(TorchPolicyTest, GarbageIsWhatWasNotUsedForLongerThanTheAverage) {
+TEST_F(TorchPolicyTest, GarbageCollectionReleasesTheOldestBlocks) {
   TorchPolicy policy(
       On("garbage_collection_threshold:0.5,per_process_memory_fraction:0.5", 400_MiB, 400_MiB));
   const BlockNumber old = Block(policy, 50_MiB);

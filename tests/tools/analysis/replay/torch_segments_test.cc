@@ -23,7 +23,7 @@ class TorchSegmentsTest : public testing::Test {
   TorchSegments segments_;
 };
 
-TEST_F(TorchSegmentsTest, AnAddressIsInASegmentUpToItsEnd) {
+TEST_F(TorchSegmentsTest, SegmentContainsAddressesUpToItsEnd) {
   const TorchSegment& high = segments_.Add(lane_, AddressRange::Of(kHigh, 4_MiB), /*chunk=*/0);
   const TorchSegment& low = segments_.Add(lane_, AddressRange::Of(kLow, 2_MiB), /*chunk=*/0);
   EXPECT_EQ(segments_.At(kLow), &low);
@@ -37,7 +37,7 @@ TEST_F(TorchSegmentsTest, AnAddressIsInASegmentUpToItsEnd) {
 
 // Among equal free blocks torch 2.13 takes that of the segment that was requested first, even if an
 // older one is gone (pytorch#183591).
-TEST_F(TorchSegmentsTest, SegmentsAreCountedAsTheyAppearAndNumbersAreNotUsedAgain) {
+TEST_F(TorchSegmentsTest, SegmentNumbersAscendAndAreNotReused) {
   segments_.Add(lane_, AddressRange::Of(kHigh, 2_MiB), /*chunk=*/0);
   TorchSegment& second = segments_.Add(lane_, AddressRange::Of(kLow, 2_MiB), /*chunk=*/0);
   EXPECT_EQ(second.ordinal, 1U);
@@ -49,7 +49,7 @@ TEST_F(TorchSegmentsTest, SegmentsAreCountedAsTheyAppearAndNumbersAreNotUsedAgai
   EXPECT_THAT(by_address, ElementsAre(2, 0));
 }
 
-TEST_F(TorchSegmentsTest, OnlyReservationsAreCountedAsSuch) {
+TEST_F(TorchSegmentsTest, OnlyExpandableSegmentsCountAsReservations) {
   segments_.Remove(segments_.Add(lane_, AddressRange::Of(kHigh, 2_MiB), /*chunk=*/0));
   TorchSegment& reservation =
       segments_.Add(lane_, AddressRange::Of(kLow, 40_MiB), /*chunk=*/20_MiB);
@@ -63,7 +63,7 @@ TEST_F(TorchSegmentsTest, OnlyReservationsAreCountedAsSuch) {
 
 class TorchSegmentsOfAHeapTest : public TorchHeapParts {};
 
-TEST_F(TorchSegmentsOfAHeapTest, AnAddressIsOfTheBlockAroundItAndMappedUnlessThatIsNot) {
+TEST_F(TorchSegmentsOfAHeapTest, AddressFindsItsBlockAndWhetherItIsMapped) {
   TorchBlock& chunks = FreeChunks(Large(), 20_MiB, /*reservation=*/100_MiB);
   const DeviceAddress base = chunks.segment->base;
   Use(chunks, 4_MiB, 2_MiB);

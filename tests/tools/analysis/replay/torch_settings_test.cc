@@ -19,7 +19,7 @@ TEST(TorchSettingsTest, RequestsAreRoundedToUnitsOf512) {
 }
 
 // docs of PYTORCH_CUDA_ALLOC_CONF: 1200 with 4 divisions lies between 1024 and 2048, and is 1280.
-TEST(TorchSettingsTest, DivisionsPartTheSizesBetweenTwoPowersOfTwo) {
+TEST(TorchSettingsTest, DivisionsSplitTheRangeBetweenPowersOfTwo) {
   const auto settings = TorchSettings::Parse("roundup_power2_divisions:4");
   EXPECT_EQ(settings.Rounded(1200), 1536u) << "a small multiple of 512 is left alone";
   EXPECT_EQ(settings.Rounded(1200 << 10), 1280u << 10);
@@ -27,7 +27,7 @@ TEST(TorchSettingsTest, DivisionsPartTheSizesBetweenTwoPowersOfTwo) {
   EXPECT_EQ(settings.Rounded(9_MiB), 10_MiB);
 }
 
-TEST(TorchSettingsTest, DivisionsBySizeAreThoseThatTorchPrints) {
+TEST(TorchSettingsTest, DivisionsBySizeAgreeWithTorch) {
   const auto settings = TorchSettings::Parse("roundup_power2_divisions:[64:8,256:4,>:2]");
   EXPECT_THAT(settings.divisions, ElementsAre(8, 8, 8, 8, 8, 8, 8, 0, 4, 2, 2, 2, 2, 2, 2, 2));
   EXPECT_EQ(settings.Rounded(65_MiB), 72_MiB);
@@ -35,7 +35,7 @@ TEST(TorchSettingsTest, DivisionsBySizeAreThoseThatTorchPrints) {
   EXPECT_EQ(settings.Rounded(600_MiB), 768_MiB);
 }
 
-TEST(TorchSettingsTest, SegmentsAreOfThreeKinds) {
+TEST(TorchSettingsTest, SegmentsHaveThreeSizeClasses) {
   const TorchSettings settings;
   EXPECT_EQ(settings.SegmentFor(1_MiB), 2_MiB);
   EXPECT_EQ(settings.SegmentFor(1_MiB + 512), 20_MiB);
@@ -45,7 +45,7 @@ TEST(TorchSettingsTest, SegmentsAreOfThreeKinds) {
   EXPECT_EQ(TorchSettings::Parse("large_segment_size_mb:40").SegmentFor(2_MiB), 40_MiB);
 }
 
-TEST(TorchSettingsTest, ALargeBlockIsSplitForMoreThanAMebibyte) {
+TEST(TorchSettingsTest, LargeBlockIsSplitIfMoreThanAMebibyteRemains) {
   const TorchSettings native;
   EXPECT_FALSE(native.Splits(19_MiB, 20_MiB, false));
   EXPECT_TRUE(native.Splits(19_MiB - 512, 20_MiB, false));
@@ -55,7 +55,7 @@ TEST(TorchSettingsTest, ALargeBlockIsSplitForMoreThanAMebibyte) {
   EXPECT_FALSE(expandable.Splits(20_MiB, 20_MiB, false));
 }
 
-TEST(TorchSettingsTest, LargeBlocksAreKeptApart) {
+TEST(TorchSettingsTest, OversizeBlocksServeOnlyOversizeRequests) {
   const auto settings = TorchSettings::Parse("max_split_size_mb:64, max_non_split_rounding_mb:30");
   EXPECT_TRUE(settings.Suits(2_MiB, 64_MiB - 512));
   EXPECT_FALSE(settings.Suits(2_MiB, 64_MiB));
@@ -64,7 +64,7 @@ TEST(TorchSettingsTest, LargeBlocksAreKeptApart) {
   EXPECT_FALSE(settings.Splits(64_MiB, 90_MiB, false));
 }
 
-TEST(TorchSettingsTest, EqualBlocksAreTakenByTheAgeOfTheirSegmentsSince2_13) {
+TEST(TorchSettingsTest, OldestSegmentIsPreferredSince2_13) {
   EXPECT_TRUE(TorchSettings::HasOldestSegmentFirst("2.13.0+cu130"));
   EXPECT_TRUE(TorchSettings::HasOldestSegmentFirst("3.0.0"));
   EXPECT_FALSE(TorchSettings::HasOldestSegmentFirst("2.12.1"));
@@ -72,7 +72,7 @@ TEST(TorchSettingsTest, EqualBlocksAreTakenByTheAgeOfTheirSegmentsSince2_13) {
   EXPECT_FALSE(TorchSettings::HasOldestSegmentFirst("nightly"));
 }
 
-TEST(TorchSettingsTest, WhatIsNotNamedWellStaysAsItIs) {
+TEST(TorchSettingsTest, InvalidSettingsKeepTheirDefaults) {
   const auto settings = TorchSettings::Parse(
       "max_split_size_mb:many,,garbage_collection_threshold:0.5,roundup_power2_divisions:[x,"
       "per_process_memory_fraction:");

@@ -42,13 +42,13 @@ class TorchTilingTest : public testing::Test {
   TorchTiling tiling_{lanes_};
 };
 
-TEST_F(TorchTilingTest, ANewSegmentIsOneFreeBlockInNoList) {
+TEST_F(TorchTilingTest, NewSegmentIsOneUnlistedFreeBlock) {
   EXPECT_EQ(Contents(segment_), "free 12M");
   EXPECT_FALSE(lanes_.Lists(*segment_.first));
   CheckTiles();
 }
 
-TEST_F(TorchTilingTest, TheRestOfACutHasItsStateAndItsNeighbours) {
+TEST_F(TorchTilingTest, CutPartKeepsStateAndNeighbours) {
   TorchBlock* middle = tiling_.CutAt(*segment_.first, 4_MiB);
   Become(*middle, State::kInUse);
   TorchBlock* last = tiling_.CutAt(*middle, 3_MiB);
@@ -59,7 +59,7 @@ TEST_F(TorchTilingTest, TheRestOfACutHasItsStateAndItsNeighbours) {
   CheckTiles();
 }
 
-TEST_F(TorchTilingTest, NeighboursOfItsStateAreJoinedAndLeaveTheirLists) {
+TEST_F(TorchTilingTest, NeighboursOfTheSameStateAreMergedAndUnlisted) {
   TorchBlock* second = tiling_.CutAt(*segment_.first, 2_MiB);
   TorchBlock* third = tiling_.CutAt(*second, 3_MiB);
   lanes_.Put(*segment_.first);
@@ -71,7 +71,7 @@ TEST_F(TorchTilingTest, NeighboursOfItsStateAreJoinedAndLeaveTheirLists) {
   CheckTiles();
 }
 
-TEST_F(TorchTilingTest, NeighboursOfOtherStatesStayAsTheyAre) {
+TEST_F(TorchTilingTest, NeighboursOfOtherStatesAreUnchanged) {
   TorchBlock* second = tiling_.CutAt(*segment_.first, 2_MiB);
   TorchBlock* third = tiling_.CutAt(*second, 3_MiB);
   Become(*segment_.first, State::kUnmapped);
@@ -83,7 +83,7 @@ TEST_F(TorchTilingTest, NeighboursOfOtherStatesStayAsTheyAre) {
   CheckTiles();
 }
 
-TEST_F(TorchTilingTest, UnmappedNeighboursAreJoinedToo) {
+TEST_F(TorchTilingTest, UnmappedNeighboursAreMerged) {
   TorchBlock* second = tiling_.CutAt(*segment_.first, 2_MiB);
   Become(*segment_.first, State::kUnmapped);
   Become(*second, State::kUnmapped);
@@ -93,7 +93,7 @@ TEST_F(TorchTilingTest, UnmappedNeighboursAreJoinedToo) {
   EXPECT_TRUE(segment_.lane->unmapped.empty());
 }
 
-TEST_F(TorchTilingTest, AJoinInTheMiddleKeepsWhatLiesBehind) {
+TEST_F(TorchTilingTest, MergeInTheMiddleKeepsTheNextBlock) {
   TorchBlock* second = tiling_.CutAt(*segment_.first, 2_MiB);
   TorchBlock* third = tiling_.CutAt(*second, 3_MiB);
   Become(*third, State::kInUse);
@@ -105,7 +105,7 @@ TEST_F(TorchTilingTest, AJoinInTheMiddleKeepsWhatLiesBehind) {
 
 // A long replay cuts and merges a million times; its memory depends on the blocks alive at one
 // time.
-TEST_F(TorchTilingTest, TheRecordOfAJoinedBlockIsUsedAgain) {
+TEST_F(TorchTilingTest, RecordOfAMergedBlockIsReused) {
   const TorchBlock* rest = tiling_.CutAt(*segment_.first, 4_MiB);
   lanes_.Put(*segment_.first->behind);
   tiling_.Merge(segment_.first);

@@ -50,7 +50,7 @@ class FileLayerTest : public UserFolders {
   launch::Environment environment_ = {{"PATH", "/usr/bin:/bin"}};
 };
 
-TEST_F(FileLayerTest, RunSeesWhatItWroteAndTheUserDoesNot) {
+TEST_F(FileLayerTest, OnlyTheRunSeesItsWrites) {
   const LayerContents contents =
       Run("echo gone > a && test $(cat a) = gone && rm b && ! test -e b && rm -r inner && "
           "mkdir new && echo x > new/d && cat new/d");
@@ -64,11 +64,11 @@ TEST_F(FileLayerTest, RunSeesWhatItWroteAndTheUserDoesNot) {
   EXPECT_FALSE(contents.is_full);
 }
 
-TEST_F(FileLayerTest, RunThatWritesNothingLeavesNothing) {
+TEST_F(FileLayerTest, RunWithoutWritesLeavesNothing) {
   EXPECT_TRUE(Run("cat a inner/c > /dev/null; echo x > /dev/null").names.empty());
 }
 
-TEST_F(FileLayerTest, OwnFolderOfTheRunAndCachesAreWrittenForGood) {
+TEST_F(FileLayerTest, ScratchFolderAndCachesAreWrittenThrough) {
   environment_["SOME_CACHE_DIR"] = Path("user/inner").string();
   const LayerContents contents =
       Run("echo kept > ../scratch/trace && echo kept > inner/c && echo x > ../scratch/tmp/t");
@@ -78,14 +78,14 @@ TEST_F(FileLayerTest, OwnFolderOfTheRunAndCachesAreWrittenForGood) {
   EXPECT_TRUE(contents.names.empty());
 }
 
-TEST_F(FileLayerTest, RunCannotWriteMoreThanItMay) {
+TEST_F(FileLayerTest, WritesAreLimited) {
   const LayerContents contents =
       Run("! head -c 30000000 /dev/zero > big && ! test -e /tmp/no/such", 16 * kMiB);
   EXPECT_TRUE(contents.is_full);
   EXPECT_GE(contents.bytes, 16 * kMiB);
 }
 
-TEST_F(FileLayerTest, SocketsOfOtherProgramsAndDevicesStayConnected) {
+TEST_F(FileLayerTest, SocketsAndDevicesStayUsable) {
   const std::string name = Name("user/socket");
   sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
   ASSERT_LT(name.size(), sizeof(address.sun_path));
@@ -98,20 +98,20 @@ TEST_F(FileLayerTest, SocketsOfOtherProgramsAndDevicesStayConnected) {
   close(listening);
 }
 
-TEST_F(FileLayerTest, NamesWithTheSignsOfMountOptionsAreNames) {
+TEST_F(FileLayerTest, NamesWithMountOptionCharactersWork) {
   std::filesystem::create_directory(Path("user/a,b:c\\d"));
   const LayerContents contents = Run("echo x > 'a,b:c\\d/e'");
   EXPECT_THAT(contents.names, ElementsAre(Name("user/a,b:c\\d/e")));
 }
 
-TEST(FileKeepingTest, LayerIsLeftOutWhereTheEnvironmentSaysSo) {
+TEST(FileKeepingTest, LayerCanBeDisabledByTheEnvironment) {
   const auto keeping = FindFileKeeping({{"MEMTRACE_FIT_OVERLAY", "0"}}, "/tmp");
   ASSERT_TRUE(keeping.ok());
   EXPECT_EQ(keeping->layer_bytes, 0U);
   EXPECT_THAT(keeping->why_no_layer, HasSubstr("MEMTRACE_FIT_OVERLAY is 0"));
 }
 
-TEST(FileKeepingTest, AmountThatIsNoneIsRejectedInOneSentence) {
+TEST(FileKeepingTest, InvalidAmountIsRejected) {
   for (const char* amount : {"lots", "1MiB", "-1"}) {
     const auto keeping = FindFileKeeping({{"MEMTRACE_FIT_OVERLAY", amount}}, "/tmp");
     EXPECT_EQ(keeping.status().code(), absl::StatusCode::kInvalidArgument) << amount;

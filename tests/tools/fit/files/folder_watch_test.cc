@@ -23,7 +23,7 @@ class FolderWatchTest : public UserFolders {
   std::string Name(const std::string& name) const { return Path(name).string(); }
 };
 
-TEST_F(FolderWatchTest, UntouchedFilesHaveNotChangedAndAllWereSeen) {
+TEST_F(FolderWatchTest, UntouchedFilesAreUnchanged) {
   const FolderWatch watch = Watch();
   EXPECT_EQ(Read("user/a"), "precious");  // reading is not a change
   EXPECT_THAT(watch.Changes().names, IsEmpty());
@@ -40,7 +40,7 @@ TEST_F(FolderWatchTest, ChangedNewAndMissingFilesAreNamed) {
 }
 
 // The time of change, which programs cannot set, reveals new contents with the old size and time.
-TEST_F(FolderWatchTest, ContentsOfTheSameSizeUnderTheOldTimeAreAChange) {
+TEST_F(FolderWatchTest, NewContentsWithOldSizeAndTimeAreAChange) {
   struct stat before = {};
   ASSERT_EQ(stat(Path("user/a").c_str(), &before), 0);
   const FolderWatch watch = Watch();
@@ -51,7 +51,7 @@ TEST_F(FolderWatchTest, ContentsOfTheSameSizeUnderTheOldTimeAreAChange) {
   EXPECT_THAT(watch.Changes().names, ElementsAre(Name("user/a")));
 }
 
-TEST_F(FolderWatchTest, FilesElsewhereAreNamedIfTheyHaveChangedSince) {
+TEST_F(FolderWatchTest, StatedFilesElsewhereAreNamedIfChanged) {
   Write("elsewhere", "old");
   Write("untouched", "old");
   usleep(20'000);
@@ -61,14 +61,14 @@ TEST_F(FolderWatchTest, FilesElsewhereAreNamedIfTheyHaveChangedSince) {
               ElementsAre(Name("elsewhere")));
 }
 
-TEST_F(FolderWatchTest, IgnoredFolderIsNotLookedAt) {
+TEST_F(FolderWatchTest, IgnoredFolderIsNotWatched) {
   const FolderWatch watch = Watch();
   std::filesystem::create_directory(Path("user/mine"));
   Write("user/mine/x", "x");
   EXPECT_THAT(watch.Changes().names, IsEmpty());
 }
 
-TEST_F(FolderWatchTest, FoldersOfACommandAreThoseThatItsWordsName) {
+TEST_F(FolderWatchTest, FoldersOfACommandAreThoseItNames) {
   const std::string folder = Path("user/inner").string();
   EXPECT_THAT(FoldersOf({"/bin/sh", "--out=" + folder, "b", "--steps=3"}, Path("user")),
               ElementsAre(Path("user"), Path("user/inner"), Path("user")));
@@ -76,7 +76,7 @@ TEST_F(FolderWatchTest, FoldersOfACommandAreThoseThatItsWordsName) {
 
 using CacheFoldersTest = UserFolders;
 
-TEST_F(CacheFoldersTest, CachesAreTheUsualOnesAndThoseThatTheEnvironmentNames) {
+TEST_F(CacheFoldersTest, CachesAreUsualFoldersAndThoseInTheEnvironment) {
   const launch::Environment environment = {{"HOME", Path("user").string()},
                                            {"HF_HOME", Path("hub").string()},
                                            {"MY_CACHE_DIR", Path("user/inner").string()},
@@ -87,12 +87,12 @@ TEST_F(CacheFoldersTest, CachesAreTheUsualOnesAndThoseThatTheEnvironmentNames) {
                                    Path("hub"), Path("user/inner")));
 }
 
-TEST_F(CacheFoldersTest, FolderThatHoldsTheUsersOwnWorkIsNoCache) {
+TEST_F(CacheFoldersTest, FolderWithTheUsersWorkIsNotACache) {
   const launch::Environment environment = {{"A_CACHE", "/"}, {"B_CACHE", Path("user").string()}};
   EXPECT_THAT(CacheFolders(environment, Path("user/inner")), IsEmpty());
 }
 
-TEST_F(CacheFoldersTest, MissingCachesAreThereForAWhileAndStayIfTheyWereFilled) {
+TEST_F(CacheFoldersTest, MissingCachesAreCreatedAndKeptIfFilled) {
   {
     const HeldCaches held({Path("user/empty"), Path("user/filled"), Path("user/no/parent")});
     EXPECT_TRUE(std::filesystem::exists(Path("user/empty")));

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Linux writes these lines: fields, optional fields up to the dash, type, source, options.
-TEST(MountTableTest, FoldersComeBeforeWhatIsMountedInThemAndTheLastMountCounts) {
+TEST(MountTableTest, MountsAreSortedAndTheLastOneCounts) {
   EXPECT_THAT(ParseMountTable(
                   "30 27 0:5 / /home/my\\040data rw,noatime shared:1 master:2 - xfs /dev/sdb ro\n"
                   "22 27 0:21 / /proc rw - proc proc rw\n"
@@ -25,17 +25,17 @@ TEST(MountTableTest, FoldersComeBeforeWhatIsMountedInThemAndTheLastMountCounts) 
                           Mount{"/proc", "proc", false}, Mount{"/run", "tmpfs", false}));
 }
 
-TEST(MountTableTest, LinesThatAreCutAreLeftOut) {
+TEST(MountTableTest, TruncatedLinesAreIgnored) {
   EXPECT_THAT(ParseMountTable("\n27 1 254:0 / / rw\n27 1 254:0 / / rw - ext4\nx"), IsEmpty());
 }
 
-TEST(MountTableTest, DevicesSharedMemoryAndControlGroupsAreTheKernels) {
+TEST(MountTableTest, DevicesSharedMemoryAndControlGroupsBelongToTheKernel) {
   EXPECT_TRUE(IsKernels({.path = "/dev/shm", .type = "tmpfs"}));
   EXPECT_TRUE(IsKernels({.path = "/run/cgroup", .type = "cgroup2"}));
   EXPECT_FALSE(IsKernels({.path = "/devices", .type = "ext4"}));
 }
 
-TEST(MountTableTest, FolderHoldsItselfAndWhatIsInItButNoNeighbour) {
+TEST(MountTableTest, FolderContainsItselfAndItsContents) {
   EXPECT_TRUE(IsWithin("/a", "/a"));
   EXPECT_TRUE(IsWithin("/a/b", "/a"));
   EXPECT_TRUE(IsWithin("/a", "/"));
@@ -43,7 +43,7 @@ TEST(MountTableTest, FolderHoldsItselfAndWhatIsInItButNoNeighbour) {
   EXPECT_FALSE(IsWithin("/", "/a"));
 }
 
-TEST(BoundSocketsTest, NamedSocketsAreFoundOnceAndAbstractOnesAreNot) {
+TEST(BoundSocketsTest, NamedSocketsAreListedOnceAndAbstractOnesIgnored) {
   EXPECT_THAT(BoundSockets("Num RefCount Protocol Flags Type St Inode Path\n"
                            "0000: 00000002 00000000 00010000 0001 01 17 /run/a b.sock\n"
                            "0000: 00000002 00000000 00010000 0001 01 18 /run/a b.sock\n"

@@ -64,19 +64,19 @@ std::string AllOf(const Answer& answer) {
   return text;
 }
 
-TEST(FitDocumentTest, FitSaysHowManyStepsWereSeenAndWhatWasNot) {
+TEST(FitDocumentTest, VerdictNamesTheObservedSteps) {
   const std::string verdict = VerdictOf(AnswerOf(RunOf(600), RunOf(600)));
   EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. It needs 600.0 MiB of card 0's"));
   EXPECT_THAT(verdict, HasSubstr("later data, evaluation and saving were not seen"));
   EXPECT_THAT(verdict, Not(HasSubstr("completed")));
 }
 
-TEST(FitDocumentTest, NeedOfWhatFitsIsWithinTheCardThoughMoreIsTakenWhereThereIsMore) {
+TEST(FitDocumentTest, NeedOfAFittingRunIsThatOnTheCard) {
   const std::string verdict = VerdictOf(AnswerOf(RunOf(1200), RunOf(900)));
   EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. It needs 900.0 MiB of card 0's"));
 }
 
-TEST(FitDocumentTest, PeaksOfProcessesThatAddUpToMoreThanTheCardAreNotCalledItsNeed) {
+TEST(FitDocumentTest, SumOfPeaksBeyondTheCardIsNotReportedAsTheNeed) {
   Outcome both = RunOf(600);
   both.processes.push_back(both.processes[0]);
   const std::string verdict = VerdictOf(AnswerOf(both, both));
@@ -85,7 +85,7 @@ TEST(FitDocumentTest, PeaksOfProcessesThatAddUpToMoreThanTheCardAreNotCalledItsN
   EXPECT_THAT(verdict, Not(HasSubstr("It needs")));
 }
 
-TEST(FitDocumentTest, CaughtErrorThatEndedTheProgramDoesNotFitWhateverItsExitCode) {
+TEST(FitDocumentTest, CaughtErrorThatEndsTheProgramDoesNotFit) {
   Answer answer = AnswerOf(RunOf(1200), RunOf(900));
   RunOut(answer.within);
   EXPECT_THAT(VerdictOf(answer), StartsWith("DOES NOT FIT. It needs 1.17 GiB"));
@@ -94,7 +94,7 @@ TEST(FitDocumentTest, CaughtErrorThatEndedTheProgramDoesNotFitWhateverItsExitCod
   EXPECT_THAT(text, HasSubstr("caught this error and ended with exit code 0"));
 }
 
-TEST(FitDocumentTest, RequestThatWasGotOverIsANoteOfWhatFits) {
+TEST(FitDocumentTest, RecoveredRequestFitsWithANote) {
   Answer answer = AnswerOf(RunOf(1200), RunOf(900));
   RunOut(answer.within);
   answer.within.completed = true;
@@ -104,7 +104,7 @@ TEST(FitDocumentTest, RequestThatWasGotOverIsANoteOfWhatFits) {
               HasSubstr("1 request failed on the card, and the program got over it"));
 }
 
-TEST(FitDocumentTest, RisingPeakSaysInWhichStepTheCardIsFull) {
+TEST(FitDocumentTest, RisingPeakNamesTheStepThatFillsTheCard) {
   Outcome rising = RunOf(600);
   rising.processes[0].cards[0].rises = {
       {1, 100 * kMiB}, {2, 300 * kMiB}, {3, 400 * kMiB}, {4, 500 * kMiB}, {5, 600 * kMiB}};
@@ -114,7 +114,7 @@ TEST(FitDocumentTest, RisingPeakSaysInWhichStepTheCardIsFull) {
                          "the last 3 steps."));
 }
 
-TEST(FitDocumentTest, StoppedSearchTellsWhatIsKnown) {
+TEST(FitDocumentTest, StoppedSearchReportsWhatIsKnown) {
   Answer answer = AnswerOf(RunOf(600), {});
   answer.has_within = false;
   answer.stopped = fit::StoppedTrial{.name = "on the card", .outcome = RunOf(300)};
@@ -123,14 +123,14 @@ TEST(FitDocumentTest, StoppedSearchTellsWhatIsKnown) {
   EXPECT_THAT(verdict, HasSubstr("stopped in the run \"on the card\""));
 }
 
-TEST(FitDocumentTest, SearchThatIsStoppedAfterTheRunOnTheCardKeepsItsVerdict) {
+TEST(FitDocumentTest, SearchStoppedAfterTheRunOnTheCardKeepsItsVerdict) {
   Answer answer = AnswerOf(RunOf(600), RunOf(600));
   answer.stopped = fit::StoppedTrial{.name = "on the card, with 5 % less", .outcome = RunOf(300)};
   EXPECT_THAT(VerdictOf(answer), StartsWith("FITS"));
   EXPECT_THAT(AllOf(answer), HasSubstr("stopped in the run \"on the card, with 5 % less\""));
 }
 
-TEST(FitDocumentTest, RunThatHasTakenMoreThanTheCardWhenItIsStoppedDoesNotFit) {
+TEST(FitDocumentTest, StoppedRunBeyondTheCardDoesNotFit) {
   Answer answer = AnswerOf({}, {});
   answer.has_within = false;
   answer.stopped = fit::StoppedTrial{.name = "without a limit", .outcome = RunOf(1200)};
