@@ -11,7 +11,7 @@ bool ChangeWatch::Watch(Function function, void* user) {
   function_ = function;
   user_ = user;
   is_watched_.store(true, std::memory_order_release);
-  HearOfBlocks(true);
+  SetObservesBlocks(true);
   return true;
 }
 

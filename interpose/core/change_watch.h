@@ -18,14 +18,14 @@ namespace memtrace {
 // Thread rule: any thread.
 class ChangeWatch final : public AllocationObserver {
  public:
-  ChangeWatch() { HearOfBlocks(false); }
+  ChangeWatch() { SetObservesBlocks(false); }
 
   using Function = void (*)(void* user, const memtrace_change* change);
 
   // `next` is told of everything first and must outlive this. Call this before any event, or never.
   void PassTo(AllocationObserver* next) {
     next_ = next;
-    HearOfBlocks(true);
+    SetObservesBlocks(true);
   }
 
   // Returns false if there is a function already.
