@@ -46,7 +46,7 @@ class ChangeWatch final : public AllocationObserver {
 
  private:
   template <typename Event>  // an event of a block or of a range
-  void Tell(memtrace_change_kind kind, const Event& event, Bytes bytes) const;
+  void Notify(memtrace_change_kind kind, const Event& event, Bytes bytes) const;
 
   AllocationObserver* next_ = nullptr;
   CardOfAddress cards_;

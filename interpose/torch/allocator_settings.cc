@@ -71,7 +71,7 @@ std::string BackendOfSettings() {
   return "native";
 }
 
-void SaySettingsWithoutEffect() {
+void WarnAboutIgnoredSettings() {
   const std::string settings = VersionedSettings::Text();
   std::string named;
   for (const std::string_view key : kWithoutEffect) {

@@ -34,7 +34,7 @@ int64_t LargestSplit();
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings);
 
 // Prints one line on stderr that names the keys without effect, if there are any.
-void SaySettingsWithoutEffect();
+void WarnAboutIgnoredSettings();
 
 // Returns "native" or "cudaMallocAsync", from the environment, as torch reads it when it is loaded.
 std::string BackendOfSettings();

@@ -22,7 +22,7 @@ bool HoldsTensors(const c10::TypePtr& type) {
 
 // Lists them by name, because a schema marks which arguments are written, not if they are also
 // read.
-bool OverwritesItsFirst(const std::string& name) {
+bool OverwritesFirstArgument(const std::string& name) {
   static const auto* names = new std::unordered_set<std::string>{
       "aten::copy_",          "aten::zero_",         "aten::fill_",      "aten::_foreach_zero_",
       "aten::_foreach_copy_", "aten::normal_",       "aten::uniform_",   "aten::random_",
@@ -70,7 +70,7 @@ OperatorFacts::Argument ArgumentFacts(const c10::Argument& argument, bool is_fir
       (is_named || (argument.alias_info() != nullptr && argument.alias_info()->isWrite()));
   facts.resized = facts.written && argument.kwarg_only();
   facts.overwritten =
-      facts.resized || (facts.written && is_first && OverwritesItsFirst(operator_name));
+      facts.resized || (facts.written && is_first && OverwritesFirstArgument(operator_name));
   const c10::TypePtr plain =
       type->kind() == c10::TypeKind::OptionalType ? type->containedType(0) : type;
   facts.is_device = plain->kind() == c10::TypeKind::DeviceObjType || argument.name() == "device";

@@ -89,7 +89,7 @@ std::optional<Placed> AsRecorded::Predict(const Request& request, const Before& 
 std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Request& request,
                                         const Before& before) {
   if (request.pool != 0) {
-    torch_.LearnWhetherItSplits(request, AddressRange::Of(AddressOf(block), block.allocated));
+    torch_.InferPoolSplitting(request, AddressRange::Of(AddressOf(block), block.allocated));
   }
   std::optional<Placed> placed = Predict(request, before);
   const bool is_right = placed && placed->address == AddressOf(block);

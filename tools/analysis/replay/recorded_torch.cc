@@ -17,7 +17,7 @@ bool RecordedTorch::GrowsIntoMapped(const Request& request) {
   return policy_.growth().FindsMapped(policy_.heap().lanes().Of(request), Rounded(request));
 }
 
-void RecordedTorch::LearnWhetherItSplits(const Request& request, const AddressRange& block) {
+void RecordedTorch::InferPoolSplitting(const Request& request, const AddressRange& block) {
   const Bytes rounded = Rounded(request);
   for (const RecordedSegments::Recorded& segment : segments_.pending()) {
     if (segment.range == block &&
