@@ -106,7 +106,7 @@ class ValueSearch {
       if (!trial.ok()) return trial.status();
       const absl::StatusOr<Outcome> outcome = run_(*trial, NameAt(value) + ", without a limit");
       if (!outcome.ok()) return outcome.status();
-      MEMTRACE_RETURN_IF_ERROR(WhyUseless(*outcome, *trial));
+      MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *trial));
       needs.push_back(Fullest(*outcome));
       totals.emplace_back(value, static_cast<double>(needs.back().total));
       scaling_.points.push_back(

@@ -78,7 +78,7 @@ void GrowthSearch::WatchSteps(uint64_t moment, Captures& captures, SiteNames& si
   const auto count = static_cast<size_t>(end - steps.begin());
   Candidate& candidate = candidates_.emplace_back();
   candidate.iterations = count;
-  for (const size_t place : GrowthWatch::StepsToSee(count)) {
+  for (const size_t place : GrowthWatch::StepsToSample(count)) {
     captures.At(steps[place], [this, &candidate, &captures, &sites] {
       for (const auto& [device, card] : timeline_.cards()) {
         candidate.watch.See(captures.live().position().step, device, captures.live(), sites);

@@ -10,7 +10,7 @@ namespace {
 using State = TorchBlock::State;
 
 // Returns the size that counts when fits are compared: a block of an expandable segment could grow.
-Bytes CouldBe(const TorchBlock& block) {
+Bytes SizeIfGrown(const TorchBlock& block) {
   const TorchBlock* behind = block.behind;
   return block.size + (behind != nullptr && behind->state == State::kUnmapped ? behind->size : 0);
 }
@@ -21,7 +21,7 @@ using FreeList = absl::btree_set<FreeKey>;
 FreeList::const_iterator LeastRoom(const FreeList& free, FreeList::const_iterator found) {
   auto next = std::next(found);
   while (found->block->is_split() && next != free.end() &&
-         CouldBe(*next->block) < CouldBe(*found->block)) {
+         SizeIfGrown(*next->block) < SizeIfGrown(*found->block)) {
     found = next++;
   }
   return found;

@@ -35,8 +35,8 @@ constexpr Alternative kAlternatives[] = {
 
 // True if at least a quarter of the most memory that torch's allocator reserved was never
 // allocated, even at the peak: it did not fit the sizes that were requested later.
-bool ReservesInVain(const TraceInput& input, const analysis::Explanation& explanation,
-                    int32_t device) {
+bool ReservesUnusedMemory(const TraceInput& input, const analysis::Explanation& explanation,
+                          int32_t device) {
   const auto timeline = explanation.timelines.find(device);
   const bool is_run_of_torch =
       !explanation.failure.request && InfoOf(input, "allocator") == "native";
@@ -50,7 +50,7 @@ bool IsAsked(const TraceInput& input, const analysis::Explanation& explanation, 
   using analysis::Cause;
   const Cause cause = explanation.failure.verdict.cause;
   return cause == Cause::kFragmentation || cause == Cause::kCached ||
-         ReservesInVain(input, explanation, device);
+         ReservesUnusedMemory(input, explanation, device);
 }
 
 // The request that failed is also replayed, but nothing was recorded after it. So it is known to
