@@ -23,7 +23,7 @@ class ChangeWatch final : public AllocationObserver {
   using Function = void (*)(void* user, const memtrace_change* change);
 
   // `next` is told of everything first and must outlive this. Call this before any event, or never.
-  void PassTo(AllocationObserver* next) {
+  void SetNext(AllocationObserver* next) {
     next_ = next;
     SetObservesBlocks(true);
   }

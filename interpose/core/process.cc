@@ -161,7 +161,7 @@ void Process::OpenTrace() {
   }
   auto* made = new recorder::Recorder(*std::move(writer), frames_);
   trace_path_ = made->trace().path();
-  cards_.watch().PassTo(&made->blocks());
+  cards_.watch().SetNext(&made->blocks());
   recorder_.store(made, std::memory_order_release);
 }
 

@@ -47,7 +47,7 @@ bool IsOfFile(const OtherProcess& rank, const SavingFacts& facts) {
                                         : BytesLoadedFromFiles(facts) > 0;
 }
 
-std::vector<Saving> WithoutLoads(const SavingFacts& facts) {
+std::vector<Saving> SavingsWithoutLoads(const SavingFacts& facts) {
   const uint64_t bytes = OfOthers(facts) + BytesLoadedFromFiles(facts);
   Saving saving = SavingOf(Id::kHostCheckpoint, bytes, bytes);
   saving.change =
@@ -76,7 +76,7 @@ bool RanksLoadOntoThisCard(const SavingFacts& facts) {
 std::vector<Saving> FindLaunchSavings(const SavingFacts& facts) {
   const uint64_t others = OfOthers(facts);
   if (others == 0) return {};
-  if (RanksLoadOntoThisCard(facts)) return WithoutLoads(facts);
+  if (RanksLoadOntoThisCard(facts)) return SavingsWithoutLoads(facts);
   Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
   saving.how_known = "exact";
   const OtherProcess* most = LargestProcessOfLaunch(facts);

@@ -66,7 +66,7 @@ uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)
 
 // True if it is only known that the sum, of which the request is a part, must fit, and not whether
 // the free pieces suffice after the change.
-bool IsOfPieces(const Verdict& verdict, const Saving& saving) {
+bool DependsOnFreePieces(const Verdict& verdict, const Saving& saving) {
   return verdict.cause == Cause::kFragmentation && !saving.need;
 }
 
@@ -144,7 +144,7 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                   .effort = saving.effort,
                   .at_least = (need.at_least && !saving.is_whole) || saving.at_least,
                   .ends_growth = saving.ends_growth};
-    if (IsOfPieces(verdict, saving)) {
+    if (DependsOnFreePieces(verdict, saving)) {
       const uint64_t sum = Less(ledger.total, Unused(ledger)) + verdict.requested;
       remedy.this_step = WholeMiB(Less(std::min(sum, need.bytes), saving.bytes));
       remedy.at_least = true;

@@ -28,7 +28,7 @@ bool IsSure(const GrowthCourse& course, bool backward_seen) {
 
 // True if the keeper holds something of each iteration. A list has what each iteration appends, but
 // the keys of a dict may be names that it has to have.
-bool IsOfIterations(const std::optional<Keeper>& keeper) {
+bool HoldsEachIteration(const std::optional<Keeper>& keeper) {
   return keeper.has_value() && keeper->container != "dict";
 }
 
@@ -107,7 +107,7 @@ GrowthCourse GrowthSearch::Found(const GrowthMoment& moment, const LiveSet& live
     GrowthCourse course = Course(candidate, moment, sites);
     if (!course.is_worth_saying(moment.held)) continue;
     course.keeper = FindKeeper(course, moment, live, source_);
-    if (candidate.needs_keeper && !IsOfIterations(course.keeper)) continue;
+    if (candidate.needs_keeper && !HoldsEachIteration(course.keeper)) continue;
     course.is_sure = IsSure(course, live.position().backward_seen);
     return course;
   }

@@ -46,7 +46,8 @@ bool ReservesUnusedMemory(const TraceInput& input, const analysis::Explanation& 
   return reserved - std::min(reserved, timeline->second.most_allocated) >= reserved / kPart;
 }
 
-bool IsAsked(const TraceInput& input, const analysis::Explanation& explanation, int32_t device) {
+bool IsReplayWorthwhile(const TraceInput& input, const analysis::Explanation& explanation,
+                        int32_t device) {
   using analysis::Cause;
   const Cause cause = explanation.failure.verdict.cause;
   return cause == Cause::kFragmentation || cause == Cause::kCached ||
@@ -86,7 +87,7 @@ replay::RecordedRun RecordedRunOf(const TraceInput& input) {
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation) {
   if (explanation.growth_is_reason()) return;  // remedies only postpone it
   const int32_t device = explanation.card_of_verdict().index;
-  if (!IsAsked(input, explanation, device)) return;
+  if (!IsReplayWorthwhile(input, explanation, device)) return;
   const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
   const analysis::Cause cause = explanation.failure.verdict.cause;
   const replay::RecordedRun run = RecordedRunOf(input);
