@@ -14,7 +14,7 @@ namespace memtrace {
 // An observer that receives no events and costs nothing.
 class Nobody final : public AllocationObserver {
  public:
-  Nobody() { HearOfBlocks(false); }
+  Nobody() { SetObservesBlocks(false); }
 };
 
 // Our allocator on a card that is only bookkeeping: no driver is called (a warm allocator makes no

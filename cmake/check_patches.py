@@ -90,7 +90,7 @@ def unlisted(root: Path) -> list[str]:
             is_own = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("self.")
             words = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             words |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
-            if is_set or (not is_own and words & (wrappers | {"stating"})):
+            if is_set or (not is_own and words & (wrappers | {"with_role"})):
                 found.append(f"{file.relative_to(root)}:{node.lineno}: {ast.unparse(node)} is to be a _patches.put")
     return found
 

@@ -67,7 +67,7 @@ class AllocationObserver {
 
   // True if the four functions for blocks have to be called. Otherwise the allocator skips them, so
   // that events without a listener cost nothing.
-  bool hears_of_blocks() const { return hears_of_blocks_.load(std::memory_order_relaxed); }
+  bool observes_blocks() const { return observes_blocks_.load(std::memory_order_relaxed); }
 
   virtual void Allocated(const BlockEvent&) {}
   virtual void FreeRequested(const BlockEvent&) {}
@@ -84,10 +84,10 @@ class AllocationObserver {
 
  protected:
   // Switches the events of blocks on or off, from the next event on. Any thread.
-  void HearOfBlocks(bool hears) { hears_of_blocks_.store(hears, std::memory_order_relaxed); }
+  void SetObservesBlocks(bool hears) { observes_blocks_.store(hears, std::memory_order_relaxed); }
 
  private:
-  std::atomic<bool> hears_of_blocks_ = true;
+  std::atomic<bool> observes_blocks_ = true;
 };
 
 }  // namespace memtrace

@@ -28,8 +28,8 @@ class AttemptAccount {
   explicit AttemptAccount(AllocationObserver& observer ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : observer_(observer) {}
 
-  void Retried() { ++now_.retries; }
-  void WaitedForAllStreams() { ++now_.waits; }
+  void CountRetry() { ++now_.retries; }
+  void CountWaitForAllStreams() { ++now_.waits; }
   void OutOfMemory(const OutOfMemoryEvent& event) {
     ++failures_;
     observer_.OutOfMemory(event);

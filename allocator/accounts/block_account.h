@@ -26,12 +26,12 @@ class BlockAccount {
   // REQUIRES: share.HasRoomFor the block.
   void Allocated(const Block& block, const SegmentKey& key, UsageShare& share) {
     share.Allocated(key.small, AmountsOf(block.size, block.requested));
-    if (observer_.hears_of_blocks()) observer_.Allocated(EventOf(block, key));
+    if (observer_.observes_blocks()) observer_.Allocated(EventOf(block, key));
   }
   // FreeRequested and FreeCompleted in one.
   void Freed(const Block& block, const SegmentKey& key, UsageShare& share) {
     share.Freed(key.small, AmountsOf(block.size, block.requested));
-    if (observer_.hears_of_blocks()) observer_.Freed(EventOf(block, key));
+    if (observer_.observes_blocks()) observer_.Freed(EventOf(block, key));
   }
   void FreeRequested(const Block& block, const SegmentKey& key, UsageShare& share);
   void FreeCompleted(const Block& block, const SegmentKey& key);

@@ -25,7 +25,7 @@ class BlocksByAddress {
 
   // Notes that a block has been given to the program. Most frees are of young blocks, so Find looks
   // at the blocks given most recently first.
-  void NoteGiven(Block* block) { given_[SlotOf(block->address)] = block; }
+  void NoteHandedOut(Block* block) { given_[SlotOf(block->address)] = block; }
 
   void Remove(const Block* block) { blocks_.erase(block->address); }
 

@@ -31,7 +31,7 @@ class CaptureGraphs {
 
   // Returns the direct predecessors of `node`, whose capture has not ended. kInternal with the
   // driver's own words.
-  virtual absl::StatusOr<std::vector<GraphNode>> Before(GraphNode node) = 0;
+  virtual absl::StatusOr<std::vector<GraphNode>> Predecessors(GraphNode node) = 0;
 };
 
 }  // namespace memtrace

@@ -71,7 +71,7 @@ std::optional<CaptureGraphs::Position> MemoryStreams::FindPosition(StreamId stre
   return progress.position;
 }
 
-absl::StatusOr<std::vector<GraphNode>> MemoryStreams::Before(GraphNode node) {
+absl::StatusOr<std::vector<GraphNode>> MemoryStreams::Predecessors(GraphNode node) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kDone));
   return before_[node];
 }

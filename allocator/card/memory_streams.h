@@ -50,7 +50,7 @@ class MemoryStreams : public StreamEvents, public CaptureGraphs {
   void ReplaceEnds(StreamId stream, std::vector<GraphNode> ends);
 
   std::optional<Position> FindPosition(StreamId stream) override;
-  absl::StatusOr<std::vector<GraphNode>> Before(GraphNode node) override;
+  absl::StatusOr<std::vector<GraphNode>> Predecessors(GraphNode node) override;
 
   Work Queue(StreamId stream);
   void Finish(StreamId stream) { streams_[stream].finished = streams_[stream].queued; }

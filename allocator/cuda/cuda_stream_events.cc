@@ -96,7 +96,7 @@ std::optional<CaptureGraphs::Position> CudaStreamEvents::FindPosition(StreamId s
   return Position{CaptureId{id}, IdsOf(ends, count)};
 }
 
-absl::StatusOr<std::vector<GraphNode>> CudaStreamEvents::Before(GraphNode node) {
+absl::StatusOr<std::vector<GraphNode>> CudaStreamEvents::Predecessors(GraphNode node) {
   const CallScope scope(context_);
   constexpr const char* kCall = "cuGraphNodeGetDependencies";
   size_t count = 0;

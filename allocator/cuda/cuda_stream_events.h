@@ -32,7 +32,7 @@ class CudaStreamEvents : public StreamEvents, public CaptureGraphs {
   bool IsCapturing(StreamId stream) override;
 
   std::optional<Position> FindPosition(StreamId stream) override;
-  absl::StatusOr<std::vector<GraphNode>> Before(GraphNode node) override;
+  absl::StatusOr<std::vector<GraphNode>> Predecessors(GraphNode node) override;
 
  private:
   explicit CudaStreamEvents(PrimaryContext context) : context_(std::move(context)) {}

@@ -37,7 +37,7 @@ std::vector<Block*> CaptureFrees::TakeOrdered(StreamId stream) {
   const std::optional<CaptureGraphs::Position> now = graphs_->FindPosition(stream);
   if (!now.has_value()) return ordered;
   Past& past = pasts_[{now->capture, stream}];
-  if (!MoveOn(past, now->ends).ok()) return ordered;
+  if (!Advance(past, now->ends).ok()) return ordered;
   std::erase_if(entries_, [&](const Entry& entry) {
     const bool is_ordered = is_of_stream(entry) && entry.capture == now->capture &&
                             std::all_of(entry.last_uses.begin(), entry.last_uses.end(),
@@ -50,7 +50,7 @@ std::vector<Block*> CaptureFrees::TakeOrdered(StreamId stream) {
 
 // Looks at each node once: if the new ends come after the old ones, so does everything before the
 // old ones. If they do not (cuStreamUpdateCaptureDependencies), all nodes are found anew.
-absl::Status CaptureFrees::MoveOn(Past& past, const std::vector<GraphNode>& ends) {
+absl::Status CaptureFrees::Advance(Past& past, const std::vector<GraphNode>& ends) {
   absl::flat_hash_set<GraphNode> met;
   absl::Status status = Extend(past, ends, met);
   const bool has_moved_on = std::all_of(past.ends.begin(), past.ends.end(),
@@ -72,7 +72,7 @@ absl::Status CaptureFrees::Extend(Past& past, const std::vector<GraphNode>& ends
     open.pop_back();
     met.insert(node);
     if (!past.nodes.insert(node).second) continue;
-    const absl::StatusOr<std::vector<GraphNode>> before = graphs_->Before(node);
+    const absl::StatusOr<std::vector<GraphNode>> before = graphs_->Predecessors(node);
     if (!before.ok()) return before.status();
     open.insert(open.end(), before->begin(), before->end());
   }

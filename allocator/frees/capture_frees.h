@@ -56,7 +56,7 @@ class CaptureFrees {
   };
 
   bool AddLastUses(StreamId stream, Entry& entry);
-  absl::Status MoveOn(Past& past, const std::vector<GraphNode>& ends);
+  absl::Status Advance(Past& past, const std::vector<GraphNode>& ends);
   absl::Status Extend(Past& past, const std::vector<GraphNode>& ends,
                       absl::flat_hash_set<GraphNode>& met);
 

@@ -56,7 +56,7 @@ CachingAllocator::~CachingAllocator() = default;
 // Observers are told of every event under the card's lock, in the order of the events.
 template <typename Try>
 auto CachingAllocator::TryQuickly(Try attempt) {
-  if (!state_->observer.hears_of_blocks()) return attempt(state_->quick);
+  if (!state_->observer.observes_blocks()) return attempt(state_->quick);
   const SpinMutexLock lock(state_->lock.mutex());
   return attempt(state_->quick);
 }

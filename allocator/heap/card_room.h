@@ -17,7 +17,7 @@ namespace memtrace {
 constexpr Bytes Minus(Bytes a, Bytes b) { return a > b ? a - b : 0; }
 
 // How much of a card may still be mapped: the limit that was set, and the free memory that the
-// driver last reported. Only Look() asks the driver.
+// driver last reported. Only QueryDriver() asks the driver.
 //
 // Thread rule: guarded by the card's lock.
 class CardRoom {
@@ -31,17 +31,19 @@ class CardRoom {
   Bytes limit() const { return limit_; }
 
   // Returns the bytes that the limit leaves.
-  Bytes UnderLimit() const { return Minus(limit_, mapping_.reserved()); }
+  Bytes RemainingUnderLimit() const { return Minus(limit_, mapping_.reserved()); }
 
   // Asks the driver for the free memory.
-  absl::StatusOr<DeviceMemory> Look() {
+  absl::StatusOr<DeviceMemory> QueryDriver() {
     const absl::StatusOr<DeviceMemory> card = vmm_.MemoryInfo();
     if (card.ok()) usable_ = card->free + mapping_.reserved();
     return card;
   }
 
   // Returns the bytes that could still be mapped, as far as is known without asking the driver.
-  Bytes Left() const { return std::min(Minus(usable_, mapping_.reserved()), UnderLimit()); }
+  Bytes Remaining() const {
+    return std::min(Minus(usable_, mapping_.reserved()), RemainingUnderLimit());
+  }
 
   // Returns the free memory plus the memory mapped by this heap, when the driver was last asked.
   Bytes usable() const { return usable_; }

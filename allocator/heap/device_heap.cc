@@ -56,7 +56,7 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
   SegmentGroup& group = GroupOf(request.stream, size);
   if (request.only_free) return TakeFree(group, request, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
-  const DeviceAddress place = grower_.NextPlace(group, size);
+  const DeviceAddress place = grower_.NextPlannedAddress(group, size);
   const absl::StatusOr<Block*> placed = grower_.TryPlace(group, size, place, allowed);
   if (!placed.ok()) return placed.status();
   Block* block = *placed != nullptr ? *placed : group.Take(size);
@@ -78,7 +78,7 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
     block = *obtained;
   }
   if (group.planned() != nullptr) group.planned()->Count(block->address == place);
-  return Hand(block, request.bytes, request.context);
+  return HandOut(block, request.bytes, request.context);
 }
 
 AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationRequest& request,
@@ -86,7 +86,7 @@ AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationReque
   Block* block = group.planned() == nullptr ? group.Take(size) : nullptr;
   if (block == nullptr)
     return absl::ResourceExhaustedError("no free block of the stream is large enough");
-  return Hand(block, request.bytes, request.context);
+  return HandOut(block, request.bytes, request.context);
 }
 
 // A graph's buffers have fixed addresses: a program that frees one between replays takes it back
@@ -96,16 +96,16 @@ AllocationResult DeviceHeap::AllocateAt(const AllocationRequest& request, Bytes 
   SegmentGroup& group = GroupOf(request.stream, size);
   const bool is_whole = group.pool() != nullptr && group.pool()->no_split;
   Block* block = is_whole ? nullptr : group.TakeAt(request.at, size);
-  if (block != nullptr) return Hand(block, request.bytes, request.context);
+  if (block != nullptr) return HandOut(block, request.bytes, request.context);
   return absl::NotFoundError(
       absl::StrCat(size, " bytes at ", request.at.ToString(), " are not free"));
 }
 
-DeviceAddress DeviceHeap::Hand(Block* block, Bytes requested, ContextId context) {
+DeviceAddress DeviceHeap::HandOut(Block* block, Bytes requested, ContextId context) {
   SegmentGroup& group = groups_.OwnerOf(*block);  // possibly a donor's
   accounting_.blocks().usage().MakeRoom(group.lane().share, group.key().small,
                                         AmountsOf(block->size, requested));
-  return group.Hand(block, requested, context);
+  return group.HandOut(block, requested, context);
 }
 
 absl::Status DeviceHeap::Free(DeviceAddress address) {
@@ -132,11 +132,11 @@ absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
 }
 
 absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
-  waiting_.TakeUpPutOff();
-  waiting_.CompletePutOff();
+  waiting_.ResumePostponed();
+  waiting_.CompletePostponed();
   groups_.MergeRecent();
   const bool is_all = pool == PoolId{};
-  if (is_all) accounting_.attempts().WaitedForAllStreams();
+  if (is_all) accounting_.attempts().CountWaitForAllStreams();
   absl::Status status = waiting_.CompleteAllOf(is_all ? nullptr : &pool);
   if (status.ok() && is_all) status = groups_.TakeBack(SegmentGroups::kEverything, nullptr);
   if (status.ok() && !is_all) {
@@ -158,7 +158,7 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
   if (!block.ok() || *block != nullptr) return block;
   if (place.is_null()) block = grower_.TrySpare(group, size);
   if (!block.ok() || *block != nullptr) return block;
-  accounting_.attempts().Retried();
+  accounting_.attempts().CountRetry();
   block = TakeBackAndGrow(group, size, place);
   if (!block.ok() || *block != nullptr) return block;
   block = ObtainFromPending(group, size);
@@ -182,8 +182,8 @@ absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes si
 // Step 6.
 absl::StatusOr<Block*> DeviceHeap::ObtainFromPending(SegmentGroup& group, Bytes size) {
   if (waiting_.empty()) return nullptr;
-  accounting_.attempts().WaitedForAllStreams();
-  waiting_.CompletePutOff();
+  accounting_.attempts().CountWaitForAllStreams();
+  waiting_.CompletePostponed();
   if (Block* block = TakeAny(group, size)) return block;
   while (waiting_.has_pending()) {
     MEMTRACE_RETURN_IF_ERROR(waiting_.CompleteNext());
@@ -234,7 +234,7 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
                                              const AllocationRequest& request, Bytes size) {
   const DeviceMemory card = vmm_.MemoryInfo().value_or(DeviceMemory{});
   const Bytes granularity = vmm_.granularity();
-  const Bytes available = RoundDown(std::min(card.free, room_.UnderLimit()), granularity);
+  const Bytes available = RoundDown(std::min(card.free, room_.RemainingUnderLimit()), granularity);
   OutOfMemoryEvent event;
   event.device = device_;
   event.stream = group.key().stream;

@@ -63,7 +63,7 @@ class DeviceHeap {
   absl::Status EmptyCache(const PoolId& pool);
 
   // Counts a block that was taken from any group, and tells the observer.
-  DeviceAddress Hand(Block* block, Bytes requested, ContextId context);
+  DeviceAddress HandOut(Block* block, Bytes requested, ContextId context);
 
   // Forgets the pools that have neither users nor memory. A pool with memory is kept until its
   // blocks are freed and its chunks taken back.

@@ -91,7 +91,7 @@ absl::Status PrivatePools::EndRouting(const PoolId& pool) {
   const CardLock::Holder lock(lock_);
   absl::Status status = heap_.pools().EndRouting(pool);
   if (!heap_.pools().routing()) heap_.waiting().captures().Clear();
-  heap_.waiting().TakeUpPutOff();
+  heap_.waiting().ResumePostponed();
   heap_.ForgetUnusedPools();
   return status;
 }
@@ -127,7 +127,7 @@ absl::StatusOr<PoolRestoration> PrivatePools::Restore(const PoolCheckpoint& chec
     if (block->recorded_streams.empty()) {
       heap_.groups().OwnerOf(*block).Free(block);
     } else {
-      heap_.waiting().PutOff(block);
+      heap_.waiting().Postpone(block);
     }
   }
   heap_.groups().MergeRecent();
@@ -137,7 +137,7 @@ absl::StatusOr<PoolRestoration> PrivatePools::Restore(const PoolCheckpoint& chec
       if (taken == nullptr) taken = group.TakeAt(block.address, block.size);
     });
     if (taken == nullptr) return absl::InternalError("a block of the checkpoint was not free");
-    restoration.allocated.push_back(heap_.Hand(taken, block.requested, block.context));
+    restoration.allocated.push_back(heap_.HandOut(taken, block.requested, block.context));
   }
   return restoration;
 }

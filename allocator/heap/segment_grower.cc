@@ -17,7 +17,7 @@ absl::StatusOr<Block*> SegmentGrower::TryGrow(SegmentGroup& group, Bytes size) {
     if (status.ok()) growth = group.segments().PlanGrowth(size);
   }
   if (growth.has_value()) {
-    if (growth->size > room_.UnderLimit()) return nullptr;
+    if (growth->size > room_.RemainingUnderLimit()) return nullptr;
     status = Grow(group, *growth);
   }
   if (!status.ok()) group.segments().DropUnmapped(/*all=*/false);
@@ -27,12 +27,13 @@ absl::StatusOr<Block*> SegmentGrower::TryGrow(SegmentGroup& group, Bytes size) {
 }
 
 absl::Status SegmentGrower::AddSegment(SegmentGroup& group, Bytes size) {
-  const absl::StatusOr<DeviceMemory> card = room_.Look();
+  const absl::StatusOr<DeviceMemory> card = room_.QueryDriver();
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
   const SegmentShape shape = group.segments().NextShape(size, *card);
   // Memory of a pool's own source is allocated with the segment, so the limit is checked before.
-  const bool is_over_limit = group.segments().has_source() && shape.size > room_.UnderLimit();
+  const bool is_over_limit =
+      group.segments().has_source() && shape.size > room_.RemainingUnderLimit();
   if (is_over_limit) return absl::ResourceExhaustedError("over the limit");
   return groups_.AddSegment(group, shape).status();
 }
@@ -41,22 +42,23 @@ absl::Status SegmentGrower::AddSegment(SegmentGroup& group, Bytes size) {
 // as needed. Chunks for small requests are always one granule, because their blocks live longest. A
 // growth that cannot succeed is not begun, because undoing it would take as many calls again.
 absl::Status SegmentGrower::Grow(const SegmentGroup& group, const Growth& least) {
-  if (least.size > room_.Left() && !group.segments().has_source()) {
-    const absl::StatusOr<DeviceMemory> card = room_.Look();
+  if (least.size > room_.Remaining() && !group.segments().has_source()) {
+    const absl::StatusOr<DeviceMemory> card = room_.QueryDriver();
     const bool is_hopeless = card.ok() && least.size > card->free;
     if (is_hopeless) return absl::ResourceExhaustedError("the card has too little left");
   }
   ExpandableSegment& segment = *least.hole->segment;
   const uint32_t granules =
-      segment.key().small ? 1 : ChunkGranules(room_.Left(), room_.usable(), vmm_.granularity());
+      segment.key().small ? 1
+                          : ChunkGranules(room_.Remaining(), room_.usable(), vmm_.granularity());
   const Growth wider = least.InChunks(granules, vmm_.granularity());
   absl::Status status = absl::ResourceExhaustedError("over the limit");
-  if (granules > 1 && wider.size <= room_.UnderLimit()) status = segment.Grow(wider);
+  if (granules > 1 && wider.size <= room_.RemainingUnderLimit()) status = segment.Grow(wider);
   if (!absl::IsResourceExhausted(status)) return status;
   return segment.Grow({least.hole, least.address, least.size, /*chunk=*/1});
 }
 
-DeviceAddress SegmentGrower::NextPlace(SegmentGroup& group, Bytes size) {
+DeviceAddress SegmentGrower::NextPlannedAddress(SegmentGroup& group, Bytes size) {
   PlannedMemory* planned = group.planned();
   if (planned == nullptr) return {};
   const std::optional<Bytes> offset = planned->Next(size);
@@ -77,7 +79,7 @@ absl::StatusOr<Block*> SegmentGrower::TryPlace(SegmentGroup& group, Bytes size, 
     const auto missing = group.planned()->MissingAt(place, size);
     if (!missing.has_value()) return nullptr;
     if (missing->bytes == 0) return group.TakeAt(place, size);
-    if (missing->bytes > std::min(most, room_.UnderLimit())) return nullptr;
+    if (missing->bytes > std::min(most, room_.RemainingUnderLimit())) return nullptr;
     absl::Status status = Grow(group, missing->first);
     if (absl::IsResourceExhausted(status)) return nullptr;
     if (!status.ok()) return status;
@@ -89,7 +91,7 @@ absl::StatusOr<Block*> SegmentGrower::TrySpare(SegmentGroup& group, Bytes size) 
   if (planned == nullptr) return nullptr;
   if (Block* block = planned->TakeSpare(size)) return block;
   const auto growth = planned->PlanSpareGrowth(size);
-  if (!growth.has_value() || growth->size > room_.UnderLimit()) return nullptr;
+  if (!growth.has_value() || growth->size > room_.RemainingUnderLimit()) return nullptr;
   absl::Status status = Grow(group, *growth);
   if (absl::IsResourceExhausted(status)) return nullptr;
   if (!status.ok()) return status;
@@ -97,11 +99,12 @@ absl::StatusOr<Block*> SegmentGrower::TrySpare(SegmentGroup& group, Bytes size) 
 }
 
 Bytes SegmentGrower::Shortfall(const SegmentGroup& group, Bytes size, DeviceAddress place) {
-  const absl::StatusOr<DeviceMemory> card = room_.Look();
+  const absl::StatusOr<DeviceMemory> card = room_.QueryDriver();
   if (!card.ok() || size > card->total) return SegmentGroups::kEverything;
   const auto at_place = place.is_null() ? std::nullopt : group.planned()->MissingAt(place, size);
   const Bytes missing = at_place.has_value() ? at_place->bytes : group.segments().LeastGrowth(size);
-  const Bytes shortfall = std::max(Minus(missing, card->free), Minus(missing, room_.UnderLimit()));
+  const Bytes shortfall =
+      std::max(Minus(missing, card->free), Minus(missing, room_.RemainingUnderLimit()));
   // There should be room, yet the driver refused: it cannot map all the memory that it reports as
   // free.
   return shortfall > 0 ? shortfall : missing;

@@ -31,7 +31,7 @@ class SegmentGrower {
   absl::StatusOr<Block*> TryGrow(SegmentGroup& group, Bytes size);
 
   // Returns the planned address of the group's next request; 0 if it is not planned.
-  DeviceAddress NextPlace(SegmentGroup& group, Bytes size);
+  DeviceAddress NextPlannedAddress(SegmentGroup& group, Bytes size);
 
   // Takes the block at its planned address, if at most `most` bytes have to be mapped for it. Also
   // returns null if a part of the place is in use or `place` is null.

@@ -13,21 +13,21 @@ WaitingFrees::WaitingFrees(StreamEvents& events, CaptureGraphs* captures, const 
 
 void WaitingFrees::Add(Block* block) {
   // If the driver cannot record an event, the caller cannot help it: the block is put off.
-  const bool is_captured = MustBePutOff(*block);
+  const bool is_captured = MustBePostponed(*block);
   if (is_captured) NoteLastUses(block);
   if (is_captured || !pending_.Add(block).ok()) {
-    PutOff(block);
+    Postpone(block);
   } else {
-    groups_.OwnerOf(*block).LetWait(block);
+    groups_.OwnerOf(*block).StartWaiting(block);
   }
 }
 
-void WaitingFrees::PutOff(Block* block) {
-  groups_.OwnerOf(*block).LetWait(block);
-  put_off_.push_back(block);
+void WaitingFrees::Postpone(Block* block) {
+  groups_.OwnerOf(*block).StartWaiting(block);
+  postponed_.push_back(block);
 }
 
-bool WaitingFrees::MustBePutOff(const Block& block) const {
+bool WaitingFrees::MustBePostponed(const Block& block) const {
   if (!pools_.routing()) return false;
   return std::any_of(block.recorded_streams.begin(), block.recorded_streams.end(),
                      [&](StreamId stream) { return events_.IsCapturing(stream); });
@@ -41,29 +41,29 @@ void WaitingFrees::NoteLastUses(Block* block) {
 }
 
 void WaitingFrees::CompleteDone(StreamId stream) {
-  if (!put_off_.empty()) CompleteOrdered(stream);
-  TakeUpPutOff();
+  if (!postponed_.empty()) CompleteOrdered(stream);
+  ResumePostponed();
   if (pending_.empty()) return;
   while (Block* block = pending_.Poll()) Complete(block);
 }
 
 void WaitingFrees::CompleteOrdered(StreamId stream) {
   for (Block* block : captures_.TakeOrdered(stream)) {
-    std::erase(put_off_, block);
+    std::erase(postponed_, block);
     Complete(block);
   }
 }
 
-void WaitingFrees::TakeUpPutOff() {
-  if (put_off_.empty() || pools_.routing()) return;
-  std::erase_if(put_off_, [&](Block* block) { return pending_.Add(block).ok(); });
+void WaitingFrees::ResumePostponed() {
+  if (postponed_.empty() || pools_.routing()) return;
+  std::erase_if(postponed_, [&](Block* block) { return pending_.Add(block).ok(); });
 }
 
 // Waits for all work, because some streams can no longer record an event.
-void WaitingFrees::CompletePutOff() {
-  if (put_off_.empty() || pools_.routing() || groups_.IsAnyCaptured()) return;
+void WaitingFrees::CompletePostponed() {
+  if (postponed_.empty() || pools_.routing() || groups_.IsAnyCaptured()) return;
   if (!events_.WaitForAll().ok()) return;
-  for (Block* block : std::exchange(put_off_, {})) Complete(block);
+  for (Block* block : std::exchange(postponed_, {})) Complete(block);
 }
 
 absl::Status WaitingFrees::CompleteNext() {
@@ -80,11 +80,11 @@ absl::Status WaitingFrees::CompleteAllOf(const PoolId* pool) {
 }
 
 void WaitingFrees::Drain() {
-  TakeUpPutOff();
+  ResumePostponed();
   while (!pending_.empty() && pending_.WaitForNext().ok()) {
   }
 }
 
-void WaitingFrees::Complete(Block* block) { groups_.OwnerOf(*block).GiveBackWaiting(block); }
+void WaitingFrees::Complete(Block* block) { groups_.OwnerOf(*block).FinishWaiting(block); }
 
 }  // namespace memtrace

@@ -38,17 +38,17 @@ class WaitingFrees {
   // Makes a block wait that has just been freed. REQUIRES: it has recorded streams.
   void Add(Block* block);
   // Does the same for a block for which no event is recorded yet.
-  void PutOff(Block* block);
+  void Postpone(Block* block);
 
   // Completes the blocks that need not wait any longer before a request on `stream`: one query a
   // recorded stream, none if no block waits.
   void CompleteDone(StreamId stream);
 
   // Records events for the blocks that were put off, if that is allowed again.
-  void TakeUpPutOff();
+  void ResumePostponed();
 
   // Waits for all work of the card and completes the blocks that were put off, if that is allowed.
-  void CompletePutOff();
+  void CompletePostponed();
 
   // Waits for the oldest events until a block is completed. REQUIRES: has_pending().
   absl::Status CompleteNext();
@@ -64,10 +64,10 @@ class WaitingFrees {
   CaptureFrees& captures() { return captures_; }
 
   bool has_pending() const { return !pending_.empty(); }  // blocks that wait for events
-  bool empty() const { return pending_.empty() && put_off_.empty(); }
+  bool empty() const { return pending_.empty() && postponed_.empty(); }
 
  private:
-  bool MustBePutOff(const Block& block) const;
+  bool MustBePostponed(const Block& block) const;
   void NoteLastUses(Block* block);
   void CompleteOrdered(StreamId stream);
   void Complete(Block* block);
@@ -76,8 +76,8 @@ class WaitingFrees {
   const Pools& pools_;
   const SegmentGroups& groups_;
   PendingFrees pending_;
-  std::vector<Block*> put_off_;
-  CaptureFrees captures_;  // the blocks in put_off_ with known last uses
+  std::vector<Block*> postponed_;
+  CaptureFrees captures_;  // the blocks in postponed_ with known last uses
 };
 
 }  // namespace memtrace

@@ -48,8 +48,8 @@ class Parser {
     absl::Status status = ReadVersion();
     while (status.ok() && Next() && line_ != "end") status = ReadSection();
     if (!status.ok()) return status;
-    if (line_ != "end") return Wrong("the file ends early");
-    if (!rest_.empty()) return Wrong("there is more behind the end");
+    if (line_ != "end") return ErrorInLine("the file ends early");
+    if (!rest_.empty()) return ErrorInLine("there is more behind the end");
     return std::move(plan_);
   }
 
@@ -65,38 +65,40 @@ class Parser {
     return true;
   }
 
-  absl::Status Wrong(const std::string& what) const {
+  absl::Status ErrorInLine(const std::string& what) const {
     return absl::InvalidArgumentError(absl::StrCat("line ", number_, ": ", what));
   }
 
   template <size_t N>
-  std::optional<std::array<uint64_t, N>> NumbersBehind(std::string_view word) const {
+  std::optional<std::array<uint64_t, N>> NumbersAfter(std::string_view word) const {
     if (!line_.starts_with(word)) return std::nullopt;
     return Numbers<N>(line_.substr(word.size()));
   }
 
   absl::Status ReadVersion() {
-    const auto version = Next() ? NumbersBehind<1>(kMagic) : std::nullopt;
-    if (!version.has_value()) return Wrong("not a plan that memtrace plan wrote");
+    const auto version = Next() ? NumbersAfter<1>(kMagic) : std::nullopt;
+    if (!version.has_value()) return ErrorInLine("not a plan that memtrace plan wrote");
     if ((*version)[0] > Plan::kVersion) {
       return absl::FailedPreconditionError(
           absl::StrCat("the plan has version ", (*version)[0], ", of a later memtrace"));
     }
-    return (*version)[0] == Plan::kVersion ? absl::OkStatus() : Wrong("no such version");
+    return (*version)[0] == Plan::kVersion ? absl::OkStatus() : ErrorInLine("no such version");
   }
 
   absl::Status ReadSection() {
-    const auto head = NumbersBehind<5>(kSection);
-    if (!head.has_value()) return Wrong("neither a section nor the end");
+    const auto head = NumbersAfter<5>(kSection);
+    if (!head.has_value()) return ErrorInLine("neither a section nor the end");
     const auto [device, stream, bytes, prologue, cycle] = *head;
-    if (device >= kMostCards || stream >= kMostStreams) return Wrong("no such card or stream");
-    if (prologue > Plan::kMostItems || cycle > Plan::kMostItems) return Wrong("too many items");
+    if (device >= kMostCards || stream >= kMostStreams)
+      return ErrorInLine("no such card or stream");
+    if (prologue > Plan::kMostItems || cycle > Plan::kMostItems)
+      return ErrorInLine("too many items");
     PlanSection section{
         static_cast<int32_t>(device), static_cast<uint32_t>(stream), bytes, prologue, {}};
-    if (IsThere(section)) return Wrong("the same card and stream again");
+    if (HasSection(section)) return ErrorInLine("the same card and stream again");
     MEMTRACE_RETURN_IF_ERROR(ReadItems(prologue + cycle, section));
     if (absl::Status status = Plan::Check(section); !status.ok())
-      return Wrong(std::string(status.message()));
+      return ErrorInLine(std::string(status.message()));
     plan_.Add(std::move(section));
     return absl::OkStatus();
   }
@@ -106,13 +108,13 @@ class Parser {
     section.items.reserve(std::min(count, rest_.size() / 4));
     for (size_t i = 0; i < count; ++i) {
       const auto item = Next() ? Numbers<2>(line_) : std::nullopt;
-      if (!item.has_value()) return Wrong("a size and an offset are missing");
+      if (!item.has_value()) return ErrorInLine("a size and an offset are missing");
       section.items.push_back({(*item)[0], (*item)[1]});
     }
     return absl::OkStatus();
   }
 
-  bool IsThere(const PlanSection& section) const {
+  bool HasSection(const PlanSection& section) const {
     const auto& all = plan_.sections();
     return std::any_of(all.begin(), all.end(), [&](const PlanSection& other) {
       return other.device == section.device && other.stream == section.stream;
@@ -166,7 +168,7 @@ std::string Plan::Text() const {
 }
 
 const PlanSection* Plan::Find(DeviceIndex device, uint32_t stream) const {
-  const bool is_any_card = IsOfOneCard();
+  const bool is_any_card = HasOneCard();
   const auto found =
       std::find_if(sections_.begin(), sections_.end(), [&](const PlanSection& section) {
         const bool is_card = is_any_card || section.device == static_cast<int32_t>(device);
@@ -175,7 +177,7 @@ const PlanSection* Plan::Find(DeviceIndex device, uint32_t stream) const {
   return found == sections_.end() ? nullptr : &*found;
 }
 
-bool Plan::IsOfOneCard() const {
+bool Plan::HasOneCard() const {
   return std::all_of(sections_.begin(), sections_.end(), [this](const PlanSection& section) {
     return section.device == sections_.front().device;
   });

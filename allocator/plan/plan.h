@@ -65,7 +65,7 @@ class Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 
  private:
-  bool IsOfOneCard() const;
+  bool HasOneCard() const;
 
   std::vector<PlanSection> sections_;
 };

@@ -44,10 +44,10 @@ size_t PlanCursor::ItemAt(size_t step) const {
 
 std::optional<Bytes> PlanCursor::Next(Bytes size) {
   Remember(size);
-  if (Due(size).has_value()) return GoBehind(at_);
-  if (const auto item = Look()) return GoBehind(*item);
+  if (NextIfDue(size).has_value()) return AdvancePast(at_);
+  if (const auto item = FindAhead()) return AdvancePast(*item);
   const bool is_due = at_ < section_.items.size() && section_.items[at_].size == size;
-  if (is_due) return GoBehind(at_);
+  if (is_due) return AdvancePast(at_);
   is_lost_ = true;
   return std::nullopt;
 }
@@ -58,7 +58,7 @@ void PlanCursor::Remember(Bytes size) {
 }
 
 // Returns the item at which the last sizes end: the first one from the cursor on.
-std::optional<size_t> PlanCursor::Look() const {
+std::optional<size_t> PlanCursor::FindAhead() const {
   const uint64_t hash = HashOf([this](size_t i) { return recent_[i]; });
   const bool is_in_cycle = at_ >= section_.prologue;
   for (const size_t from : {at_, is_in_cycle ? section_.prologue : 0, size_t{0}}) {
@@ -74,7 +74,7 @@ std::optional<size_t> PlanCursor::FirstFrom(size_t item, uint64_t hash) const {
   return is_found ? std::optional(found->last) : std::nullopt;
 }
 
-Bytes PlanCursor::GoBehind(size_t item) {
+Bytes PlanCursor::AdvancePast(size_t item) {
   at_ = item + 1;
   if (at_ == section_.items.size() && section_.cycle() > 0) at_ = section_.prologue;
   is_lost_ = false;

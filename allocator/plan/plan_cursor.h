@@ -32,7 +32,7 @@ class PlanCursor {
   explicit PlanCursor(const PlanSection& section ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
   // Returns the same as Next if the due item has this size; none if another one has to be searched.
-  std::optional<Bytes> Due(Bytes size) const {
+  std::optional<Bytes> NextIfDue(Bytes size) const {
     const bool is_due =
         !is_lost_ && at_ < section_.items.size() && section_.items[at_].size == size;
     return is_due ? std::optional(section_.items[at_].offset) : std::nullopt;
@@ -54,9 +54,9 @@ class PlanCursor {
   Bytes SizeAt(size_t step) const { return section_.items[ItemAt(step)].size; }
   size_t ItemAt(size_t step) const;
   void Remember(Bytes size);
-  std::optional<size_t> Look() const;
+  std::optional<size_t> FindAhead() const;
   std::optional<size_t> FirstFrom(size_t item, uint64_t hash) const;
-  Bytes GoBehind(size_t item);
+  Bytes AdvancePast(size_t item);
 
   const PlanSection& section_;
   std::vector<Gram> grams_;            // sorted

@@ -38,7 +38,7 @@ class PlannedMemory {
   // Takes the block that is due, and moves the cursor on. Returns null, without moving the cursor,
   // if another size is due or the place is not mapped and free.
   Block* TakeDue(Bytes size) {
-    const std::optional<Bytes> offset = cursor_.Due(size);
+    const std::optional<Bytes> offset = cursor_.NextIfDue(size);
     if (segment_ == nullptr || !offset.has_value()) return nullptr;
     Block* block = segment_->blocks().TakeAt(segment_->reservation().address() + *offset, size);
     if (block == nullptr) return nullptr;

@@ -19,7 +19,7 @@ DeviceAddress QuickGroups::TryAllocate(StreamId stream, Bytes size, Bytes reques
   if (!group->lane().share.HasRoomFor(IsSmall(size), AmountsOf(size, requested))) return {};
   PlannedMemory* planned = group->planned();
   Block* block = planned == nullptr ? group->Take(size) : planned->TakeDue(size);
-  return block == nullptr ? DeviceAddress() : group->Hand(block, requested, context);
+  return block == nullptr ? DeviceAddress() : group->HandOut(block, requested, context);
 }
 
 bool QuickGroups::TryFree(DeviceAddress address) {

@@ -45,13 +45,13 @@ void SegmentGroup::Free(Block* block) {
   }
 }
 
-void SegmentGroup::LetWait(Block* block) {
+void SegmentGroup::StartWaiting(Block* block) {
   account_.FreeRequested(*block, key_, lane_.share);
   block->state = Block::State::kPendingFree;
   blocks_.Remove(block);
 }
 
-void SegmentGroup::GiveBackWaiting(Block* block) {
+void SegmentGroup::FinishWaiting(Block* block) {
   account_.FreeCompleted(*block, key_);
   Return(block);
 }

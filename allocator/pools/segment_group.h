@@ -47,10 +47,10 @@ class SegmentGroup {
 
   // Counts a block that was taken, and tells the observer. REQUIRES: the lane's share has room for
   // it.
-  DeviceAddress Hand(Block* block, Bytes requested, ContextId context) {
+  DeviceAddress HandOut(Block* block, Bytes requested, ContextId context) {
     block->requested = requested;
     block->context = context;
-    blocks_.NoteGiven(block);
+    blocks_.NoteHandedOut(block);
     account_.Allocated(*block, key_, lane_.share);
     return block->address;
   }
@@ -59,8 +59,8 @@ class SegmentGroup {
   void Free(Block* block);
 
   // Counts and reports the free of a block that waits for other streams, until it is given back.
-  void LetWait(Block* block);
-  void GiveBackWaiting(Block* block);
+  void StartWaiting(Block* block);
+  void FinishWaiting(Block* block);
 
   // Merges recently freed blocks with their free neighbours.
   void MergeRecent();

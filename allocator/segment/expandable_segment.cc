@@ -41,7 +41,7 @@ absl::Status ExpandableSegment::Grow(const Growth& growth) {
 
 absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
   UndoRest().IgnoreError();
-  std::vector<Block*> candidates = blocks_.free().NoSmallerThan(shape_.granule);
+  std::vector<Block*> candidates = blocks_.free().FindAllFitting(shape_.granule);
   std::sort(candidates.begin(), candidates.end(),
             [](const Block* a, const Block* b) { return a->address > b->address; });
   Bytes sum = 0;
@@ -51,7 +51,7 @@ absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
     const Reservation::Unmapped unmapped = reservation_.Unmap(block->range(), wanted - sum);
     if (const Bytes size = unmapped.range.size(); size > 0) {
       sum += size;
-      blocks_.Dig(block, unmapped.range);
+      blocks_.MakeHole(block, unmapped.range);
       account_.Unmapped(key_, unmapped.range.begin, size, reservation_.ranges() - ranges);
     }
     if (!unmapped.status.ok()) return unmapped.status;
@@ -61,7 +61,7 @@ absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
 
 Bytes ExpandableSegment::trimmable() const {
   Bytes sum = 0;
-  for (const Block* block : blocks_.free().NoSmallerThan(shape_.granule)) {
+  for (const Block* block : blocks_.free().FindAllFitting(shape_.granule)) {
     sum += reservation_.InWholeChunks(block->range());
   }
   return sum;

@@ -21,13 +21,13 @@ bool Less(const Block& a, const Block& b) {
   return a.size != b.size ? a.size < b.size : a.address < b.address;
 }
 
-void AppendNoSmallerThan(Block* node, Bytes size, std::vector<Block*>& found) {
+void AppendFitting(Block* node, Bytes size, std::vector<Block*>& found) {
   if (node == nullptr) return;
   if (node->size >= size) {
-    AppendNoSmallerThan(node->left, size, found);
+    AppendFitting(node->left, size, found);
     found.push_back(node);
   }
-  AppendNoSmallerThan(node->right, size, found);
+  AppendFitting(node->right, size, found);
 }
 
 bool IsFree(const Block* block) { return block != nullptr && block->is(Block::State::kFree); }
@@ -37,7 +37,7 @@ bool IsFree(const Block* block) { return block != nullptr && block->is(Block::St
 Block* FreeRanges::Take(Bytes size) {
   Block* block = BestFit(size);
   if (block == nullptr) return nullptr;
-  const bool keeps_bin = block->size > size && KeepsBin(block, block->size - size);
+  const bool keeps_bin = block->size > size && StaysInBin(block, block->size - size);
   if (keeps_bin) {
     bytes_ -= size;
   } else {
@@ -45,7 +45,7 @@ Block* FreeRanges::Take(Bytes size) {
   }
   if (block->size > size) {
     Block* rest = arena_.Split(block, size);
-    keeps_bin ? PutAlone(rest) : Insert(rest);
+    keeps_bin ? SetAloneInBin(rest) : Insert(rest);
   }
   block->state = Block::State::kAllocated;
   return block;
@@ -87,20 +87,20 @@ Block* FreeRanges::Return(Block* block) {
 // Merges `lower` with its next neighbour; `range` is the one of the two that is already a range.
 Block* FreeRanges::Merge(Block* lower, Block* range) {
   const Bytes size = lower->size + lower->next->size;
-  const bool keeps_bin = KeepsBin(range, size);
+  const bool keeps_bin = StaysInBin(range, size);
   if (keeps_bin) {
     bytes_ += size - range->size;
   } else {
     Remove(range);
   }
   arena_.AbsorbNext(lower);
-  keeps_bin ? PutAlone(lower) : Insert(lower);
+  keeps_bin ? SetAloneInBin(lower) : Insert(lower);
   return lower;
 }
 
 // True if a range keeps its place in the order when its size changes. This is nearly always so
 // while small blocks are cut from a large range and returned to it.
-bool FreeRanges::KeepsBin(const Block* range, Bytes size) const {
+bool FreeRanges::StaysInBin(const Block* range, Bytes size) const {
   if (is_by_address_) return false;
   const size_t bin = BinOf(range->size);
   return BinOf(size) == bin && roots_[bin] == range && range->left == nullptr &&
@@ -109,7 +109,7 @@ bool FreeRanges::KeepsBin(const Block* range, Bytes size) const {
 
 // Makes the block the only one of its bin. REQUIRES: the bin is empty, or has only the record that
 // the block replaces.
-void FreeRanges::PutAlone(Block* block) {
+void FreeRanges::SetAloneInBin(Block* block) {
   block->left = block->right = nullptr;
   roots_[BinOf(block->size)] = block;
 }
@@ -122,11 +122,11 @@ Bytes FreeRanges::largest() const {
   return node->size;
 }
 
-std::vector<Block*> FreeRanges::NoSmallerThan(Bytes size) const {
+std::vector<Block*> FreeRanges::FindAllFitting(Bytes size) const {
   std::vector<Block*> found;
   for (size_t bin = occupied_.Next(BinOf(size)); bin != BinSet::kNone;
        bin = occupied_.Next(bin + 1)) {
-    AppendNoSmallerThan(roots_[bin], size, found);
+    AppendFitting(roots_[bin], size, found);
   }
   return found;
 }
@@ -145,20 +145,20 @@ Block* FreeRanges::BestFit(Bytes size) const {
   return nullptr;
 }
 
-std::vector<Block*>::const_iterator FreeRanges::AfterAddress(DeviceAddress address) const {
+std::vector<Block*>::const_iterator FreeRanges::FirstAfter(DeviceAddress address) const {
   return std::upper_bound(by_address_.begin(), by_address_.end(), address,
                           [](DeviceAddress at, const Block* range) { return at < range->address; });
 }
 
 Block* FreeRanges::At(DeviceAddress address) const {
-  const auto after = AfterAddress(address);
+  const auto after = FirstAfter(address);
   if (after == by_address_.begin()) return nullptr;
   Block* range = *std::prev(after);
   return address < range->end() ? range : nullptr;
 }
 
 void FreeRanges::Insert(Block* block) {
-  if (is_by_address_) by_address_.insert(AfterAddress(block->address), block);
+  if (is_by_address_) by_address_.insert(FirstAfter(block->address), block);
   bytes_ += block->size;
   const size_t bin = BinOf(block->size);
   occupied_.Add(bin);
@@ -187,7 +187,7 @@ void FreeRanges::Insert(Block* block) {
 }
 
 void FreeRanges::Remove(Block* block) {
-  if (is_by_address_) by_address_.erase(std::prev(AfterAddress(block->address)));
+  if (is_by_address_) by_address_.erase(std::prev(FirstAfter(block->address)));
   bytes_ -= block->size;
   const size_t bin = BinOf(block->size);
   Block** link = &roots_[bin];
@@ -217,7 +217,7 @@ void FreeRanges::CheckInvariants() const {
   Bytes sum = 0;
   const Block* last = nullptr;
   size_t bins = 0;
-  for (const Block* block : NoSmallerThan(0)) {
+  for (const Block* block : FindAllFitting(0)) {
     if (last != nullptr) MEMTRACE_CHECK(Less(*last, *block));  // 2
     for (const Block* child : {block->left, block->right}) {
       if (child != nullptr) MEMTRACE_CHECK_LE(child->priority, block->priority);  // 3
@@ -232,8 +232,8 @@ void FreeRanges::CheckInvariants() const {
     last = block;
   }
   if (is_by_address_) {
-    MEMTRACE_CHECK_EQ(by_address_.size(), NoSmallerThan(0).size());  // 6
-    for (Block* range : NoSmallerThan(0)) MEMTRACE_CHECK_EQ(At(range->address), range);
+    MEMTRACE_CHECK_EQ(by_address_.size(), FindAllFitting(0).size());  // 6
+    for (Block* range : FindAllFitting(0)) MEMTRACE_CHECK_EQ(At(range->address), range);
   }
   MEMTRACE_CHECK_EQ(bins, occupied_.Count());  // 1
   MEMTRACE_CHECK_EQ(sum, bytes_);              // 5

@@ -55,7 +55,7 @@ class FreeRanges {
   Bytes largest() const;
 
   // Returns all ranges of at least `size` bytes, the smallest first.
-  std::vector<Block*> NoSmallerThan(Bytes size) const;
+  std::vector<Block*> FindAllFitting(Bytes size) const;
 
   // Aborts unless order, priorities and sums are correct.
   void CheckInvariants() const;
@@ -63,10 +63,10 @@ class FreeRanges {
  private:
   void Insert(Block* block);
   Block* Merge(Block* lower, Block* range);
-  bool KeepsBin(const Block* range, Bytes size) const;
-  void PutAlone(Block* block);
+  bool StaysInBin(const Block* range, Bytes size) const;
+  void SetAloneInBin(Block* block);
   Block* BestFit(Bytes size) const;
-  std::vector<Block*>::const_iterator AfterAddress(DeviceAddress address) const;
+  std::vector<Block*>::const_iterator FirstAfter(DeviceAddress address) const;
 
   BlockArena& arena_;
   std::array<Block*, kSizeBins> roots_{};

@@ -57,7 +57,7 @@ void SegmentBlocks::Fill(Block* hole, const AddressRange& mapped) {
   free_.Return(block);
 }
 
-void SegmentBlocks::Dig(Block* block, const AddressRange& unmapped) {
+void SegmentBlocks::MakeHole(Block* block, const AddressRange& unmapped) {
   free_.Remove(block);
   Block* hole = Isolate(block, unmapped);
   hole->state = Block::State::kUnmapped;

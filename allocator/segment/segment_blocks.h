@@ -59,7 +59,7 @@ class SegmentBlocks {
   // Makes the part `mapped` of `hole` free, after it has been mapped.
   void Fill(Block* hole, const AddressRange& mapped);
   // Makes the part `unmapped` of the free `block` a hole, after it has been unmapped.
-  void Dig(Block* block, const AddressRange& unmapped);
+  void MakeHole(Block* block, const AddressRange& unmapped);
 
   // Aborts if blocks, holes and free ranges contradict each other.
   void CheckInvariants() const;

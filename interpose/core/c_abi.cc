@@ -29,7 +29,7 @@ constexpr std::string_view kFromSource = "a pool's own allocator must not call b
 int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory) {
   memtrace_out_of_memory told = ToAbi(event);
   Contain([&] { CopyExplanation(told, Process::Get().notes().OutOfMemory(event)); });
-  if (HasSize(out_of_memory)) WriteAsFarAsItGoes(out_of_memory, told);
+  if (HasSize(out_of_memory)) WriteCommonPart(out_of_memory, told);
   return Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
 }
 
@@ -78,12 +78,12 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
          .only_free = asked.only_free != 0});
     if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
       *address = Pointer(*placed);
-      Process::Get().cards().LookAtStart(asked.device);  // it may have made the context
+      Process::Get().cards().LookOnFirstUse(asked.device);  // it may have made the context
       return MEMTRACE_OK;
     }
     const auto* event = std::get_if<OutOfMemoryEvent>(&result);
     if (event != nullptr && event->is_rejected && HasSize(out_of_memory))
-      WriteAsFarAsItGoes(out_of_memory, ToAbi(*event));
+      WriteCommonPart(out_of_memory, ToAbi(*event));
     if (event != nullptr && (asked.is_trial != 0 || event->is_rejected))
       return Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
     if (event != nullptr) return Explain(*event, out_of_memory);
@@ -170,7 +170,7 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
   // memory.
   if (request->size == sizeof(*request))
     return memtrace::Allocate(*request, address, out_of_memory);
-  return memtrace::Allocate(memtrace::ReadAsFarAsItGoes(request), address, out_of_memory);
+  return memtrace::Allocate(memtrace::ReadCommonPart(request), address, out_of_memory);
 }
 
 void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least, uint64_t stream,
@@ -226,7 +226,7 @@ int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes) 
 int memtrace_get_statistics(int device, memtrace_statistics* statistics) {
   if (!memtrace::HasSize(statistics)) return memtrace::Missing("statistics");
   return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
-    memtrace::WriteAsFarAsItGoes(statistics, memtrace::ToAbi(allocator.accounts().statistics()));
+    memtrace::WriteCommonPart(statistics, memtrace::ToAbi(allocator.accounts().statistics()));
     return static_cast<int>(MEMTRACE_OK);
   });
 }
@@ -268,7 +268,7 @@ int memtrace_watch(void (*watch)(void*, const memtrace_change*), void* user) {
 void memtrace_observe(const memtrace_observed* event) {
   if (!memtrace::HasSize(event)) return;
   Contain([&] {
-    const memtrace_observed known = memtrace::ReadAsFarAsItGoes(event);
+    const memtrace_observed known = memtrace::ReadCommonPart(event);
     if (auto* observed = Process::Get().cards().observed(known.device)) {
       observed->Note(known);
       // The hooks of libmemtrace_preload.so have also recorded this segment, as outside memory.
@@ -276,14 +276,14 @@ void memtrace_observe(const memtrace_observed* event) {
         Process::Get().outside().Claim(memtrace::DeviceAddress{known.address}, known.bytes);
         memtrace::SampleIfOutsideGrew(known.device);
       }
-      Process::Get().cards().LookAtStart(known.device);
+      Process::Get().cards().LookOnFirstUse(known.device);
     }
   });
 }
 
 void memtrace_observe_out_of_memory(const memtrace_observed_out_of_memory* event) {
   if (!memtrace::HasSize(event)) return;
-  Contain([&] { memtrace::ObserveOutOfMemory(memtrace::ReadAsFarAsItGoes(event)); });
+  Contain([&] { memtrace::ObserveOutOfMemory(memtrace::ReadCommonPart(event)); });
 }
 
 uint64_t memtrace_take_explanation(char* text, uint64_t size) {
@@ -335,7 +335,7 @@ void memtrace_leave_scope() {
 }
 void memtrace_set_operations(const struct memtrace_operations* operations) {
   if (!memtrace::HasSize(operations)) return;
-  Contain([&] { Process::Get().SetOperations(memtrace::ReadAsFarAsItGoes(operations)); });
+  Contain([&] { Process::Get().SetOperations(memtrace::ReadCommonPart(operations)); });
 }
 void memtrace_begin_step() {
   Contain([] { memtrace::BeginStep(); });

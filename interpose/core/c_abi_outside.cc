@@ -15,7 +15,7 @@
 namespace memtrace {
 namespace {
 
-bool IsHeard() {
+bool IsOutsideRecorded() {
   return !SourceCall::IsRunning() && Process::Get().recorder() != nullptr &&
          !Process::Get().cards().is_forked();
 }
@@ -42,7 +42,7 @@ memtrace_outside ToAbi(const OutsideBlock& block) {
 }
 
 void Take(const memtrace_outside& memory) {
-  if (!IsHeard()) return;
+  if (!IsOutsideRecorded()) return;
   const OutsideBlock block = FromAbi(memory);
   Process::Get().outside().Taken(block);
   const bool is_observed = Process::Get().cards().observed(block.device) != nullptr;
@@ -53,7 +53,7 @@ void Take(const memtrace_outside& memory) {
 // cached memory and tries again, and it reports an out-of-memory itself when it gives up.
 void NoteFailure(const memtrace_outside& wanted) {
   Process& process = Process::Get();
-  if (!IsHeard() || process.cards().observed(wanted.device) != nullptr) return;
+  if (!IsOutsideRecorded() || process.cards().observed(wanted.device) != nullptr) return;
   OutOfMemoryEvent event;
   event.device = DeviceIndex{wanted.device};
   event.stream = StreamId{wanted.stream};
@@ -80,53 +80,53 @@ uint64_t memtrace_capture_native_context(const void* caller) {
 
 void memtrace_outside_allocated(const memtrace_outside* memory) {
   if (!memtrace::HasSize(memory)) return;
-  Contain([&] { memtrace::Take(memtrace::ReadAsFarAsItGoes(memory)); });
+  Contain([&] { memtrace::Take(memtrace::ReadCommonPart(memory)); });
 }
 
 int memtrace_outside_freed(uint64_t address, memtrace_outside* was) {
   return Contain(0, [&] {
-    if (!memtrace::IsHeard()) return 0;
+    if (!memtrace::IsOutsideRecorded()) return 0;
     const auto block = Process::Get().outside().GivenBack(address);
     if (!block) return 0;
-    if (memtrace::HasSize(was)) memtrace::WriteAsFarAsItGoes(was, memtrace::ToAbi(*block));
+    if (memtrace::HasSize(was)) memtrace::WriteCommonPart(was, memtrace::ToAbi(*block));
     return 1;
   });
 }
 
 void memtrace_outside_failed(const memtrace_outside* wanted) {
   if (!memtrace::HasSize(wanted)) return;
-  Contain([&] { memtrace::NoteFailure(memtrace::ReadAsFarAsItGoes(wanted)); });
+  Contain([&] { memtrace::NoteFailure(memtrace::ReadCommonPart(wanted)); });
 }
 
 void memtrace_outside_mapped(uint64_t handle, uint64_t address, uint64_t bytes) {
   Contain([&] {
-    if (memtrace::IsHeard())
+    if (memtrace::IsOutsideRecorded())
       Process::Get().outside().Mapped(handle, memtrace::DeviceAddress{address}, bytes);
   });
 }
 
 void memtrace_outside_unmapped(uint64_t address, uint64_t bytes) {
   Contain([&] {
-    if (memtrace::IsHeard())
+    if (memtrace::IsOutsideRecorded())
       Process::Get().outside().Unmapped(memtrace::DeviceAddress{address}, bytes);
   });
 }
 
 void memtrace_outside_retained(uint64_t handle) {
   Contain([&] {
-    if (memtrace::IsHeard()) Process::Get().outside().Retained(handle);
+    if (memtrace::IsOutsideRecorded()) Process::Get().outside().Retained(handle);
   });
 }
 
 void memtrace_outside_released(uint64_t handle) {
   Contain([&] {
-    if (memtrace::IsHeard()) Process::Get().outside().Released(handle);
+    if (memtrace::IsOutsideRecorded()) Process::Get().outside().Released(handle);
   });
 }
 
 void memtrace_outside_reset(int device) {
   Contain([&] {
-    if (memtrace::IsHeard()) Process::Get().outside().Reset(device);
+    if (memtrace::IsOutsideRecorded()) Process::Get().outside().Reset(device);
   });
 }
 

@@ -129,7 +129,7 @@ int memtrace_set_pool_use_on_oom(int device, const memtrace_pool* pool, int use)
 int memtrace_set_pool_source(int device, const memtrace_pool* pool,
                              const memtrace_memory_source* source) {
   if (!memtrace::HasSize(source)) return memtrace::Missing("source");
-  const memtrace_memory_source given = memtrace::ReadAsFarAsItGoes(source);
+  const memtrace_memory_source given = memtrace::ReadCommonPart(source);
   if (given.allocate == nullptr || given.deallocate == nullptr)
     return memtrace::Missing("a function of the source");
   return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
@@ -140,7 +140,7 @@ int memtrace_set_pool_source(int device, const memtrace_pool* pool,
 int memtrace_begin_routing(int device, const memtrace_pool* pool,
                            const memtrace_stream_filter* filter) {
   if (!memtrace::HasSize(filter)) return memtrace::Missing("filter");
-  const memtrace_stream_filter given = memtrace::ReadAsFarAsItGoes(filter);
+  const memtrace_stream_filter given = memtrace::ReadCommonPart(filter);
   if (given.takes == nullptr) return memtrace::Missing("takes");
   return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
     return allocator.pools().BeginRouting(

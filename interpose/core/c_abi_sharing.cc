@@ -18,7 +18,7 @@ int memtrace_share_block(const void* address, memtrace_shared_block* block) {
   return memtrace::WithOwner(address, [&](const CachingAllocator& allocator) -> int {
     const auto shared =
         SharedMemory::Get().Share(static_cast<int>(allocator.device()), memtrace::Address(address));
-    if (shared.ok()) memtrace::WriteAsFarAsItGoes(block, *shared);
+    if (shared.ok()) memtrace::WriteCommonPart(block, *shared);
     return memtrace::Translate(shared.status());
   });
 }
@@ -26,7 +26,7 @@ int memtrace_share_block(const void* address, memtrace_shared_block* block) {
 int memtrace_open_block(const memtrace_shared_block* block, int device, void** address) {
   if (!memtrace::HasSize(block) || address == nullptr) return memtrace::Missing("block or address");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    const auto opened = SharedMemory::Get().Open(memtrace::ReadAsFarAsItGoes(block), device);
+    const auto opened = SharedMemory::Get().Open(memtrace::ReadCommonPart(block), device);
     if (opened.ok()) *address = memtrace::Pointer(*opened);
     return memtrace::Translate(opened.status());
   });

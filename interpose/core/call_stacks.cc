@@ -33,7 +33,7 @@ const WantedStacks& Wanted() {
   return kWanted;
 }
 
-void SayNewModules(recorder::Recorder& recorder) {
+void RecordNewModules(recorder::Recorder& recorder) {
   NativeFrames& native = Process::Get().frames().native();
   if (!native.has_new_modules()) return;
   for (const auto& [file, build_id] : native.TakeNewModules())
@@ -52,7 +52,7 @@ trace::StackId MixedStack(recorder::Recorder& recorder, const void* caller) {
     return recorder.stacks().Intern({all.begin(), end});
   });
   if (stack == 0) stack = recorder.stacks().Intern({native.data(), inner});
-  SayNewModules(recorder);
+  RecordNewModules(recorder);
   return stack;
 }
 
@@ -89,7 +89,7 @@ trace::StackId NativeCallStack(recorder::Recorder& recorder, const void* caller)
   std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
   const size_t count = NativeFrames::Walk(caller, frames);
   const trace::StackId stack = recorder.stacks().Intern({frames.data(), count});
-  SayNewModules(recorder);
+  RecordNewModules(recorder);
   return stack;
 }
 

@@ -46,7 +46,7 @@ void CardActivities::NoteIfUnavailable(recorder::Recorder& recorder) {
                               "the program takes its memory from the driver itself");
 }
 
-void CardActivities::Say(std::string_view state, std::string_view reason) {
+void CardActivities::RecordState(std::string_view state, std::string_view reason) {
   recorder_.program().Annotate(trace::fact::kCuptiState, state);
   if (!reason.empty()) recorder_.program().Annotate(trace::fact::kCuptiReason, reason);
 }
@@ -66,19 +66,19 @@ void CardActivities::Begin() {
   recorder_.blocks().TieActivities();
   if (const absl::Status found = FindLibrary(); !found.ok()) {
     const std::string reason(found.message());
-    Say("absent", reason);
+    RecordState("absent", reason);
     std::fprintf(stderr, "memtrace: without what the cards do (%s); the program goes on\n",
                  reason.c_str());
     return;
   }
-  BeginOrSayWhyNot();
+  BeginOrReportFailure();
 }
 
-void CardActivities::BeginOrSayWhyNot() {
+void CardActivities::BeginOrReportFailure() {
   const absl::Status begun = session_.load()->Begin();
-  if (begun.ok()) return Say("on", "");
+  if (begun.ok()) return RecordState("on", "");
   const std::string reason(begun.message());
-  Say("refused", reason);
+  RecordState("refused", reason);
   if (std::exchange(has_complained_, true)) return;
   std::fprintf(stderr, "memtrace: without what the cards do: CUPTI says %s; the program goes on\n",
                reason.c_str());
@@ -89,7 +89,7 @@ void CardActivities::Pause() {
   if (++pauses_ > 1 || session_ == nullptr || !session_.load()->is_on()) return;
   session_.load()->SetOperation(0);  // otherwise the other tool would be told with every launch
   session_.load()->End();
-  Say("paused", "torch.profiler uses CUPTI");
+  RecordState("paused", "torch.profiler uses CUPTI");
 }
 
 // Tries again even if CUPTI refused before: the refusal may have been due to the other tool.
@@ -97,7 +97,7 @@ void CardActivities::Resume() {
   const MutexLock lock(mutex_);
   if (pauses_ == 0) return;
   --pauses_;
-  if (pauses_ == 0 && session_ != nullptr && !has_ended_) BeginOrSayWhyNot();
+  if (pauses_ == 0 && session_ != nullptr && !has_ended_) BeginOrReportFailure();
 }
 
 void CardActivities::Flush() {

@@ -50,8 +50,8 @@ class CardActivities {
       : recorder_(recorder), library_(std::move(library)) {}
 
   absl::Status FindLibrary();
-  void BeginOrSayWhyNot();
-  void Say(std::string_view state, std::string_view reason);
+  void BeginOrReportFailure();
+  void RecordState(std::string_view state, std::string_view reason);
   void Write(std::span<const cupti::CardActivity> activities);
 
   recorder::Recorder& recorder_;

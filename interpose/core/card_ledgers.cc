@@ -25,12 +25,12 @@ void CardLedgers::Sample(const ServedCard& card) const {
   if (recorder == nullptr) return;
   const auto ledger = Of(card);
   if (!ledger) return;
-  SayOtherProcesses(*ledger, *card.reader);
+  RecordOtherProcesses(*ledger, *card.reader);
   recorder->program().SampleCard(*ledger);
 }
 
-void CardLedgers::SayOtherProcesses(const trace::CardLedger& ledger,
-                                    const CardReader& reader) const {
+void CardLedgers::RecordOtherProcesses(const trace::CardLedger& ledger,
+                                       const CardReader& reader) const {
   recorder::Recorder* recorder = recorder_.load(std::memory_order_acquire);
   if (recorder == nullptr || ledger.other_processes == 0) return;
   recorder->program().Annotate(trace::fact::kCardProcesses.Of(ledger.device),

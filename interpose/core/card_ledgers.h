@@ -34,7 +34,7 @@ class CardLedgers {
   // Writes the ledger of a card into the trace.
   void Sample(const ServedCard& card) const;
   // Writes which processes of this launch hold memory that the ledger counts as other processes'.
-  void SayOtherProcesses(const trace::CardLedger& ledger, const CardReader& reader) const;
+  void RecordOtherProcesses(const trace::CardLedger& ledger, const CardReader& reader) const;
 
  private:
   // Returns 0 for a card without an allocator: its outside memory already counts as blocks of the

@@ -11,12 +11,12 @@ bool ChangeWatch::Watch(Function function, void* user) {
   function_ = function;
   user_ = user;
   is_watched_.store(true, std::memory_order_release);
-  HearOfBlocks(true);
+  SetObservesBlocks(true);
   return true;
 }
 
 template <typename Event>
-void ChangeWatch::Tell(memtrace_change_kind kind, const Event& event, Bytes bytes) const {
+void ChangeWatch::Notify(memtrace_change_kind kind, const Event& event, Bytes bytes) const {
   if (!is_watched_.load(std::memory_order_acquire)) return;
   const memtrace_change change{.size = sizeof(memtrace_change),
                                .kind = kind,
@@ -30,23 +30,23 @@ void ChangeWatch::Tell(memtrace_change_kind kind, const Event& event, Bytes byte
 
 void ChangeWatch::Allocated(const BlockEvent& block) {
   if (next_ != nullptr) next_->Allocated(block);
-  Tell(MEMTRACE_CHANGE_ALLOCATED, block, block.requested);
+  Notify(MEMTRACE_CHANGE_ALLOCATED, block, block.requested);
 }
 
 void ChangeWatch::FreeRequested(const BlockEvent& block) {
   if (next_ != nullptr) next_->FreeRequested(block);
-  Tell(MEMTRACE_CHANGE_FREE_REQUESTED, block, block.requested);
+  Notify(MEMTRACE_CHANGE_FREE_REQUESTED, block, block.requested);
 }
 
 void ChangeWatch::FreeCompleted(const BlockEvent& block) {
   if (next_ != nullptr) next_->FreeCompleted(block);
-  Tell(MEMTRACE_CHANGE_FREE_COMPLETED, block, block.requested);
+  Notify(MEMTRACE_CHANGE_FREE_COMPLETED, block, block.requested);
 }
 
 void ChangeWatch::Freed(const BlockEvent& block) {
   if (next_ != nullptr) next_->Freed(block);
-  Tell(MEMTRACE_CHANGE_FREE_REQUESTED, block, block.requested);
-  Tell(MEMTRACE_CHANGE_FREE_COMPLETED, block, block.requested);
+  Notify(MEMTRACE_CHANGE_FREE_REQUESTED, block, block.requested);
+  Notify(MEMTRACE_CHANGE_FREE_COMPLETED, block, block.requested);
 }
 
 void ChangeWatch::Reserved(const RangeEvent& range) {
@@ -56,12 +56,12 @@ void ChangeWatch::Reserved(const RangeEvent& range) {
 
 void ChangeWatch::Mapped(const RangeEvent& range) {
   if (next_ != nullptr) next_->Mapped(range);
-  Tell(MEMTRACE_CHANGE_MAPPED, range, range.size);
+  Notify(MEMTRACE_CHANGE_MAPPED, range, range.size);
 }
 
 void ChangeWatch::Unmapped(const RangeEvent& range) {
   if (next_ != nullptr) next_->Unmapped(range);
-  Tell(MEMTRACE_CHANGE_UNMAPPED, range, range.size);
+  Notify(MEMTRACE_CHANGE_UNMAPPED, range, range.size);
 }
 
 void ChangeWatch::OutOfMemory(const OutOfMemoryEvent& event) {

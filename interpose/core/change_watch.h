@@ -18,14 +18,14 @@ namespace memtrace {
 // Thread rule: any thread.
 class ChangeWatch final : public AllocationObserver {
  public:
-  ChangeWatch() { HearOfBlocks(false); }
+  ChangeWatch() { SetObservesBlocks(false); }
 
   using Function = void (*)(void* user, const memtrace_change* change);
 
   // `next` is told of everything first and must outlive this. Call this before any event, or never.
-  void PassTo(AllocationObserver* next) {
+  void SetNext(AllocationObserver* next) {
     next_ = next;
-    HearOfBlocks(true);
+    SetObservesBlocks(true);
   }
 
   // Returns false if there is a function already.
@@ -46,7 +46,7 @@ class ChangeWatch final : public AllocationObserver {
 
  private:
   template <typename Event>  // an event of a block or of a range
-  void Tell(memtrace_change_kind kind, const Event& event, Bytes bytes) const;
+  void Notify(memtrace_change_kind kind, const Event& event, Bytes bytes) const;
 
   AllocationObserver* next_ = nullptr;
   CardOfAddress cards_;

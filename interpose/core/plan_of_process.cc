@@ -17,12 +17,12 @@ std::shared_ptr<const Plan> ReadPlanOfProcess() {
   if (path.empty()) return nullptr;
   absl::StatusOr<Plan> plan = Plan::Read(path);
   if (plan.ok()) return std::make_shared<const Plan>(*std::move(plan));
-  SaySentence("no plan is used (" + std::string(plan.status().message()) +
-              "); memtrace plan makes one, the program goes on without");
+  PrintSentence("no plan is used (" + std::string(plan.status().message()) +
+                "); memtrace plan makes one, the program goes on without");
   return nullptr;
 }
 
-void SayHowThePlanWent(const PlanUse& use, recorder::ProgramRecorder& program) {
+void RecordPlanUse(const PlanUse& use, recorder::ProgramRecorder& program) {
   program.Annotate(trace::fact::kPlanFile, AsRecorded(std::string(env::Text(env::kPlan))));
   program.Annotate(trace::fact::kPlanPlaced, std::to_string(use.placed));
   program.Annotate(trace::fact::kPlanElsewhere, std::to_string(use.elsewhere));

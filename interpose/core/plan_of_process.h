@@ -16,7 +16,7 @@ namespace memtrace {
 std::shared_ptr<const Plan> ReadPlanOfProcess();
 
 // Writes into the trace which plan was used and how many blocks were placed as planned.
-void SayHowThePlanWent(const PlanUse& use, recorder::ProgramRecorder& program);
+void RecordPlanUse(const PlanUse& use, recorder::ProgramRecorder& program);
 
 }  // namespace memtrace
 

@@ -95,13 +95,13 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
         cards_.is_started() || (mode == MEMTRACE_MODE_OUTSIDE && cards_.is_outside_started());
     if (is_started) return absl::OkStatus();
     MEMTRACE_RETURN_IF_ERROR(OpenCards(device_count, mode));
-    HearOfOutside();
+    ListenToOutsideMemory();
   }
   // torch's own allocator unmaps expandable segments of large blocks in pages of 20 MiB.
   if (mode == MEMTRACE_MODE_OBSERVE && recorder() != nullptr)
     recorder()->program().Annotate(trace::fact::kAllocatorLargePages, "1");
   if (recorder() != nullptr) LabelAssumedWorkspaces();
-  SayWhatWasKept();
+  PassOnKeptScopes();
   BeginActivities(mode);
   // In mode OUTSIDE the first block already exists but is not recorded yet: it must not count as
   // context.
@@ -118,7 +118,7 @@ absl::Status Process::OpenCards(int device_count, memtrace_mode mode) {
   if (!is_recorded_ && mode != MEMTRACE_MODE_ALLOCATE) device_count = 0;
   std::shared_ptr<const Plan> plan;
   if (mode == MEMTRACE_MODE_ALLOCATE) plan = ReadPlanOfProcess();
-  if (plan != nullptr) notes_.TellOfPlan();
+  if (plan != nullptr) notes_.EnablePlanReport();
   AllocationObserver* observer = recorder() != nullptr ? &recorder()->blocks() : nullptr;
   return cards_.Open(device_count, mode, plan, observer);
 }
@@ -134,13 +134,13 @@ void Process::BeginActivities(memtrace_mode mode) {
 
 // Beside an allocator, outside memory has events of its own; without one, it is the subject of the
 // trace. The recorder is leaked like the process, because a thread may be about to call it.
-void Process::HearOfOutside() {
+void Process::ListenToOutsideMemory() {
   if (recorder() == nullptr) return;
   std::vector<ObservedMemory*> alone;
   if (!cards_.is_started()) {
     for (const ServedCard& card : cards_.all()) alone.push_back(card.observed.get());
   }
-  outside_.Tell(new OutsideRecorder(recorder()->program(), std::move(alone)));
+  outside_.SetListener(new OutsideRecorder(recorder()->program(), std::move(alone)));
 }
 
 void Process::OpenTrace() {
@@ -154,14 +154,14 @@ void Process::OpenTrace() {
   for (auto& [key, value] : info) value = AsRecorded(std::move(value));
   auto writer = OpenWriter(info);
   if (!writer.ok()) {
-    SaySentence("no trace is written (" + std::string(writer.status().message()) +
-                "); the program goes on");
-    notes_.KeepQuiet();
+    PrintSentence("no trace is written (" + std::string(writer.status().message()) +
+                  "); the program goes on");
+    notes_.SuppressFailureMessage();
     writer = trace::TraceWriter::Stopped(writer.status());
   }
   auto* made = new recorder::Recorder(*std::move(writer), frames_);
   trace_path_ = made->trace().path();
-  cards_.watch().PassTo(&made->blocks());
+  cards_.watch().SetNext(&made->blocks());
   recorder_.store(made, std::memory_order_release);
 }
 

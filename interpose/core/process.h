@@ -86,7 +86,7 @@ class Process {
   void BeginAnewInForkedChild();
   absl::Status OpenCards(int device_count, memtrace_mode mode)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void HearOfOutside();
+  void ListenToOutsideMemory();
   void BeginActivities(memtrace_mode mode);
   void OpenTrace();
 

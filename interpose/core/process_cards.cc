@@ -51,7 +51,7 @@ ObservedMemory* ProcessCards::alone(int device) const {
 }
 
 CachingAllocator* ProcessCards::LookAndGet(int device) {
-  LookAtStart(device);
+  LookOnFirstUse(device);
   CachingAllocator* found = allocator(device);
   if (device == 0 && found != nullptr && cards_[0].reader->has_looked()) {
     first_in_use_.store(found, std::memory_order_release);
@@ -60,7 +60,7 @@ CachingAllocator* ProcessCards::LookAndGet(int device) {
 }
 
 void ProcessCards::LookNow(const ServedCard& card) {
-  card.LookAtStart();
+  card.LookOnFirstUse();
   if (card.reader->has_looked()) ledgers_.Sample(card);
 }
 

@@ -40,7 +40,7 @@ class ProcessCards {
     CachingAllocator* only = only_.load(std::memory_order_acquire);
     return only != nullptr ? only : allocator(watch_.CardOf(address));
   }
-  // Returns allocator() after LookAtStart(). For the first card this is one load from the second
+  // Returns allocator() after LookOnFirstUse(). For the first card this is one load from the second
   // call on.
   CachingAllocator* allocator_in_use(int device) {
     CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
@@ -58,7 +58,7 @@ class ProcessCards {
 
   // Call this when a card may have come into use; it is cheap from the second time on. The first
   // look after the card has its context writes a sample; there is none before.
-  void LookAtStart(int device) {
+  void LookOnFirstUse(int device) {
     if (HasCard(device) && !cards_[static_cast<size_t>(device)].reader->has_looked())
       LookNow(cards_[static_cast<size_t>(device)]);
   }

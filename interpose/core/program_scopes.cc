@@ -49,7 +49,7 @@ trace::StringId InTrace(recorder::Recorder& recorder, uint32_t name) {
 // Returns the recorder after telling it what this thread has kept; null if there is none yet.
 recorder::Recorder* Recorder() {
   recorder::Recorder* recorder = Process::Get().recorder();
-  if (recorder != nullptr && !kept.empty()) SayWhatWasKept();
+  if (recorder != nullptr && !kept.empty()) PassOnKeptScopes();
   return recorder;
 }
 
@@ -80,7 +80,7 @@ void EndOperation() {
 constexpr uint32_t kKeptScope = uint32_t{1} << 31;
 constexpr char kBetweenParts = '\n';
 
-std::string KeptAsText() {
+std::string KeptScopeText() {
   std::string text;
   for (const uint32_t name : kept.tags) {
     if (!text.empty()) text += '/';
@@ -101,7 +101,7 @@ std::pair<std::string_view, std::string_view> PartsOf(uint32_t scope) {
 
 }  // namespace
 
-void SayWhatWasKept() {
+void PassOnKeptScopes() {
   recorder::Recorder* recorder = Process::Get().recorder();
   if (recorder == nullptr) return;
   const KeptScopes said = std::exchange(kept, {});
@@ -150,7 +150,7 @@ void PopRole() {
 
 uint32_t CurrentScope() {
   if (auto* scopes = Scopes()) return scopes->CurrentScope();
-  return kept.empty() ? 0 : kKeptScope | Process::Get().names().Intern(KeptAsText());
+  return kept.empty() ? 0 : kKeptScope | Process::Get().names().Intern(KeptScopeText());
 }
 
 void EnterScope(uint32_t scope) {

@@ -33,7 +33,7 @@ void BeginStep();
 
 // Passes on what this thread and the process said before there was a recorder. Cheap if there is
 // nothing.
-void SayWhatWasKept();
+void PassOnKeptScopes();
 
 // Returns the context word for an allocation of this thread; 0 without a recorder. The return
 // address `caller` lies in the library of ours that requests the memory. Takes Python's interpreter

@@ -13,7 +13,7 @@ void ServedCard::LookNow() const {
 std::optional<trace::CardLedger> ServedCard::Ledger(Bytes outside) const {
   if (reader->simulated()) return reader->Read(allocator_ledger(), outside, DeviceMemory{});
   if (!HasContext(DeviceIndex{reader->device()})) return std::nullopt;
-  LookAtStart();
+  LookOnFirstUse();
   const auto memory = driver.vmm->MemoryInfo();
   if (!memory.ok()) return std::nullopt;
   return reader->Read(allocator_ledger(), outside, *memory);

@@ -30,7 +30,7 @@ struct ServedCard {
   std::optional<trace::CardLedger> Ledger(Bytes outside) const;
 
   // Once the card has a context, records the bytes in use by then, for later ledgers.
-  void LookAtStart() const {
+  void LookOnFirstUse() const {
     if (!reader->has_looked()) LookNow();
   }
 

@@ -11,7 +11,7 @@
 namespace memtrace {
 
 // Prints a line on stderr: "memtrace: " and the sentence, without control characters.
-inline void SaySentence(const std::string& sentence) {
+inline void PrintSentence(const std::string& sentence) {
   std::fprintf(stderr, "memtrace: %s\n", trace::PrintableText(sentence).c_str());
 }
 

@@ -22,7 +22,7 @@ bool HasSize(const Struct* of_caller) {
 
 // Returns the caller's struct; fields that it does not have are zero. REQUIRES: HasSize(of_caller).
 template <typename Struct>
-Struct ReadAsFarAsItGoes(const Struct* of_caller) {
+Struct ReadCommonPart(const Struct* of_caller) {
   Struct read{};
   std::memcpy(&read, of_caller, std::min<size_t>(of_caller->size, sizeof(read)));
   return read;
@@ -30,7 +30,7 @@ Struct ReadAsFarAsItGoes(const Struct* of_caller) {
 
 // REQUIRES: HasSize(of_caller).
 template <typename Struct>
-void WriteAsFarAsItGoes(Struct* of_caller, const Struct& ours) {
+void WriteCommonPart(Struct* of_caller, const Struct& ours) {
   const size_t header = sizeof(ours.size);
   const size_t known = std::min<size_t>(of_caller->size, sizeof(ours));
   std::memcpy(reinterpret_cast<char*>(of_caller) + header,

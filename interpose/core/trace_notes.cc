@@ -32,9 +32,10 @@ std::string TraceNotes::OutOfMemory(const OutOfMemoryEvent& event) {
   if (auto* recorder = this->recorder()) {
     WriteFacts(*recorder);
     for (const trace::CardLedger& ledger : ledgers)
-      parts_.ledgers.SayOtherProcesses(ledger, *cards[static_cast<size_t>(ledger.device)].reader);
+      parts_.ledgers.RecordOtherProcesses(ledger,
+                                          *cards[static_cast<size_t>(ledger.device)].reader);
     recorder->blocks().NoteOutOfMemory(event, ledgers);
-    SayFailureOnce();
+    ReportFailureOnce();
     owners = recorder->blocks().TopOwners(event.device, 3);
   }
   const trace::OutOfMemory written{.device = static_cast<int32_t>(event.device),
@@ -49,13 +50,13 @@ std::string TraceNotes::OutOfMemory(const OutOfMemoryEvent& event) {
 void TraceNotes::SampleCards() {
   if (recorder() == nullptr || parts_.cards.is_forked() || parts_.cards.all().empty()) return;
   for (const ServedCard& card : parts_.cards.all()) parts_.ledgers.Sample(card);
-  SayFailureOnce();
+  ReportFailureOnce();
 }
 
 void TraceNotes::AtEnd() {
   SampleCards();
   WriteFacts(*recorder());
-  SayFailureOnce();
+  ReportFailureOnce();
 }
 
 std::string TraceNotes::TracePath() const {
@@ -66,13 +67,14 @@ std::string TraceNotes::TracePath() const {
 void TraceNotes::WriteFacts(recorder::Recorder& recorder) const {
   for (const auto& [key, value] : SimulationFacts()) recorder.program().Annotate(key, value);
   if (has_plan_ && parts_.cards.device_count() > 0)
-    SayHowThePlanWent(parts_.cards.plan_use(), recorder.program());
+    RecordPlanUse(parts_.cards.plan_use(), recorder.program());
 }
 
-void TraceNotes::SayFailureOnce() {
+void TraceNotes::ReportFailureOnce() {
   if (has_said_why_) return;
   if (const absl::Status failure = recorder()->trace().TakeFailure(); !failure.ok()) {
-    SaySentence("recording stopped (" + std::string(failure.message()) + "); the program goes on");
+    PrintSentence("recording stopped (" + std::string(failure.message()) +
+                  "); the program goes on");
   }
 }
 

@@ -48,16 +48,16 @@ class TraceNotes {
   void AtEnd();
 
   // Suppresses the line on stderr, because the reason was printed already.
-  void KeepQuiet() { has_said_why_ = true; }
+  void SuppressFailureMessage() { has_said_why_ = true; }
   // From now on, writes how a plan was followed.
-  void TellOfPlan() { has_plan_ = true; }
+  void EnablePlanReport() { has_plan_ = true; }
 
   // Returns the trace's path; "" if there is none, or if recording stopped.
   std::string TracePath() const;
 
  private:
   recorder::Recorder* recorder() const { return parts_.recorder.load(std::memory_order_acquire); }
-  void SayFailureOnce();
+  void ReportFailureOnce();
   // Writes what was simulated and how the plan was followed.
   void WriteFacts(recorder::Recorder& recorder) const;
 

@@ -62,7 +62,7 @@ void Start() {
         "libmemtrace_preload.so; install memtrace again");
     return;
   }
-  SayWhyPythonIsNotHooked();
+  WarnIfPythonIsNotHooked();
   const memtrace_mode mode = IsCacheWanted() ? MEMTRACE_MODE_ALLOCATE : MEMTRACE_MODE_OUTSIDE;
   if (core.start(CardCount(), mode) == MEMTRACE_OK) started.store(&core, std::memory_order_release);
 }

@@ -14,7 +14,8 @@ CUresult Take(const DriverCall& call, memtrace_outside_kind kind, const CUdevice
               size_t bytes, CUstream stream, const void* caller, Allocate allocate) {
   const CUresult result = allocate();
   if (call.is_told() && address != nullptr)
-    NoteAnswer(result, Outside(kind, result == CUDA_SUCCESS ? *address : 0, bytes, stream, caller));
+    ReportAllocationResult(
+        result, Outside(kind, result == CUDA_SUCCESS ? *address : 0, bytes, stream, caller));
   return result;
 }
 
@@ -50,9 +51,9 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, s
   const CUresult result = real(address, pitch, width, height, element);
   if (!call.is_told() || address == nullptr || pitch == nullptr) return result;
   const bool is_there = result == CUDA_SUCCESS;
-  NoteAnswer(result,
-             Outside(MEMTRACE_OUTSIDE_DEVICE, is_there ? *address : 0,
-                     (is_there ? *pitch : width) * height, nullptr, __builtin_return_address(0)));
+  ReportAllocationResult(
+      result, Outside(MEMTRACE_OUTSIDE_DEVICE, is_there ? *address : 0,
+                      (is_there ? *pitch : width) * height, nullptr, __builtin_return_address(0)));
   return result;
 }
 

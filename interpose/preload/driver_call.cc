@@ -25,7 +25,7 @@ int CurrentCard() {
   return device;
 }
 
-void NoteAnswer(CUresult result, memtrace_outside memory) {
+void ReportAllocationResult(CUresult result, memtrace_outside memory) {
   if (result != CUDA_SUCCESS && result != CUDA_ERROR_OUT_OF_MEMORY) return;
   const KeptErrno kept;
   const Core* core = StartedCore();

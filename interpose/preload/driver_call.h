@@ -69,7 +69,7 @@ inline memtrace_outside Outside(memtrace_outside_kind kind, uint64_t address, si
 }
 
 // Passes on the driver's answer to a request for memory.
-void NoteAnswer(CUresult result, memtrace_outside memory);
+void ReportAllocationResult(CUresult result, memtrace_outside memory);
 
 // Gives memory back. The core is told before the driver frees it, because another thread may get
 // the address at once. `free` calls the driver.

@@ -77,12 +77,12 @@ void* FindReal(Symbol symbol) {
   void* known = RealOf(symbol).load(std::memory_order_acquire);
   if (known != nullptr) return known;
   void* found = FindOther(EntryOf(symbol).name);
-  if (found != nullptr) StandBefore(symbol, found);
+  if (found != nullptr) ReplacementFor(symbol, found);
   return RealOf(symbol).load(std::memory_order_acquire);
 }
 
-void* StandBefore(Symbol symbol, void* found) {
-  void* ours = OurOwn(symbol);
+void* ReplacementFor(Symbol symbol, void* found) {
+  void* ours = OurFunction(symbol);
   if (found == ours) return ours;
   void* known = nullptr;
   if (RealOf(symbol).compare_exchange_strong(known, found, std::memory_order_acq_rel)) {
@@ -92,7 +92,7 @@ void* StandBefore(Symbol symbol, void* found) {
   return known == found || BaseOf(known) == BaseOf(found) ? ours : found;
 }
 
-void* OurOwn(Symbol symbol) { return EntryOf(symbol).ours; }
+void* OurFunction(Symbol symbol) { return EntryOf(symbol).ours; }
 
 void* FindOther(const char* name) {
   void* driver = LoadedDriver();

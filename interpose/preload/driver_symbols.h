@@ -32,9 +32,9 @@ Function* Real(Symbol symbol, Function* /*of_this_type*/) {
 
 // `found` is the result of a lookup of `symbol`. Returns the address to give instead: our own, or
 // `found` itself if it belongs to another driver than the one we call.
-void* StandBefore(Symbol symbol, void* found);
+void* ReplacementFor(Symbol symbol, void* found);
 // Returns our own function of that name.
-void* OurOwn(Symbol symbol);
+void* OurFunction(Symbol symbol);
 
 // Returns another function of the loaded driver; null if there is none.
 void* FindOther(const char* name);

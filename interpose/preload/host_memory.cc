@@ -11,7 +11,8 @@ namespace {
 void NotePinned(const DriverCall& call, CUresult result, memtrace_outside_kind kind,
                 const void* address, size_t bytes, const void* caller) {
   if (!call.is_told() || result != CUDA_SUCCESS) return;
-  NoteAnswer(result, Outside(kind, reinterpret_cast<uint64_t>(address), bytes, nullptr, caller));
+  ReportAllocationResult(
+      result, Outside(kind, reinterpret_cast<uint64_t>(address), bytes, nullptr, caller));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kParent = "../";
 
 // Cuts the last part of a path; the root becomes empty.
-void CutLast(char* path) {
+void DropLastPart(char* path) {
   char* slash = std::strrchr(path, '/');
   if (slash != nullptr) *slash = '\0';
 }
@@ -25,9 +25,9 @@ OwnPath::OwnPath(const char* name) {
   Dl_info info = {};
   static const char kHere = 0;
   if (dladdr(&kHere, &info) == 0 || realpath(info.dli_fname, text_) == nullptr) return;
-  CutLast(text_);
+  DropLastPart(text_);
   for (; std::strncmp(name, kParent, std::strlen(kParent)) == 0; name += std::strlen(kParent))
-    CutLast(text_);
+    DropLastPart(text_);
   const size_t length = std::strlen(text_);
   if (length + 1 + std::strlen(name) >= sizeof(text_)) {
     text_[0] = '\0';

@@ -14,13 +14,13 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
   if (!call.is_told() || handle == nullptr || properties == nullptr) return result;
   const bool on_card = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
   if (on_card) {
-    NoteAnswer(result, {.size = 0,
-                        .kind = MEMTRACE_OUTSIDE_PHYSICAL,
-                        .device = properties->location.id,
-                        .address = result == CUDA_SUCCESS ? *handle : 0,
-                        .bytes = bytes,
-                        .stream = 0,
-                        .caller = __builtin_return_address(0)});
+    ReportAllocationResult(result, {.size = 0,
+                                    .kind = MEMTRACE_OUTSIDE_PHYSICAL,
+                                    .device = properties->location.id,
+                                    .address = result == CUDA_SUCCESS ? *handle : 0,
+                                    .bytes = bytes,
+                                    .stream = 0,
+                                    .caller = __builtin_return_address(0)});
   }
   return result;
 }

@@ -13,7 +13,7 @@ void Replace(const char* base, void** function, int version, cuuint64_t flags) {
   if (base == nullptr || function == nullptr || *function == nullptr || IsSwitchedOff()) return;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   const Symbol symbol = FindSymbol(base, version, per_thread);
-  if (symbol != Symbol::kCount) *function = StandBefore(symbol, *function);
+  if (symbol != Symbol::kCount) *function = ReplacementFor(symbol, *function);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ bool Contains(const char* list, const char* path) {
   return false;
 }
 
-void PutFirst(const char* folder) {
+void PrependToPythonPath(const char* folder) {
   const char* paths = env::Pointer(env::kPythonPath);
   if (paths == nullptr || *paths == '\0') {
     setenv(env::kPythonPath.name(), folder, 1);
@@ -85,10 +85,10 @@ void HookPython(int argc, char** argv) {
   const OwnPath site("../inject/sitecustomize.py");
   if (access(site.text(), R_OK) != 0) return;
   const OwnPath inject("../inject");
-  PutFirst(inject.text());
+  PrependToPythonPath(inject.text());
 }
 
-void SayWhyPythonIsNotHooked() {
+void WarnIfPythonIsNotHooked() {
   if (ignoring_option == '\0') return;
   const char option[] = {'-', ignoring_option, '\0'};
   Say("only what the program takes from the driver is recorded, without tensors, roles and steps: "

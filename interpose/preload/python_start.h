@@ -12,7 +12,7 @@ void HookPython(int argc, char** argv);
 
 // Prints one line on stderr if this Python ignores PYTHONPATH. Called once CUDA is used and not
 // before, because many interpreters started that way never use it.
-void SayWhyPythonIsNotHooked();
+void WarnIfPythonIsNotHooked();
 
 }  // namespace memtrace::preload
 

@@ -13,7 +13,7 @@ namespace {
 enum : int { kUnread, kOther, kEqual };
 
 // Needs no lock: two threads that read the variable at once read the same value.
-bool IsOnce(std::atomic<int>& known, env::Variable variable, std::string_view value) {
+bool VariableEquals(std::atomic<int>& known, env::Variable variable, std::string_view value) {
   int state = known.load(std::memory_order_relaxed);
   if (state == kUnread) {
     state = env::Is(variable, value) ? kEqual : kOther;
@@ -27,8 +27,8 @@ std::atomic<int> cache_wanted;
 
 }  // namespace
 
-bool IsSwitchedOff() { return IsOnce(switched_off, env::kSwitch, "0"); }
-bool IsCacheWanted() { return IsOnce(cache_wanted, env::kCache, "1"); }
+bool IsSwitchedOff() { return VariableEquals(switched_off, env::kSwitch, "0"); }
+bool IsCacheWanted() { return VariableEquals(cache_wanted, env::kCache, "1"); }
 bool IsCardSimulated() { return !env::Text(env::kCard).empty(); }
 
 }  // namespace memtrace::preload

@@ -46,7 +46,7 @@ __attribute__((noinline, cold)) void* LookUpSymbol(void* handle, const char* nam
                                                    const void* caller) {
   void* found = LookUp(handle, name);
   if (found == nullptr || IsOurs(caller)) return found;
-  if (found != OurOwn(symbol)) return StandBefore(symbol, found);
+  if (found != OurFunction(symbol)) return ReplacementFor(symbol, found);
   // The function was found only because we export it. A program that checks for a driver must not
   // take that for one.
   return FindReal(symbol) != nullptr ? found : LookUp(RTLD_NEXT, name);

@@ -54,7 +54,7 @@ void AllocationHistory::WatchOnce() {
   if (std::exchange(is_watching_, true)) return;
   ThrowUnlessOk(memtrace_watch(
       [](void* user, const memtrace_change* change) {
-        static_cast<AllocationHistory*>(user)->Tell(*change);
+        static_cast<AllocationHistory*>(user)->Report(*change);
       },
       this));
 }
@@ -118,17 +118,17 @@ Entry AllocationHistory::MakeEntry(Entry::Action action, c10::DeviceIndex device
        .user_metadata = user_metadata});
 }
 
-void AllocationHistory::Tell(const memtrace_change& change) {
+void AllocationHistory::Report(const memtrace_change& change) {
   const Entry::Action action = ToTorch(change.kind);
   Context context = devices_[static_cast<size_t>(change.device)]->ContextOf(action, change.address,
                                                                             callers_context);
   if (!is_recording() && trackers_.load(std::memory_order_acquire) == nullptr) return;
-  Tell(MakeEntry(action, static_cast<c10::DeviceIndex>(change.device), change.address, change.bytes,
-                 reinterpret_cast<void*>(change.stream), {change.pool.first, change.pool.second},
-                 std::move(context)));
+  Report(MakeEntry(action, static_cast<c10::DeviceIndex>(change.device), change.address,
+                   change.bytes, reinterpret_cast<void*>(change.stream),
+                   {change.pool.first, change.pool.second}, std::move(context)));
 }
 
-void AllocationHistory::Tell(Entry entry) {
+void AllocationHistory::Report(Entry entry) {
   if (const Trackers* trackers = trackers_.load(std::memory_order_acquire)) {
     for (const auto& tracker : *trackers) tracker(entry);
   }
@@ -143,7 +143,7 @@ bool AllocationHistory::Skips(Entry::Action action) const {
 void AllocationHistory::Note(Entry::Action action, c10::DeviceIndex device, size_t address,
                              size_t bytes, void* stream, MempoolId_t pool) {
   if (!is_recording() && trackers_.load(std::memory_order_acquire) == nullptr) return;
-  Tell(MakeEntry(action, device, address, bytes, stream, std::move(pool), callers_context));
+  Report(MakeEntry(action, device, address, bytes, stream, std::move(pool), callers_context));
 }
 
 void AllocationHistory::Annotate(const std::vector<std::pair<std::string, std::string>>& facts) {

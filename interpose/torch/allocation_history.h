@@ -90,8 +90,8 @@ class AllocationHistory {
   using Trackers = std::vector<Tracker>;
 
   void WatchOnce();
-  void Tell(const memtrace_change& change);
-  void Tell(Entry entry);
+  void Report(const memtrace_change& change);
+  void Report(Entry entry);
   Entry MakeEntry(Entry::Action action, c10::DeviceIndex device, std::size_t address,
                   std::size_t bytes, void* stream, MempoolId_t pool, Context context) const;
   bool Skips(Entry::Action action) const;

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 7> kWithoutEffect = {"max_split_size_mb",
 
 // Follows torch's documentation of roundup_power2_divisions: between two powers of two there are
 // `divisions` sizes, evenly spaced; small requests are not rounded.
-size_t BytesBetweenPowers(size_t bytes) {
+size_t RoundUpToDivision(size_t bytes) {
   constexpr size_t kUnit = 512;
   if (bytes <= kUnit) return bytes;  // for any setting
   const size_t divisions = VersionedSettings::Divisions(bytes);
@@ -71,7 +71,7 @@ std::string BackendOfSettings() {
   return "native";
 }
 
-void SaySettingsWithoutEffect() {
+void WarnAboutIgnoredSettings() {
   const std::string settings = VersionedSettings::Text();
   std::string named;
   for (const std::string_view key : kWithoutEffect) {

@@ -15,10 +15,10 @@ namespace memtrace::shim {
 
 // Returns the bytes that a request occupies at least by roundup_power2_divisions; `bytes` itself
 // without that setting, and always for powers of two.
-size_t BytesBetweenPowers(size_t bytes);
+size_t RoundUpToDivision(size_t bytes);
 inline size_t BytesByDivisions(size_t bytes) {
   // std::has_single_bit is a call unless the target is known to have a popcount instruction.
-  return (bytes & (bytes - 1)) == 0 ? bytes : BytesBetweenPowers(bytes);
+  return (bytes & (bytes - 1)) == 0 ? bytes : RoundUpToDivision(bytes);
 }
 
 // Returns per_process_memory_fraction, in [0, 1].
@@ -34,7 +34,7 @@ int64_t LargestSplit();
 void AddSettings(c10::cuda::CUDACachingAllocator::AllocatorConfigInfo& settings);
 
 // Prints one line on stderr that names the keys without effect, if there are any.
-void SaySettingsWithoutEffect();
+void WarnAboutIgnoredSettings();
 
 // Returns "native" or "cudaMallocAsync", from the environment, as torch reads it when it is loaded.
 std::string BackendOfSettings();

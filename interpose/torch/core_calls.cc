@@ -62,7 +62,7 @@ void RunFreeMemoryCallbacks() {
 }
 
 // Returns null if there is no memory left; that is not reported.
-void* AllocateOnTrial(memtrace_request request) {
+void* TryAllocate(memtrace_request request) {
   request.is_trial = 1;
   void* address = nullptr;
   const int status = memtrace_allocate_request(&request, &address, /*out_of_memory=*/nullptr);
@@ -96,8 +96,8 @@ bool MayCollect(uint64_t stream) {
 // help.
 void* AllocateAfterCollection(const memtrace_request& request) {
   if (!MayCollect(request.stream)) return nullptr;
-  if (void* address = AllocateOnTrial(request); address != nullptr) return address;
-  return memtrace_collect() != 0 ? AllocateOnTrial(request) : nullptr;
+  if (void* address = TryAllocate(request); address != nullptr) return address;
+  return memtrace_collect() != 0 ? TryAllocate(request) : nullptr;
 }
 
 [[noreturn]] void TellAndThrow(const memtrace_request& request,
@@ -113,7 +113,7 @@ void* AllocateAfterCollection(const memtrace_request& request) {
 
 // The callbacks are asked to free memory if no free memory is large enough, as in torch, before the
 // driver is asked for more.
-C10_NOINLINE void* AsWantedOrThrow(const memtrace_request& request) {
+C10_NOINLINE void* AllocateWithCallbacksOrThrow(const memtrace_request& request) {
   if (request.at == 0) {
     if (void* address = AllocateFree(request); address != nullptr) return address;
     RunFreeMemoryCallbacks();
@@ -153,17 +153,18 @@ void* AllocateOrThrow(int device, size_t bytes, cudaStream_t stream, void* at) {
     address = memtrace_take_free(device, bytes, at_least, StreamValue(stream), context);
   }
   if (C10_UNLIKELY(address == nullptr)) {
-    address = AsWantedOrThrow({.size = sizeof(memtrace_request),
-                               .device = device,
-                               .bytes = bytes,
-                               .at_least = at_least,
-                               .stream = StreamValue(stream),
-                               .context = context,
-                               .is_trial = 0,
-                               .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device)),
-                               .at = reinterpret_cast<uint64_t>(at),
-                               .is_not_free = at == nullptr ? 1 : 0,
-                               .only_free = 0});
+    address = AllocateWithCallbacksOrThrow(
+        {.size = sizeof(memtrace_request),
+         .device = device,
+         .bytes = bytes,
+         .at_least = at_least,
+         .stream = StreamValue(stream),
+         .context = context,
+         .is_trial = 0,
+         .reject_above = RejectAbove(static_cast<c10::DeviceIndex>(device)),
+         .at = reinterpret_cast<uint64_t>(at),
+         .is_not_free = at == nullptr ? 1 : 0,
+         .only_free = 0});
   }
   ForgetFreshMemory(reinterpret_cast<uint64_t>(address), bytes);
   return address;

@@ -29,7 +29,7 @@ namespace native = c10::cuda::CUDACachingAllocator;
 
 void Delete(void* address) { CudaAllocator::Get().raw_delete(address); }
 
-C10_NOINLINE void DeleteWhatIsNotOurs(void* address, int status) {
+C10_NOINLINE void FreeUncachedOrWarn(void* address, int status) {
   if (status == MEMTRACE_INVALID_ARGUMENT) {
     TORCH_CHECK(FreeUncached(address), "invalid device pointer: ", address);
     return;
@@ -66,7 +66,7 @@ void CudaAllocator::init(int device_count) {
   }
   const double fraction = FractionOfCard();  // torch reads its settings now, if not before
   if (device_count_.exchange(device_count) > 0) return;
-  SaySettingsWithoutEffect();
+  WarnAboutIgnoredSettings();
   for (int device = 0; fraction < 1 && device < device_count; ++device) {
     setMemoryFraction(fraction, static_cast<c10::DeviceIndex>(device));
   }
@@ -130,7 +130,7 @@ void CudaAllocator::raw_delete(void* address) {
   TellFreed(address);
   const AllocationHistory::Caller caller(AllocationHistory::Level::ALL);
   const int status = memtrace_deallocate(address);
-  if (C10_UNLIKELY(status != MEMTRACE_OK)) DeleteWhatIsNotOurs(address, status);
+  if (C10_UNLIKELY(status != MEMTRACE_OK)) FreeUncachedOrWarn(address, status);
 }
 
 void CudaAllocator::emptyCache(MempoolId_t pool) {

@@ -84,7 +84,7 @@ void Prefetch(std::span<const uint64_t> parameters) {
   }
 }
 
-bool AppendOrLeave(std::vector<uint64_t>& labels, uint64_t parameter, uint64_t path) {
+bool TryAppendLabel(std::vector<uint64_t>& labels, uint64_t parameter, uint64_t path) {
   try {
     return Append(labels, *reinterpret_cast<c10::TensorImpl*>(parameter), path);
   } catch (const std::exception&) {
@@ -107,7 +107,7 @@ extern "C" MEMTRACE_API size_t memtrace_torch_label_gradients(const uint64_t* pa
   labels.reserve(count * MEMTRACE_LABEL_WORDS);
   shim::Prefetch({parameters, count});
   for (size_t i = 0; i < count; ++i) {
-    if (!shim::AppendOrLeave(labels, parameters[i], paths[i])) left[left_count++] = i;
+    if (!shim::TryAppendLabel(labels, parameters[i], paths[i])) left[left_count++] = i;
   }
   memtrace_relabel_all(shim::kGradient, labels.data(), labels.size() / MEMTRACE_LABEL_WORDS);
   return left_count;

@@ -93,7 +93,7 @@ void Pass(const Entry& entry) {
   memtrace_observe(&event);
 }
 
-void PassOutOfMemory(int64_t device, size_t requested, size_t total, size_t free) {
+void ReportOutOfMemory(int64_t device, size_t requested, size_t total, size_t free) {
   const auto stats = native::get()->getDeviceStats(static_cast<c10::DeviceIndex>(device));
   memtrace_observed_out_of_memory event{};
   event.size = sizeof(event);
@@ -127,7 +127,7 @@ memtrace_observed PartOf(const Segment& segment, memtrace_observed_kind kind, ui
   return event;
 }
 
-void PassBlock(const Segment& segment, const Block& block, uint64_t address) {
+void ReportBlock(const Segment& segment, const Block& block, uint64_t address) {
   auto event = PartOf(segment, MEMTRACE_OBSERVED_ALLOCATE, address, block.requested_size);
   event.occupied = block.size;
   event.unsplit = segment.is_large ? 1 : 0;  // the segment's next bytes are not the block's rest
@@ -138,14 +138,14 @@ void PassBlock(const Segment& segment, const Block& block, uint64_t address) {
 }
 
 // Passes on the segments and blocks that exist already, because observing may begin late.
-void PassWhatIsThere() {
+void ReportExistingMemory() {
   for (const Segment& segment : native::snapshot().segments) {
     auto mapped = PartOf(segment, MEMTRACE_OBSERVED_MAP, segment.address, segment.total_size);
     mapped.is_segment = segment.is_expandable ? 0 : 1;
     memtrace_observe(&mapped);
     uint64_t address = segment.address;
     for (const Block& block : segment.blocks) {
-      if (block.active) PassBlock(segment, block, address);
+      if (block.active) ReportBlock(segment, block, address);
       address += block.size;
     }
   }
@@ -157,9 +157,9 @@ bool ObserveNativeAllocator(int device_count) {
   FollowAutograd();
   if (memtrace_start(device_count, MEMTRACE_MODE_OBSERVE) != MEMTRACE_OK) return false;
   SizesOfCards().resize(static_cast<size_t>(device_count));
-  PassWhatIsThere();
+  ReportExistingMemory();
   native::attachAllocatorTraceTracker(&Pass);
-  native::attachOutOfMemoryObserver(&PassOutOfMemory);
+  native::attachOutOfMemoryObserver(&ReportOutOfMemory);
   // If the program has switched on torch's own history, or does so later, the history is the
   // program's, and our events go on without stacks.
   if (!native::isHistoryEnabled()) GatherContexts(&CaptureContext);

@@ -44,13 +44,13 @@ int64_t Splits(c10::DeviceIndex device) {
 NativeSizes::Size NativeSizes::Of(const Entry& allocation) {
   const uint64_t occupied = Rounded(allocation.size_);
   if (!IsPrivate(allocation)) return {occupied, Unsplit(allocation, occupied)};
-  LearnWhetherItSplits(allocation, occupied);
+  InferPoolSplitting(allocation, occupied);
   const bool is_whole = unsplit_pools_.count(PoolOf(allocation)) != 0;
   return {occupied, is_whole ? kEverything : Unsplit(allocation, occupied)};
 }
 
 // A segment is split, if at all, before its first block is reported.
-void NativeSizes::LearnWhetherItSplits(const Entry& allocation, uint64_t occupied) {
+void NativeSizes::InferPoolSplitting(const Entry& allocation, uint64_t occupied) {
   const uint64_t segment = std::exchange(new_segment_, 0);
   const uint64_t rest = segment > occupied ? segment - occupied : 0;
   if (rest == 0 || rest <= Unsplit(allocation, occupied)) return;

@@ -36,7 +36,7 @@ class NativeSizes {
   void Note(const Entry& entry);
 
  private:
-  void LearnWhetherItSplits(const Entry& allocation, uint64_t occupied);
+  void InferPoolSplitting(const Entry& allocation, uint64_t occupied);
 
   std::set<MempoolId_t> unsplit_pools_;
   uint64_t new_segment_ = 0;  // bytes of a private pool's, if that was the last event

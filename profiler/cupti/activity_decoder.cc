@@ -55,8 +55,8 @@ std::optional<CardActivity> ActivityDecoder::Decode(const CUpti_Activity& record
 
 template <typename Record>
 CardActivity ActivityDecoder::Work(ActivityKind kind, const Record& record) {
-  const uint64_t start = clocks_.Ours(record.start);
-  const uint64_t end = clocks_.Ours(record.end);
+  const uint64_t start = clocks_.ToOurClock(record.start);
+  const uint64_t end = clocks_.ToOurClock(record.end);
   return {.kind = kind,
           .device = record.deviceId,
           .context = record.contextId,
@@ -81,7 +81,7 @@ CardActivity ActivityDecoder::Memory(const CUpti_ActivityMemory4& record) {
           .device = record.deviceId,
           .context = record.contextId,
           .stream = record.streamId,
-          .start_ns = clocks_.Ours(record.timestamp),
+          .start_ns = clocks_.ToOurClock(record.timestamp),
           .bytes = record.bytes,
           .address = record.address,
           .operation = OperationOf(record.correlationId)};

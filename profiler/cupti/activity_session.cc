@@ -149,27 +149,27 @@ void ActivitySession::TakeBuffer(CUcontext context, uint32_t stream, uint8_t* bu
                                  size_t /*size*/, size_t valid) {
   ActivitySession* session = current;
   if (session == nullptr) return std::free(buffer);
-  session->TellAll(buffer, valid);
+  session->DeliverBuffer(buffer, valid);
   size_t dropped = 0;
   if (session->library_.dropped_records(context, stream, &dropped) == CUPTI_SUCCESS) {
     session->dropped_.fetch_add(dropped, std::memory_order_relaxed);
   }
 }
 
-void ActivitySession::TellThese() {
+void ActivitySession::DeliverBatch() {
   if (!told_.empty()) tell_(told_);
   told_.clear();
 }
 
-void ActivitySession::TellAll(uint8_t* buffer, size_t valid) {
+void ActivitySession::DeliverBuffer(uint8_t* buffer, size_t valid) {
   const MutexLock lock(mutex_);
   clocks_.Align();
   CUpti_Activity* record = nullptr;
   while (library_.next_record(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (const auto activity = decoder_.Decode(*record)) told_.push_back(*activity);
-    if (told_.size() == kMostTold) TellThese();
+    if (told_.size() == kMostTold) DeliverBatch();
   }
-  TellThese();
+  DeliverBatch();
   if (spare_buffers_.size() < kSpareBuffers) {
     spare_buffers_.push_back(buffer);
   } else {

@@ -59,8 +59,8 @@ class ActivitySession {
                          size_t valid);
   absl::Status EnableAll();
   void DisableAll();
-  void TellAll(uint8_t* buffer, size_t valid);
-  void TellThese();
+  void DeliverBuffer(uint8_t* buffer, size_t valid);
+  void DeliverBatch();
 
   static inline std::atomic<ActivitySession*> current = nullptr;
 

@@ -41,7 +41,7 @@ void ClockAlignment::Align() {
 }
 
 // Uses the latest pair that is not later, because a clock that was set back has some times twice.
-uint64_t ClockAlignment::Ours(uint64_t other) const {
+uint64_t ClockAlignment::ToOurClock(uint64_t other) const {
   size_t at = pairs_.size() - 1;
   while (at > 0 && pairs_[at].other > other) --at;
   const Pair& before = pairs_[at];

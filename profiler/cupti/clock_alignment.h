@@ -35,7 +35,7 @@ class ClockAlignment {
   void Align();
 
   // REQUIRES: Align was called.
-  uint64_t Ours(uint64_t other) const;
+  uint64_t ToOurClock(uint64_t other) const;
 
  private:
   struct Pair {

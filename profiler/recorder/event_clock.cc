@@ -26,7 +26,7 @@ uint64_t MonotonicNs() {
 
 // True if the kernel uses the counter: it has checked that it is steady, and equal on all
 // processors.
-bool KernelKeepsTimeByCounter() {
+bool KernelUsesCounterAsClock() {
 #ifdef __x86_64__
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
@@ -38,13 +38,13 @@ bool KernelKeepsTimeByCounter() {
 
 }  // namespace
 
-EventClock::EventClock() : by_counter_(KernelKeepsTimeByCounter()), began_ns_(MonotonicNs()) {
+EventClock::EventClock() : by_counter_(KernelUsesCounterAsClock()), began_ns_(MonotonicNs()) {
 #ifdef __x86_64__
   anchor_ticks_ = __rdtsc();
 #endif
 }
 
-uint64_t EventClock::AskTheKernel() {
+uint64_t EventClock::ReadKernelClock() {
 #ifdef __x86_64__
   const uint64_t before = __rdtsc();
   const uint64_t now = MonotonicNs() - began_ns_;

@@ -37,13 +37,13 @@ class EventClock {
       return last_ = std::max(last_, anchor_ns_ + (ticks * rate_ >> kRateBits));
     }
 #endif
-    return last_ = std::max(last_, AskTheKernel());
+    return last_ = std::max(last_, ReadKernelClock());
   }
 
  private:
   static constexpr unsigned kRateBits = 32;
 
-  uint64_t AskTheKernel();
+  uint64_t ReadKernelClock();
   struct Moment {
     uint64_t ticks = 0;
     uint64_t ns = 0;

@@ -29,7 +29,7 @@ uint64_t UnixNow() {
 
 void EventLog::Summarise(bool is_last) { SummariseAt(clock_.Now(), is_last); }
 
-void EventLog::LookAround(uint64_t now) {
+void EventLog::DoPeriodicWork(uint64_t now) {
   trace::TraceWriter& writer = *trace_.writer;
   look_at_ns_ = now + kLookEveryNs;
   if (now >= summary_at_ns_) SummariseAt(now, /*is_last=*/false);

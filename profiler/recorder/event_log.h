@@ -59,7 +59,7 @@ class EventLog {
   }
   template <typename E>
   void AppendAt(uint64_t now, const E& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) {
-    if (now >= look_at_ns_) LookAround(now);
+    if (now >= look_at_ns_) DoPeriodicWork(now);
     trace_.NoteWritten(trace_.writer->Write(++sequence_, now, event));
     run_.Note(event);
   }
@@ -68,7 +68,7 @@ class EventLog {
   uint64_t AppendFreed(DeviceIndex device, DeviceAddress address)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex) {
     const uint64_t now = clock_.Now();
-    if (now >= look_at_ns_) LookAround(now);
+    if (now >= look_at_ns_) DoPeriodicWork(now);
     const uint64_t sequence = sequence_ + 1;
     sequence_ += 2;
     trace_.NoteWritten(
@@ -99,7 +99,7 @@ class EventLog {
   void Summarise(bool is_last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
 
  private:
-  void LookAround(uint64_t now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
+  void DoPeriodicWork(uint64_t now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void SummariseAt(uint64_t now, bool is_last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
   void MakeMarks(uint64_t now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);
 

@@ -13,7 +13,7 @@ class ForwardScopes::Thread {
   explicit Thread(uint64_t number) : number_(number) {}
 
   // Reuses this for another thread, because its own is among the oldest.
-  void BeginAnew(uint64_t number) {
+  void ReuseFor(uint64_t number) {
     const SpinMutexLock lock(mutex_);
     number_ = number;
     first_ = 0;
@@ -117,7 +117,7 @@ ForwardScopes::Thread& ForwardScopes::FindOrMake(uint64_t thread) {
     made = std::move(threads_.front());
     threads_.pop_front();
     absl::erase_if(by_number_, [&](const auto& entry) { return entry.second == made.get(); });
-    made->BeginAnew(thread);
+    made->ReuseFor(thread);
   }
   threads_.push_back(std::move(made));
   by_number_[thread] = threads_.back().get();

@@ -6,7 +6,7 @@
 
 namespace memtrace::recorder {
 
-void RunAccount::Turn(DeviceIndex device) {
+void RunAccount::SelectCard(DeviceIndex device) {
   latest_ = &cards_[device];
   latest_device_ = device;
 }

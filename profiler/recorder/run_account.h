@@ -75,10 +75,10 @@ class RunAccount {
 
  private:
   CardAccount& Card(DeviceIndex device) {
-    if (latest_ == nullptr || device != latest_device_) Turn(device);
+    if (latest_ == nullptr || device != latest_device_) SelectCard(device);
     return *latest_;
   }
-  void Turn(DeviceIndex device);
+  void SelectCard(DeviceIndex device);
 
   ProgramPosition position_;
   std::map<DeviceIndex, CardAccount> cards_;

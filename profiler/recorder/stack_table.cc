@@ -22,7 +22,7 @@ trace::StackId StackTable::Intern(std::span<const RawFrame> frames) {
 }
 
 trace::StackId StackTable::InternNew(std::span<const RawFrame> frames, uint64_t hash) {
-  const std::vector<NamedFrame> named = NameUnseen(frames);
+  const std::vector<NamedFrame> named = NameNewFrames(frames);
   SpinMutexLock lock(trace_.mutex);
   if (index_.size() >= kMaxStacks) return 0;
   trace::DefinitionWriter& definitions = trace_.writer->definitions();
@@ -49,7 +49,7 @@ trace::StackId StackTable::Define(std::span<const RawFrame> frames, bool with_hi
 
 // Calls the symbolizer without a lock: it may take the interpreter's, whose holder may wait for
 // ours.
-std::vector<StackTable::NamedFrame> StackTable::NameUnseen(std::span<const RawFrame> frames) {
+std::vector<StackTable::NamedFrame> StackTable::NameNewFrames(std::span<const RawFrame> frames) {
   std::vector<NamedFrame> unseen;
   {
     SpinMutexLock lock(trace_.mutex);

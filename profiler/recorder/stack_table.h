@@ -63,7 +63,7 @@ class StackTable {
   };
 
   trace::StackId InternNew(std::span<const RawFrame> frames, uint64_t hash);
-  std::vector<NamedFrame> NameUnseen(std::span<const RawFrame> frames);
+  std::vector<NamedFrame> NameNewFrames(std::span<const RawFrame> frames);
   // Defines the stack with or without its hidden frames; returns 0 if no frame is left.
   trace::StackId Define(std::span<const RawFrame> frames, bool with_hidden)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(trace_.mutex);

@@ -63,7 +63,7 @@ struct TagScopes::ThreadState {
 TagScopes::TagScopes(EventLog& log, ContextTable& contexts)
     : log_(log), contexts_(contexts), instance_(next_instance.fetch_add(1)) {}
 
-TagScopes::ThreadState& TagScopes::Mine() const {
+TagScopes::ThreadState& TagScopes::StateOfThisThread() const {
   static thread_local ThreadState state;
   if (state.instance != instance_) {
     const uint32_t thread = state.thread != 0 ? state.thread : next_thread.fetch_add(1);
@@ -76,7 +76,7 @@ TagScopes::ThreadState& TagScopes::Mine() const {
 
 void TagScopes::BeginBackward() {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     owner_of_pass_.store(ScopeIn(state, RunningNow()).owner, std::memory_order_relaxed);
     passes_.fetch_add(1, std::memory_order_relaxed);
   });
@@ -86,9 +86,9 @@ void TagScopes::BeginBackward() {
 // it, and it is busy here.
 void TagScopes::PushTag(std::string_view name) {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     const Operation running = RunningNow();
-    state.tags.Push(Joined(ScopeIn(state, running).owner, name), running);
+    state.tags.Push(JoinNames(ScopeIn(state, running).owner, name), running);
     Changed(state, running);
     WriteOwner(state);
   });
@@ -96,7 +96,7 @@ void TagScopes::PushTag(std::string_view name) {
 
 void TagScopes::PopTag() {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     state.tags.Pop();
     Changed(state, RunningNow());
     WriteOwner(state);
@@ -105,7 +105,7 @@ void TagScopes::PopTag() {
 
 void TagScopes::PushModule(trace::StringId path) {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     const Operation running = RunningNow();
     state.modules.Push(path, running);
     Changed(state, running);
@@ -114,7 +114,7 @@ void TagScopes::PushModule(trace::StringId path) {
 
 void TagScopes::PopModule() {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     state.modules.Pop();
     Changed(state, RunningNow());
   });
@@ -122,7 +122,7 @@ void TagScopes::PopModule() {
 
 void TagScopes::PushRole(trace::Role role) {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     const Operation running = RunningNow();
     state.roles.Push(role, running);
     Look(state, running);
@@ -131,7 +131,7 @@ void TagScopes::PushRole(trace::Role role) {
 
 void TagScopes::PopRole() {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     state.roles.Pop();
     Look(state, RunningNow());
   });
@@ -139,7 +139,7 @@ void TagScopes::PopRole() {
 
 void TagScopes::EnterScope(ScopeId scope) {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     const Operation running = RunningNow();
     const Scope entered = contexts_.ScopeOf(scope);
     state.tags.Push(entered.owner, running);
@@ -159,7 +159,7 @@ void TagScopes::EnterScope(std::string_view owner, std::string_view module) {
 
 void TagScopes::LeaveScope() {
   log_.trace().Guarded([&] {
-    ThreadState& state = Mine();
+    ThreadState& state = StateOfThisThread();
     state.tags.Pop();
     state.modules.Pop();
     Changed(state, RunningNow());
@@ -192,7 +192,7 @@ ContextId TagScopes::CurrentContext(trace::StackId stack) {
 }
 
 ScopeId TagScopes::Current() {
-  ThreadState& state = Mine();
+  ThreadState& state = StateOfThisThread();
   const Operation running = RunningNow();
   if (running != state.looked_at || running.sequence == Operation::kNoNumber) Look(state, running);
   if (running.thread != 0 && !state.is_kept &&
@@ -204,7 +204,7 @@ ScopeId TagScopes::Current() {
   return state.number;
 }
 
-trace::StringId TagScopes::Joined(trace::StringId around, std::string_view name) {
+trace::StringId TagScopes::JoinNames(trace::StringId around, std::string_view name) {
   const SpinMutexLock lock(log_.mutex());
   trace::DefinitionWriter& names = log_.writer().definitions();
   const std::string_view outer = names.Text(around);

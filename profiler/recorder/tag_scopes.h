@@ -74,9 +74,9 @@ class TagScopes {
   template <typename Value>
   struct Nesting;
   struct ThreadState;
-  ThreadState& Mine() const;
+  ThreadState& StateOfThisThread() const;
   ScopeId Current();  // including the role
-  trace::StringId Joined(trace::StringId around, std::string_view name);
+  trace::StringId JoinNames(trace::StringId around, std::string_view name);
   Operation RunningNow() const;
   Scope ScopeIn(ThreadState& state, const Operation& running) const;
   Scope Inherited(ThreadState& state, const Operation& running) const;

@@ -22,7 +22,7 @@ constexpr ContextId kContext{7};
 
 class Observer final : public AllocationObserver {
  public:
-  explicit Observer(bool hears_of_blocks) { HearOfBlocks(hears_of_blocks); }
+  explicit Observer(bool observes_blocks) { SetObservesBlocks(observes_blocks); }
 };
 
 struct ProgramCard {

@@ -33,12 +33,12 @@ TEST(BlocksByAddressTest, ReusedRecordIsNotFoundAtItsOldAddress) {
   BlocksByAddress blocks;
   Block block = InUse(kHere);
   blocks.Add(&block);
-  blocks.NoteGiven(&block);
+  blocks.NoteHandedOut(&block);
   EXPECT_EQ(blocks.Find(kHere), &block);
   blocks.Remove(&block);
   block.address = kElsewhere;
   blocks.Add(&block);
-  blocks.NoteGiven(&block);
+  blocks.NoteHandedOut(&block);
   EXPECT_EQ(blocks.Find(kHere), nullptr);
   EXPECT_EQ(blocks.Find(kElsewhere), &block);
   blocks.CheckInvariants();

@@ -108,7 +108,7 @@ class UsedAgainGraphs final : public CaptureGraphs {
   std::optional<Position> FindPosition(StreamId /*stream*/) override {
     return Position{.capture = capture, .ends = {GraphNode{1}}};
   }
-  absl::StatusOr<std::vector<GraphNode>> Before(GraphNode /*node*/) override {
+  absl::StatusOr<std::vector<GraphNode>> Predecessors(GraphNode /*node*/) override {
     return std::vector<GraphNode>();
   }
 

@@ -37,62 +37,62 @@ class CardRoomTest : public ::testing::Test {
 };
 
 TEST_F(CardRoomTest, NothingIsLeftBeforeTheFirstLook) {
-  EXPECT_EQ(room_.Left(), 0u);
-  EXPECT_EQ(room_.UnderLimit(), kUnlimited);
+  EXPECT_EQ(room_.Remaining(), 0u);
+  EXPECT_EQ(room_.RemainingUnderLimit(), kUnlimited);
   EXPECT_EQ(Looks(), 0u);
 }
 
 TEST_F(CardRoomTest, UsableIsFreePlusMappedMemory) {
   Map(20_MiB);
-  const auto card = room_.Look();
+  const auto card = room_.QueryDriver();
   ASSERT_TRUE(card.ok());
   EXPECT_EQ(card->free, 34_MiB);
   EXPECT_EQ(card->total, 64_MiB);
   EXPECT_EQ(room_.usable(), 54_MiB);
-  EXPECT_EQ(room_.Left(), 34_MiB);
+  EXPECT_EQ(room_.Remaining(), 34_MiB);
 }
 
 TEST_F(CardRoomTest, MappingAfterALookIsCountedWithoutAnother) {
-  ASSERT_TRUE(room_.Look().ok());
+  ASSERT_TRUE(room_.QueryDriver().ok());
   Map(20_MiB);
-  EXPECT_EQ(room_.Left(), 34_MiB);
+  EXPECT_EQ(room_.Remaining(), 34_MiB);
   ASSERT_TRUE(segment_->Trim(kUnlimited).ok());
-  EXPECT_EQ(room_.Left(), 54_MiB);
+  EXPECT_EQ(room_.Remaining(), 54_MiB);
   EXPECT_EQ(Looks(), 1u);
 }
 
 TEST_F(CardRoomTest, MemoryTakenByOthersIsSeenAtTheNextLook) {
-  ASSERT_TRUE(room_.Look().ok());
+  ASSERT_TRUE(room_.QueryDriver().ok());
   const auto taken = vmm_.Create(30_MiB);
   ASSERT_TRUE(taken.ok());
-  EXPECT_EQ(room_.Left(), 54_MiB);
-  ASSERT_TRUE(room_.Look().ok());
-  EXPECT_EQ(room_.Left(), 24_MiB);
+  EXPECT_EQ(room_.Remaining(), 54_MiB);
+  ASSERT_TRUE(room_.QueryDriver().ok());
+  EXPECT_EQ(room_.Remaining(), 24_MiB);
 }
 
 TEST_F(CardRoomTest, LimitBoundsWhatIsLeft) {
-  ASSERT_TRUE(room_.Look().ok());
+  ASSERT_TRUE(room_.QueryDriver().ok());
   room_.SetLimit(32_MiB);
   EXPECT_EQ(room_.limit(), 32_MiB);
-  EXPECT_EQ(room_.Left(), 32_MiB);
+  EXPECT_EQ(room_.Remaining(), 32_MiB);
   Map(20_MiB);
-  EXPECT_EQ(room_.UnderLimit(), 12_MiB);
-  EXPECT_EQ(room_.Left(), 12_MiB);
+  EXPECT_EQ(room_.RemainingUnderLimit(), 12_MiB);
+  EXPECT_EQ(room_.Remaining(), 12_MiB);
 }
 
 TEST_F(CardRoomTest, LimitBelowMappedMemoryLeavesNothing) {
   Map(20_MiB);
-  ASSERT_TRUE(room_.Look().ok());
+  ASSERT_TRUE(room_.QueryDriver().ok());
   room_.SetLimit(4_MiB);
-  EXPECT_EQ(room_.UnderLimit(), 0u);
-  EXPECT_EQ(room_.Left(), 0u);
+  EXPECT_EQ(room_.RemainingUnderLimit(), 0u);
+  EXPECT_EQ(room_.Remaining(), 0u);
 }
 
 TEST_F(CardRoomTest, FailedLookKeepsTheLastValues) {
-  ASSERT_TRUE(room_.Look().ok());
+  ASSERT_TRUE(room_.QueryDriver().ok());
   failures_.FailNth(DriverCall::kMemoryInfo, 1, CallFailures::Repeat::kOnce,
                     absl::InternalError("injected"));
-  EXPECT_FALSE(room_.Look().ok());
+  EXPECT_FALSE(room_.QueryDriver().ok());
   EXPECT_EQ(room_.usable(), 54_MiB);
 }
 

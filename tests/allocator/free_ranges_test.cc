@@ -36,7 +36,7 @@ class FreeRangesTest : public ::testing::Test {
   // Returns the offset and size of each range.
   std::vector<std::pair<Bytes, Bytes>> Contents() const {
     std::vector<std::pair<Bytes, Bytes>> contents;
-    for (const Block* block : ranges_.NoSmallerThan(0))
+    for (const Block* block : ranges_.FindAllFitting(0))
       contents.emplace_back(block->address - kStart, block->size);
     return contents;
   }
@@ -101,7 +101,7 @@ TEST_F(FreeRangesTest, RangesAreListedSmallestFirst) {
   for (const Bytes size : {5u, 1u, 20u, 1u, 10u, 1u}) blocks.push_back(Take(size));
   for (const size_t i : {0u, 2u, 4u}) Return(blocks[i]);
   std::vector<Bytes> sizes;
-  for (const Block* block : ranges_.NoSmallerThan(10)) sizes.push_back(block->size);
+  for (const Block* block : ranges_.FindAllFitting(10)) sizes.push_back(block->size);
   EXPECT_THAT(sizes, ElementsAre(10, 20, 22));
 }
 
@@ -114,7 +114,7 @@ TEST_F(FreeRangesTest, RandomOperationsAgreeWithANaiveModel) {
     if (random() % 2 == 0 || taken.empty()) {
       const Bytes size = 1 + random() % 300;
       Block* expected = nullptr;
-      for (Block* block : ranges_.NoSmallerThan(size)) {
+      for (Block* block : ranges_.FindAllFitting(size)) {
         const bool is_better =
             expected == nullptr ||
             std::pair(block->size, block->address) < std::pair(expected->size, expected->address);

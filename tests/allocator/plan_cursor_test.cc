@@ -40,7 +40,7 @@ class PlanCursorTest : public ::testing::Test {
         places += ' ';
         continue;
       }
-      const auto due = cursor_->Due(SizeOf(letter));
+      const auto due = cursor_->NextIfDue(SizeOf(letter));
       const auto offset = cursor_->Next(SizeOf(letter));
       EXPECT_TRUE(!due.has_value() || due == offset);
       places += offset.has_value() ? "0123456789abcdefghijklmn"[*offset] : '-';

@@ -20,7 +20,7 @@ namespace {
 
 class Nobody final : public AllocationObserver {
  public:
-  Nobody() { HearOfBlocks(false); }
+  Nobody() { SetObservesBlocks(false); }
 };
 
 class QuickPathTest : public ::testing::Test {

@@ -30,8 +30,8 @@ class SegmentBlocksTest : public ::testing::Test {
     blocks_->Fill(blocks_->holes().At(kStart + begin), {kStart + begin, kStart + end});
     blocks_->CheckInvariants();
   }
-  void Dig(Block* free, Bytes begin, Bytes end) {
-    blocks_->Dig(free, {kStart + begin, kStart + end});
+  void MakeHole(Block* free, Bytes begin, Bytes end) {
+    blocks_->MakeHole(free, {kStart + begin, kStart + end});
     blocks_->CheckInvariants();
   }
   Block* TakeAt(Bytes offset, Bytes size) {
@@ -92,13 +92,13 @@ TEST_F(SegmentBlocksTest, FilledPartMergesWithFreeNeighbours) {
 
 TEST_F(SegmentBlocksTest, DugPartMergesWithNeighbouringHoles) {
   Fill(0, 8_MiB);
-  Dig(FreeAt(0), 0, 2_MiB);
-  Dig(FreeAt(2_MiB), 4_MiB, 6_MiB);
+  MakeHole(FreeAt(0), 0, 2_MiB);
+  MakeHole(FreeAt(2_MiB), 4_MiB, 6_MiB);
   EXPECT_THAT(Contents(),
               ElementsAre("2MiB hole", "2MiB free", "2MiB hole", "2MiB free", "8MiB hole"));
-  Dig(FreeAt(2_MiB), 2_MiB, 4_MiB);
+  MakeHole(FreeAt(2_MiB), 2_MiB, 4_MiB);
   EXPECT_THAT(Contents(), ElementsAre("6MiB hole", "2MiB free", "8MiB hole"));
-  Dig(FreeAt(6_MiB), 6_MiB, 8_MiB);
+  MakeHole(FreeAt(6_MiB), 6_MiB, 8_MiB);
   EXPECT_THAT(Contents(), ElementsAre("16MiB hole"));
 }
 

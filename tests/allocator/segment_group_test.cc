@@ -14,7 +14,7 @@ class SegmentGroupTest : public HeapParts {
   // Takes the block that a request gets, and returns its address.
   DeviceAddress Peek(SegmentGroup& group, Bytes size) {
     Block* block = group.Take(size);
-    return block == nullptr ? DeviceAddress{} : group.Hand(block, size, ContextId{0});
+    return block == nullptr ? DeviceAddress{} : group.HandOut(block, size, ContextId{0});
   }
 };
 
@@ -68,12 +68,12 @@ TEST_F(SegmentGroupTest, WaitingBlockIsUnavailableUntilItIsGivenBack) {
   const DeviceAddress address = Allocate(4_MiB);
   SegmentGroup& group = Group();
   Block* block = group.blocks().Find(address);
-  group.LetWait(block);
+  group.StartWaiting(block);
   EXPECT_EQ(group.blocks().Find(address), nullptr);
   EXPECT_TRUE(block->is(Block::State::kPendingFree));
   EXPECT_EQ(group.Take(4_MiB), nullptr);
   group.CheckInvariants();
-  group.GiveBackWaiting(block);
+  group.FinishWaiting(block);
   EXPECT_EQ(Peek(group, 4_MiB), address);
   heap_.CheckInvariants();
 }
@@ -89,7 +89,7 @@ TEST_F(SegmentGroupTest, StatedRangeIsTakenIfItIsEntirelyFree) {
   EXPECT_EQ(group.TakeAt(second, 4_MiB + 512), nullptr);
   Block* block = group.TakeAt(second + 1_MiB, 2_MiB);
   ASSERT_NE(block, nullptr);
-  EXPECT_EQ(group.Hand(block, 2_MiB, ContextId{9}), second + 1_MiB);
+  EXPECT_EQ(group.HandOut(block, 2_MiB, ContextId{9}), second + 1_MiB);
   EXPECT_EQ(group.blocks().Find(second + 1_MiB)->context, ContextId{9});
   heap_.CheckInvariants();
 }

@@ -115,7 +115,7 @@ TEST_F(SegmentGrowerTest, ShortfallIsEverythingIfTheCardIsTooSmallOrUnreadable) 
 }
 
 TEST_F(SegmentGrowerTest, GroupWithoutAPlanHasNoPlannedPlaces) {
-  EXPECT_TRUE(grower_.NextPlace(Group(), 4_MiB).is_null());
+  EXPECT_TRUE(grower_.NextPlannedAddress(Group(), 4_MiB).is_null());
   EXPECT_EQ(grower_.TryPlace(Group(), 4_MiB, kNoPlace, kUnlimited).value(), nullptr);
   EXPECT_EQ(grower_.TrySpare(Group(), 4_MiB).value(), nullptr);
   EXPECT_EQ(failures_.calls(), 0u);
@@ -175,8 +175,8 @@ class PlannedGrowthTest : public SegmentGrowerTest {
 };
 
 TEST_F(PlannedGrowthTest, PlannedPlacesAreMappedWhenTaken) {
-  const DeviceAddress first = grower_.NextPlace(Group(), 4_MiB);
-  const DeviceAddress second = grower_.NextPlace(Group(), 4_MiB);
+  const DeviceAddress first = grower_.NextPlannedAddress(Group(), 4_MiB);
+  const DeviceAddress second = grower_.NextPlannedAddress(Group(), 4_MiB);
   EXPECT_EQ(first - second, 12_MiB);
   EXPECT_EQ(vmm_.used(), 0u);
   EXPECT_EQ(Place(first)->address, first);
@@ -186,18 +186,18 @@ TEST_F(PlannedGrowthTest, PlannedPlacesAreMappedWhenTaken) {
 }
 
 TEST_F(PlannedGrowthTest, UnexpectedSizeHasNoPlace) {
-  EXPECT_TRUE(grower_.NextPlace(Group(), 6_MiB).is_null());
+  EXPECT_TRUE(grower_.NextPlannedAddress(Group(), 6_MiB).is_null());
   EXPECT_EQ(vmm_.live_reservations(), 0u);
 }
 
 TEST_F(PlannedGrowthTest, PlaceInUseReturnsNull) {
-  const DeviceAddress place = grower_.NextPlace(Group(), 4_MiB);
+  const DeviceAddress place = grower_.NextPlannedAddress(Group(), 4_MiB);
   ASSERT_NE(Place(place), nullptr);
   EXPECT_EQ(Place(place), nullptr);
 }
 
 TEST_F(PlannedGrowthTest, PlaceBeyondTheAllowedBytesIsNotMapped) {
-  const DeviceAddress place = grower_.NextPlace(Group(), 4_MiB);
+  const DeviceAddress place = grower_.NextPlannedAddress(Group(), 4_MiB);
   EXPECT_EQ(Place(place, 4_MiB - 1), nullptr);
   room_.SetLimit(4_MiB - 1);
   EXPECT_EQ(Place(place), nullptr);
@@ -207,7 +207,7 @@ TEST_F(PlannedGrowthTest, PlaceBeyondTheAllowedBytesIsNotMapped) {
 }
 
 TEST_F(PlannedGrowthTest, SpareMemoryIsMappedIfNothingIsFree) {
-  grower_.NextPlace(Group(), 4_MiB);
+  grower_.NextPlannedAddress(Group(), 4_MiB);
   const auto block = grower_.TrySpare(Group(), 6_MiB);
   ASSERT_TRUE(block.ok());
   ASSERT_NE(*block, nullptr);
@@ -217,7 +217,7 @@ TEST_F(PlannedGrowthTest, SpareMemoryIsMappedIfNothingIsFree) {
 }
 
 TEST_F(PlannedGrowthTest, ShortfallOfAPlaceIsItsUnmappedPart) {
-  const DeviceAddress place = grower_.NextPlace(Group(), 4_MiB);
+  const DeviceAddress place = grower_.NextPlannedAddress(Group(), 4_MiB);
   ExpandableSegment& segment = *Group().planned()->segment();
   ASSERT_TRUE(segment.Grow({segment.blocks().holes().At(place), place, 2_MiB}).ok());
   ASSERT_TRUE(vmm_.Create(62_MiB).ok());  // another process's

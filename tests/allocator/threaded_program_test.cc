@@ -26,7 +26,7 @@ namespace {
 
 class Observer final : public AllocationObserver {
  public:
-  explicit Observer(bool hears_of_blocks) { HearOfBlocks(hears_of_blocks); }
+  explicit Observer(bool observes_blocks) { SetObservesBlocks(observes_blocks); }
 };
 
 // Streams that threads may give work to while the allocator queries them.

@@ -82,8 +82,8 @@ TEST_F(WaitingFreesTest, BlockIsReturnedOnceTheOtherStreamIsDone) {
 TEST_F(WaitingFreesTest, NoDriverCallIsMadeWithoutWaitingFrees) {
   const uint64_t calls = failures_.calls();
   waiting_.CompleteDone(kMain);
-  waiting_.TakeUpPutOff();
-  waiting_.CompletePutOff();
+  waiting_.ResumePostponed();
+  waiting_.CompletePostponed();
   EXPECT_TRUE(waiting_.CompleteAllOf(nullptr).ok());
   EXPECT_EQ(failures_.calls(), calls);
 }
@@ -105,7 +105,7 @@ TEST_F(WaitingFreesTest, PermanentlyFailingEventIsReplacedByWaitingForAll) {
   const Block* block = FreeShared(kSide);
   waiting_.CompleteDone(kMain);
   EXPECT_TRUE(Waits(block));
-  waiting_.CompletePutOff();
+  waiting_.CompletePostponed();
   EXPECT_FALSE(Waits(block));
   EXPECT_TRUE(waiting_.empty());
 }
@@ -114,9 +114,9 @@ TEST_F(WaitingFreesTest, FailedSynchronizationCompletesNothing) {
   failures_.FailNth(DriverCall::kRecord, 1, Repeat::kOnce, absl::InternalError("injected"));
   const Block* put_off = FreeShared(kSide);
   failures_.FailNth(DriverCall::kWait, 1, Repeat::kOnce, absl::InternalError("injected"));
-  waiting_.CompletePutOff();
+  waiting_.CompletePostponed();
   EXPECT_TRUE(Waits(put_off));
-  waiting_.TakeUpPutOff();
+  waiting_.ResumePostponed();
   failures_.FailNth(DriverCall::kWait, 1, Repeat::kOnce, absl::InternalError("injected"));
   EXPECT_FALSE(waiting_.CompleteNext().ok());
   EXPECT_TRUE(Waits(put_off));
@@ -130,13 +130,13 @@ TEST_F(WaitingFreesTest, CapturedStreamGetsNoEventUntilRoutingHasEnded) {
   streams_.BeginCapture(kSide);
   waiting_.Add(block);
   waiting_.CompleteDone(kMain);
-  waiting_.CompletePutOff();
+  waiting_.CompletePostponed();
   streams_.EndCapture(kSide);
-  waiting_.TakeUpPutOff();
+  waiting_.ResumePostponed();
   EXPECT_TRUE(Waits(block));
   EXPECT_EQ(Records(), 0u);
   EndRouting();
-  waiting_.TakeUpPutOff();
+  waiting_.ResumePostponed();
   EXPECT_EQ(Records(), 1u);
   EXPECT_TRUE(waiting_.has_pending());
 }
@@ -145,14 +145,14 @@ TEST_F(WaitingFreesTest, NothingIsWaitedForDuringRoutingOrCapture) {
   failures_.FailNth(DriverCall::kRecord, 1, Repeat::kOnce, absl::InternalError("injected"));
   const Block* block = FreeShared(kSide);
   BeginRouting();
-  waiting_.CompletePutOff();
+  waiting_.CompletePostponed();
   EndRouting();
   streams_.BeginCapture(kMain);
-  waiting_.CompletePutOff();
+  waiting_.CompletePostponed();
   EXPECT_TRUE(Waits(block));
   EXPECT_EQ(failures_.calls(DriverCall::kWait), 0u);
   streams_.EndCapture(kMain);
-  waiting_.CompletePutOff();
+  waiting_.CompletePostponed();
   EXPECT_FALSE(Waits(block));
 }
 

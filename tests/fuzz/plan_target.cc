@@ -17,7 +17,7 @@ void Follow(const PlanSection& section) {
     const PlanSection::Item& item = section.items[i % section.items.size()];
     if (i % 7 == 3) continue;
     if (i % 11 == 5) cursor.Next(item.size + 512);
-    const auto due = cursor.Due(item.size);
+    const auto due = cursor.NextIfDue(item.size);
     const auto offset = cursor.Next(item.size);
     MEMTRACE_CHECK(!due.has_value() || due == offset);
     if (offset.has_value()) MEMTRACE_CHECK_LE(*offset, section.bytes - item.size);

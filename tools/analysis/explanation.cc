@@ -55,7 +55,7 @@ class Explainer {
  private:
   absl::Status ReadFirst();
   size_t CardOfVerdict() const;
-  void ReadAgain();
+  void RunSecondPass();
   void LookAt(uint64_t ordinal, int32_t device, std::map<int32_t, CardMoment>& moments);
   void LookForGrowth();
   void ExplainCards();
@@ -106,7 +106,7 @@ class Explainer {
 
 absl::StatusOr<Explanation> Explainer::Run() {
   MEMTRACE_RETURN_IF_ERROR(ReadFirst());
-  ReadAgain();
+  RunSecondPass();
   result_.run.annotations = timeline_.annotations();
   result_.run.counts = timeline_.counts();
   result_.run.is_one_of_ranks = source_.is_one_of_ranks();
@@ -153,10 +153,11 @@ absl::Status Explainer::ReadFirst() {
   // A process that never touched a card has neither moments nor anything to explain.
   const bool refused = missing && spec_.kind != MomentSpec::Kind::kFailureOrPeak &&
                        (spec_.kind == MomentSpec::Kind::kFailure || !timeline_.cards().empty());
-  return refused ? absl::OutOfRangeError(finder.WhyNot(timeline_)) : absl::OkStatus();
+  return refused ? absl::OutOfRangeError(finder.DescribeMissingMoment(timeline_))
+                 : absl::OkStatus();
 }
 
-void Explainer::ReadAgain() {
+void Explainer::RunSecondPass() {
   for (const auto& [device, card] : timeline_.cards()) {
     captures_.At(card.peak_event,
                  [this, at = device] { at_peak_[at] = captures_.live().Capture(at); });
@@ -277,8 +278,8 @@ void Explainer::ExplainFailure() {
   const BegunPass pass{.cache = FindCacheToCome(failed, blocks, captures_.live(), source_),
                        .layers = FindLayersToCome(failed, blocks, captures_.live(), source_)};
   const RestOfStep rest =
-      ForeseeRestOfStep(failed, result_.holders.held, result_.failure.foreach_copy, pass);
-  FailureEvidence evidence{.rest = LikeFirstStep(rest, failed, Unused(ledger)),
+      PredictRestOfStep(failed, result_.holders.held, result_.failure.foreach_copy, pass);
+  FailureEvidence evidence{.rest = PredictFromFirstStep(rest, failed, Unused(ledger)),
                            .copy = result_.failure.foreach_copy,
                            .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
   if (result_.layout.fragmentation.segments > 0)
@@ -299,7 +300,7 @@ void Explainer::ExplainNextStep() {
   const std::vector<CapturedBlock> made =
       MadeByUpdate(update, after_update_[card.index], captures_.live());
   const uint64_t to_come = update.over ? 0 : result_.failure.verdict.rest.optimizer.states;
-  result_.cures.next_step = ForeseeNextStep(
+  result_.cures.next_step = PredictNextStep(
       update, card.index, BreakDown(made, captures_.live(), source_, sites_), to_come, card.ledger);
   if (result_.cures.next_step && is_failure())
     result_.cures.next_step->left_gradients =
@@ -325,7 +326,7 @@ void Explainer::ExplainRemedies() {
   const bool is_growing = result_.growth_goes_on();
   const GrowthCourse none;
   const std::vector<CapturedBlock> of_others =
-      untrained_.WithoutThem(captured().blocks, captures_.live());
+      untrained_.BlocksOfOtherPasses(captured().blocks, captures_.live());
   SavingFacts facts{
       .captured = captured().blocks,
       .live = captures_.live(),
@@ -361,10 +362,10 @@ void Explainer::ExplainRemedies() {
                                         is_failure() ? failed->at.step : 0, FindSavings(facts));
   // If an exception ended the run, its rest is not known.
   const bool is_cut = is_peak() && !ExceptionThatEnded(annotations()).empty();
-  if (is_growing || is_cut || IsGrowing(result_)) WithholdFits(result_.cures.remedies, ledger);
+  if (is_growing || is_cut || IsGrowing(result_)) MarkFitsUncertain(result_.cures.remedies, ledger);
   const bool ends =
       result_.kept.summed_passes && result_.kept.summed_passes->hands_on();  // with the loop
-  if (result_.growth_is_reason() && !ends) DropWhatPostpones(result_.cures.remedies);
+  if (result_.growth_is_reason() && !ends) DropPostponingRemedies(result_.cures.remedies);
 }
 
 }  // namespace

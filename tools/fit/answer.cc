@@ -12,7 +12,7 @@ constexpr uint64_t kUsualSteps = 10'000;
 // No program makes this many steps, so slower growth (a number kept at each step) fills no card.
 constexpr uint64_t kTooManySteps = 1'000'000;
 
-bool WentOn(const ProcessNeed& process) { return process.failures > 0 && process.went_on; }
+bool HasRecovered(const ProcessNeed& process) { return process.failures > 0 && process.went_on; }
 
 }  // namespace
 
@@ -26,17 +26,17 @@ FitVerdict Outcome::verdict() const {
   return outlook.rose_last ? FitVerdict::kNotKnown : FitVerdict::kFits;
 }
 
-std::optional<FailedLine> Outcome::GotOver() const {
+std::optional<FailedLine> Outcome::LastRecoveredFailure() const {
   std::optional<FailedLine> last;
   for (const ProcessNeed& process : processes)
-    if (WentOn(process)) last = process.failed;
+    if (HasRecovered(process)) last = process.failed;
   return last;
 }
 
 uint64_t Outcome::times_got_over() const {
   uint64_t times = 0;
   for (const ProcessNeed& process : processes)
-    if (WentOn(process)) times += process.failures;
+    if (HasRecovered(process)) times += process.failures;
   return times;
 }
 

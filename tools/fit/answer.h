@@ -48,7 +48,7 @@ struct Outcome {
   std::optional<FailedLine> Failed() const;
 
   // Returns the last failed request that a process recovered from, and how many there were.
-  std::optional<FailedLine> GotOver() const;
+  std::optional<FailedLine> LastRecoveredFailure() const;
   uint64_t times_got_over() const;
 
   // Returns the cost of a step of the first process, from its annotations; 0 if they have none.

@@ -20,7 +20,7 @@ using analysis::Effort;
 constexpr const char* kSettings = "PYTORCH_CUDA_ALLOC_CONF";
 
 // True if both set the same thing.
-bool Contradict(const Candidate& a, const Candidate& b) {
+bool AreInConflict(const Candidate& a, const Candidate& b) {
   const auto allocates = [](const Candidate& of) {
     return !of.settings.empty() || of.allocator != "native";
   };
@@ -63,7 +63,7 @@ std::vector<std::vector<Candidate>> Extensions(const std::vector<Candidate>& bas
   for (const Candidate& candidate : by) {
     const bool goes_with_it =
         std::none_of(base.begin(), base.end(), [&candidate](const Candidate& member) {
-          return member.name == candidate.name || Contradict(member, candidate);
+          return member.name == candidate.name || AreInConflict(member, candidate);
         });
     if (!goes_with_it) continue;
     std::vector<Candidate>& set = sets.emplace_back(base);
@@ -89,8 +89,8 @@ absl::StatusOr<Variation> ParseVariation(const std::string& option, std::string_
       "' names fewer than two values; write it as batch_size=8,4,2,1");
 }
 
-std::vector<std::string> AsAsked(std::vector<std::string> command,
-                                 const std::vector<Variation>& variations) {
+std::vector<std::string> WithFirstValues(std::vector<std::string> command,
+                                         const std::vector<Variation>& variations) {
   for (const Variation& variation : variations)
     Put(variation.name, variation.values.front(), command);
   return command;
@@ -122,7 +122,7 @@ Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
     if (!change.option.empty()) Put(change.option, change.value, trial.command);
   }
   if (settings != user_settings) trial.set[kSettings] = settings;
-  trial.command = AsAsked(std::move(trial.command), variations);
+  trial.command = WithFirstValues(std::move(trial.command), variations);
   if (needs_card && BytesOfCards(trial.cards).size() == 1) trial.cards.push_back(trial.cards[0]);
   return trial;
 }

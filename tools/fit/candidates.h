@@ -48,8 +48,8 @@ struct Variation {
 absl::StatusOr<Variation> ParseVariation(const std::string& option, std::string_view text);
 
 // Returns the command with each option at its first value.
-std::vector<std::string> AsAsked(std::vector<std::string> command,
-                                 const std::vector<Variation>& variations);
+std::vector<std::string> WithFirstValues(std::vector<std::string> command,
+                                         const std::vector<Variation>& variations);
 
 // Returns a candidate for each value but the first.
 std::vector<Candidate> CandidatesOf(const Variation& variation);

@@ -76,7 +76,7 @@ std::optional<Climb> ClimbOf(const std::vector<PeakRise>& rises, uint64_t steps)
   return climb;
 }
 
-bool RoseLast(const std::vector<PeakRise>& rises, uint64_t steps) {
+bool RoseInLastStep(const std::vector<PeakRise>& rises, uint64_t steps) {
   return steps > 0 && !rises.empty() && rises.back().step >= steps;
 }
 

@@ -39,7 +39,7 @@ struct Climb {
 std::optional<Climb> ClimbOf(const std::vector<PeakRise>& rises, uint64_t steps);
 
 // True if the peak rose in the last step seen.
-bool RoseLast(const std::vector<PeakRise>& rises, uint64_t steps);
+bool RoseInLastStep(const std::vector<PeakRise>& rises, uint64_t steps);
 
 }  // namespace memtrace::fit
 

@@ -9,8 +9,8 @@ namespace memtrace::fit {
 namespace {
 
 // Returns the bytes of each card beyond what is needed of it.
-std::map<int32_t, uint64_t> RoomOn(const std::vector<ProcessNeed>& processes,
-                                   const std::vector<uint64_t>& card_bytes) {
+std::map<int32_t, uint64_t> SpareBytes(const std::vector<ProcessNeed>& processes,
+                                       const std::vector<uint64_t>& card_bytes) {
   std::map<int32_t, uint64_t> room;
   for (const CardNeed& need : Joined(processes)) {
     const auto card = static_cast<size_t>(need.card);
@@ -24,7 +24,7 @@ void LookAt(const CardNeed& need, uint64_t steps, uint64_t room, Outlook& outloo
   if (need.rises.empty()) return;
   outlook.last_rise = std::max(outlook.last_rise, need.rises.back().step);
   outlook.rose_after = outlook.rose_after || need.peak_allocated > need.rises.back().bytes;
-  outlook.rose_last = outlook.rose_last || RoseLast(need.rises, steps);
+  outlook.rose_last = outlook.rose_last || RoseInLastStep(need.rises, steps);
   const std::optional<Climb> climb = ClimbOf(need.rises, steps);
   if (!climb) return;
   const uint64_t full = climb->StepBeyond(room);
@@ -38,7 +38,7 @@ void LookAt(const CardNeed& need, uint64_t steps, uint64_t room, Outlook& outloo
 
 Outlook OutlookOf(const std::vector<ProcessNeed>& processes,
                   const std::vector<uint64_t>& card_bytes) {
-  const std::map<int32_t, uint64_t> room = RoomOn(processes, card_bytes);
+  const std::map<int32_t, uint64_t> room = SpareBytes(processes, card_bytes);
   Outlook outlook;
   for (const ProcessNeed& process : processes) {
     outlook.steps = std::max(outlook.steps, process.steps);

@@ -24,7 +24,7 @@ Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
 
 }  // namespace
 
-absl::Status WhyUseless(const Outcome& outcome, const Trial& trial) {
+absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial) {
   if (outcome.is_late) {
     return absl::FailedPreconditionError(
         absl::StrCat("the program had not made ", trial.least_steps, " steps after ", trial.seconds,
@@ -48,14 +48,14 @@ absl::StatusOr<Trial> Unlimited(Trial trial) {
   return trial;
 }
 
-Trial AsFarAs(Trial trial, const Outcome& seen) {
+Trial ForSameSteps(Trial trial, const Outcome& seen) {
   if (trial.watch_seconds == 0) return trial;
   const uint64_t steps =
       seen.outlook.is_whole ? kToTheEnd : std::max<uint64_t>(seen.outlook.steps, 1);
   return ForSteps(std::move(trial), steps, steps);
 }
 
-Trial PastThePeakOf(Trial trial, const Outcome& seen) {
+Trial UntilAfterPeakOf(Trial trial, const Outcome& seen) {
   if (trial.watch_seconds == 0) return trial;
   const Outlook& outlook = seen.outlook;
   const bool is_after_steps =

@@ -38,17 +38,17 @@ struct Question {
 using Runner = std::function<absl::StatusOr<Outcome>(const Trial&, std::string_view name)>;
 
 // Returns kFailedPrecondition, with a sentence, if the outcome says nothing about memory.
-absl::Status WhyUseless(const Outcome& outcome, const Trial& trial);
+absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial);
 
 // Returns the trial on the same cards without a limit. Errors are those of WithBytes.
 absl::StatusOr<Trial> Unlimited(Trial trial);
 
 // Returns the trial for as many steps as `seen` had; to its end, if `seen` ended by itself.
-Trial AsFarAs(Trial trial, const Outcome& seen);
+Trial ForSameSteps(Trial trial, const Outcome& seen);
 
 // Returns the trial for as many steps as it takes to reach the highest peak of `seen`, and one
 // more.
-Trial PastThePeakOf(Trial trial, const Outcome& seen);
+Trial UntilAfterPeakOf(Trial trial, const Outcome& seen);
 
 }  // namespace memtrace::fit
 

@@ -31,7 +31,7 @@ CardNeed Fullest(const Outcome& outcome) {
 
 // Returns the first, the middle and the last.
 template <typename Value>
-std::vector<Value> Pillars(const std::vector<Value>& of) {
+std::vector<Value> FirstMiddleAndLast(const std::vector<Value>& of) {
   if (of.size() <= 3) return of;
   return {of.front(), of[of.size() / 2], of.back()};
 }
@@ -56,7 +56,7 @@ std::vector<NamedFormula> GrowthsOf(const std::vector<uint64_t>& values,
   std::vector<NamedFormula> growths;
   for (const auto& [name, by_value] : bytes) {
     std::vector<std::pair<uint64_t, double>> points;
-    for (const uint64_t value : Pillars(values)) {
+    for (const uint64_t value : FirstMiddleAndLast(values)) {
       const auto found = by_value.find(value);
       points.emplace_back(value, found == by_value.end() ? 0 : found->second);
     }
@@ -106,7 +106,7 @@ class ValueSearch {
       if (!trial.ok()) return trial.status();
       const absl::StatusOr<Outcome> outcome = run_(*trial, NameAt(value) + ", without a limit");
       if (!outcome.ok()) return outcome.status();
-      MEMTRACE_RETURN_IF_ERROR(WhyUseless(*outcome, *trial));
+      MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *trial));
       needs.push_back(Fullest(*outcome));
       totals.emplace_back(value, static_cast<double>(needs.back().total));
       scaling_.points.push_back(
@@ -117,7 +117,7 @@ class ValueSearch {
     const std::vector<uint64_t> last_values(values.begin() + first, values.end());
     needs.erase(needs.begin(), needs.begin() + first);
     totals.erase(totals.begin(), totals.begin() + first);
-    scaling_.needs = FormulaThrough(Pillars(totals));
+    scaling_.needs = FormulaThrough(FirstMiddleAndLast(totals));
     scaling_.roles = GrowthsOf(last_values, needs, &CardNeed::parts);
     scaling_.sites = GrowthsOf(last_values, needs, &CardNeed::sites);
     return absl::OkStatus();

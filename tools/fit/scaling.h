@@ -13,8 +13,8 @@ namespace memtrace::fit {
 
 // Returns the need at each value without a limit, and what grows with it. With a card, also the
 // largest value that completes on it, each tried by a run. Errors: kInvalidArgument, with a
-// sentence, if the values are not whole numbers from 1 on; those of WhyUseless; and those of the
-// runner.
+// sentence, if the values are not whole numbers from 1 on; those of CheckOutcomeIsUseful; and those
+// of the runner.
 absl::StatusOr<Scaling> FindScaling(const Question& question, const Variation& variation,
                                     const Runner& run);
 

@@ -94,12 +94,12 @@ absl::Status Search::Run() {
     answer_.card_bytes = BytesOfCards(question_.trial.cards);
   }
   answer_.margin_percent = question_.margin_percent;
-  MEMTRACE_RETURN_IF_ERROR(AskNeed());
-  Trial within = AsFarAs(question_.trial, answer_.unlimited);
-  within.command = AsAsked(within.command, question_.Options());
+  MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
+  Trial within = ForSameSteps(question_.trial, answer_.unlimited);
+  within.command = WithFirstValues(within.command, question_.Options());
   // Later trials only need the steps that raised the peak of this one.
-  question_.trial = PastThePeakOf(question_.trial, answer_.unlimited);
-  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(AskCard(within));
+  question_.trial = UntilAfterPeakOf(question_.trial, answer_.unlimited);
+  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(TryOnCard(within));
   if (question_.with_smallest_card && answer_.unlimited.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.smallest, FindSmallestCards(question_, run_));
   }
@@ -110,19 +110,19 @@ absl::Status Search::Run() {
   return absl::OkStatus();
 }
 
-absl::Status Search::AskNeed() {
+absl::Status Search::MeasureNeed() {
   Trial trial = question_.trial;
-  trial.command = AsAsked(trial.command, question_.Options());
+  trial.command = WithFirstValues(trial.command, question_.Options());
   MEMTRACE_ASSIGN_OR_RETURN(const Trial unlimited, Unlimited(std::move(trial)));
   MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(unlimited, "without a limit"));
-  MEMTRACE_RETURN_IF_ERROR(WhyUseless(outcome, unlimited));
+  MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, unlimited));
   answer_.unlimited = std::move(outcome);
   return absl::OkStatus();
 }
 
-absl::Status Search::AskCard(const Trial& within) {
+absl::Status Search::TryOnCard(const Trial& within) {
   MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, "on the card"));
-  MEMTRACE_RETURN_IF_ERROR(WhyUseless(outcome, within));
+  MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, within));
   answer_.within = std::move(outcome);
   answer_.has_within = true;
   if (answer_.fits()) {

@@ -32,8 +32,8 @@ class Search {
   const Answer& answer() const { return answer_; }
 
  private:
-  absl::Status AskNeed();
-  absl::Status AskCard(const Trial& within);
+  absl::Status MeasureNeed();
+  absl::Status TryOnCard(const Trial& within);
   absl::Status TryRemedies();
   absl::Status TryValues(const Variation& variation, std::vector<Candidate>& useful);
   absl::Status TryCombinations(const std::vector<Candidate>& useful);

@@ -45,10 +45,10 @@ class Bisection {
     const absl::StatusOr<Outcome> outcome =
         run_(*unlimited, found_.allocator + ", without a limit");
     if (!outcome.ok()) return outcome.status();
-    MEMTRACE_RETURN_IF_ERROR(WhyUseless(*outcome, *unlimited));
+    MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *unlimited));
     const Bounds bounds = BoundsOf(*outcome);
     MEMTRACE_RETURN_IF_ERROR(Halve(bounds));
-    MEMTRACE_RETURN_IF_ERROR(NameProduct());
+    MEMTRACE_RETURN_IF_ERROR(FindSmallestProduct());
     return found_;
   }
 
@@ -81,7 +81,7 @@ class Bisection {
   }
 
   // Names the smallest product that is large enough. It is run, because its context differs.
-  absl::Status NameProduct() {
+  absl::Status FindSmallestProduct() {
     std::vector<const card::CardProfile*> products;
     for (const card::CardProfile& profile : card::CardProfiles())
       if (profile.bytes >= found_.completes) products.push_back(&profile);

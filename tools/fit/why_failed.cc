@@ -91,7 +91,7 @@ std::string PlaceAtEnd(std::string_view text) {
   return of_last_thread;
 }
 
-std::string OwnSentence(std::string_view text) {
+std::string LastMemtraceSentence(std::string_view text) {
   const absl::string_view log(text.data(), text.size());
   const std::vector<absl::string_view> lines = absl::StrSplit(log, '\n', absl::SkipEmpty());
   if (lines.empty()) return "";
@@ -100,7 +100,7 @@ std::string OwnSentence(std::string_view text) {
 }
 
 std::string WhyFailed(std::string_view log, bool has_stub) {
-  if (std::string said = OwnSentence(log); !said.empty()) return said;
+  if (std::string said = LastMemtraceSentence(log); !said.empty()) return said;
   const Traceback traceback = LastTraceback({log.data(), log.size()});
   if (traceback.error.empty()) return "";
   const std::string where = traceback.line.empty() ? "it" : traceback.line;

@@ -10,7 +10,7 @@ namespace memtrace::fit {
 
 // Returns the last line of a log if it is memtrace's own, "memtrace: ...", without this prefix;
 // else empty.
-std::string OwnSentence(std::string_view log);
+std::string LastMemtraceSentence(std::string_view log);
 
 // Returns the program's line when its time was nearly over, "train.py:12"; empty if not known.
 std::string PlaceAtEnd(std::string_view log);

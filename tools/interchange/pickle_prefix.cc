@@ -65,9 +65,9 @@ class Closing {
   }
 
   void Put(PickleValue container, const Values& contents, bool is_top) {
-    const size_t items = container.is_dict() ? PairsIn(contents) : LikeTheFirst(contents);
+    const size_t items = container.is_dict() ? PairsIn(contents) : CountLikeFirst(contents);
     if (items == 0) return;
-    const bool last_is_whole = PutBehind(contents, items - 1, is_top);
+    const bool last_is_whole = FillNestedContainers(contents, items - 1, is_top);
     const size_t whole = items - (last_is_whole ? 0 : 1);
     tree_.containers().Append(container, contents.data(),
                               container.is_dict() ? whole & ~1U : whole);
@@ -79,7 +79,7 @@ class Closing {
     while (count + 1 < contents.size() && tree_.Text(contents[count])) count += 2;
     return count;
   }
-  static size_t LikeTheFirst(const Values& contents) {
+  static size_t CountLikeFirst(const Values& contents) {
     size_t count = 0;
     while (count < contents.size() && Likeness(contents[count]) == Likeness(contents[0])) ++count;
     return count;
@@ -87,7 +87,7 @@ class Closing {
 
   // Fills containers that have no mark: each holds the one value behind it, which may be such a
   // container again. Returns false if what lies at `at` is not whole; then nothing behind it is.
-  bool PutBehind(const Values& contents, size_t at, bool is_top) {
+  bool FillNestedContainers(const Values& contents, size_t at, bool is_top) {
     size_t end = at;
     while (end + 1 < contents.size() && contents[end].is_sequence()) ++end;
     const PickleValue last = contents[end];

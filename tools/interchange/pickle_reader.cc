@@ -58,7 +58,7 @@ class Machine {
   // Returns the bytes that a stack may take until the next check. If it may grow until then, its
   // old and its new values exist side by side for a moment.
   template <typename T>
-  static uint64_t BytesSoon(const std::vector<T>& stack) {
+  static uint64_t MostBytesUntilCheck(const std::vector<T>& stack) {
     const bool may_grow = stack.capacity() - stack.size() < kStepsPerCheck;
     return stack.capacity() * sizeof(T) * (may_grow ? 3 : 1);
   }
@@ -69,7 +69,7 @@ class Machine {
   void Refuse(uint8_t code);
   std::string Place() const { return absl::StrCat(" at byte ", instruction_); }
   bool IsWithinMemory() const {
-    const uint64_t stacks = BytesSoon(stack_) + 2 * BytesSoon(marks_);
+    const uint64_t stacks = MostBytesUntilCheck(stack_) + 2 * MostBytesUntilCheck(marks_);
     return tree_.bytes() + stacks + memo_.size() * sizeof(PickleValue) <= most_bytes_;
   }
 

@@ -54,7 +54,7 @@ class TorchSnapshot::Visit {
   void VisitEntry(int32_t device, const SnapshotEntry& entry, size_t index);
   void VisitFailure(int32_t device, const SnapshotEntry& entry);
   void VisitAllocation(int32_t device, const SnapshotEntry& entry, size_t index);
-  void TellPhase(const RoleGuesses::Entry& guess);
+  void EmitPhase(const RoleGuesses::Entry& guess);
   void Tell(trace::Payload payload) {
     event_.sequence = ++sequence_;
     event_.payload = std::move(payload);
@@ -81,7 +81,7 @@ void TorchSnapshot::Visit::Run() {
     VisitStart(static_cast<int32_t>(device));
   EntryOrder order(snapshot_.records_);
   while (const auto place = order.Next()) {
-    TellPhase(snapshot_.guesses_.entry(place->device, place->index));
+    EmitPhase(snapshot_.guesses_.entry(place->device, place->index));
     VisitEntry(static_cast<int32_t>(place->device),
                snapshot_.records_.devices[place->device].trace[place->index], place->index);
   }
@@ -183,7 +183,7 @@ void TorchSnapshot::Visit::VisitAllocation(int32_t device, const SnapshotEntry& 
       trace::Relabel{.device = device, .address = entry.address, .size = entry.size, .role = role});
 }
 
-void TorchSnapshot::Visit::TellPhase(const RoleGuesses::Entry& guess) {
+void TorchSnapshot::Visit::EmitPhase(const RoleGuesses::Entry& guess) {
   if (guess.begins_step) Tell(trace::Step{++step_});
   if (guess.phase == phase_) return;
   phase_ = guess.phase;

@@ -127,7 +127,7 @@ ExitStatus Decode(int status) {
   return end;
 }
 
-bool AsksToStop(int signal) {
+bool IsStopSignal(int signal) {
   return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
 }
 
@@ -178,7 +178,7 @@ absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
     }
     if (signal->si_signo != SIGCHLD) {
       if (plan.seconds != 0 || IsForChild(*signal)) kill(group, signal->si_signo);
-      if (AsksToStop(signal->si_signo)) {
+      if (IsStopSignal(signal->si_signo)) {
         asked_to_stop = signal->si_signo;
         end = std::min(end, Clock::now() + kPatience);
       }

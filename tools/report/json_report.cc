@@ -150,7 +150,7 @@ ordered_json VerdictJson(const Explanation& explanation) {
 }
 
 // Describes the last failed request if the program completed all the same; otherwise null.
-ordered_json GotOverJson(const Explanation& explanation) {
+ordered_json RecoveredFailuresJson(const Explanation& explanation) {
   if (!explanation.failure.got_over) return nullptr;
   const analysis::ExplainedRequest& last = *explanation.failure.got_over;
   return {{"requests", last.number},
@@ -318,7 +318,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["run"] = RunJson(explanation, run);
   report["verdict"] = VerdictJson(explanation);
   report["request"] = RequestJson(explanation);
-  report["got_over"] = GotOverJson(explanation);
+  report["got_over"] = RecoveredFailuresJson(explanation);
   report["card"] = {{"index", card.index}, {"bytes", card.ledger.total}};
   report["ledger"] = LedgerJson(card.ledger);
   if (!card.others.empty()) report["other_processes"] = OthersJson(card);

@@ -42,7 +42,7 @@ std::string Address(uint64_t address) {
 
 // Returns the sign with most of [begin, end). `piece` is the piece at `begin`, and moves on to
 // `end`.
-char SignWithin(const MapSegment& segment, uint64_t begin, uint64_t end, size_t& piece) {
+char DominantSign(const MapSegment& segment, uint64_t begin, uint64_t end, size_t& piece) {
   std::array<uint64_t, 128> bytes{};
   while (piece < segment.pieces.size()) {
     const MapPiece& at = segment.pieces[piece];
@@ -65,7 +65,7 @@ std::string Strip(const MapSegment& segment) {
                                    static_cast<double>(cells));
     };
     const uint64_t end = cell + 1 == cells ? segment.bytes : bound(cell + 1);
-    strip += end > bound(cell) ? SignWithin(segment, bound(cell), end, piece) : ' ';
+    strip += end > bound(cell) ? DominantSign(segment, bound(cell), end, piece) : ' ';
   }
   return strip;
 }

@@ -80,7 +80,7 @@ class SimulationText {
 
   std::vector<Part> Run() {
     Count(facts_.kernel_launches, "kernel launches counted, none run");
-    SayReads();
+    AddHostReads();
     if (facts_.copies_dropped.value_or(0) > 0)
       Count(facts_.copies_dropped, "copies not made: too large for the host");
     if (facts_.faults.value_or(0) > 0) {
@@ -90,8 +90,8 @@ class SimulationText {
     Count(facts_.assumed_workspaces,
           "library calls (cuDNN, cuSOLVER) whose workspaces are assumed, docs/simulated-card.md "
           "says how");
-    SayTiming();
-    SayUnsupported();
+    AddTiming();
+    AddUnsupportedCalls();
     if (parts_.empty()) Say("the process left no counts in the trace");
     return std::move(parts_);
   }
@@ -103,16 +103,16 @@ class SimulationText {
   void Count(const std::optional<uint64_t>& count, const std::string& what) {
     if (count) Say(FormatCount(*count) + " " + what);
   }
-  void SayReads();
-  void SayTiming();
-  void SayUnsupported();
+  void AddHostReads();
+  void AddTiming();
+  void AddUnsupportedCalls();
 
   const SimulationFacts& facts_;
   std::vector<Part> parts_;
 };
 
 // Returns "train.py:42 in step: 12 times unknown, answered 0.0 (aten::_local_scalar_dense)".
-void SimulationText::SayReads() {
+void SimulationText::AddHostReads() {
   constexpr size_t kMostLines = 8;
   if (!facts_.host_values) {
     const uint64_t reads = facts_.device_to_host_copies.value_or(0);
@@ -135,7 +135,7 @@ void SimulationText::SayReads() {
 }
 
 // Says which of two bounds the run is; it may be both.
-void SimulationText::SayTiming() {
+void SimulationText::AddTiming() {
   if (facts_.events.empty() || !facts_.timed_answers) return;
   const bool eager = facts_.events == "eager";
   const std::string how = "events: " + Printable(facts_.events) +
@@ -147,7 +147,7 @@ void SimulationText::SayTiming() {
       " gives the other");
 }
 
-void SimulationText::SayUnsupported() {
+void SimulationText::AddUnsupportedCalls() {
   if (facts_.unsupported.empty()) return;
   std::string calls;
   for (const auto& [name, count] : facts_.unsupported) {

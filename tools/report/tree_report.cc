@@ -88,7 +88,7 @@ class TreeText {
   // Shows the largest rows that fit, so that no small row is shown while a large one is left out.
   std::string Lines(const Node& root) {
     std::string lines;
-    least_ = LeastShown(root);
+    least_ = LargestHiddenBytes(root);
     Add(root, 0, lines);
     if (folded_ > 0) {
       lines += "  … " + FormatCount(folded_) + " smaller rows are left out; --rows 0 prints all\n";
@@ -100,7 +100,7 @@ class TreeText {
   static size_t NameColumns() { return Columns() - 38; }
 
   // Returns the bytes of the largest row that no longer fits; 0 if all fit.
-  uint64_t LeastShown(const Node& root) const {
+  uint64_t LargestHiddenBytes(const Node& root) const {
     std::vector<uint64_t> sizes;
     Collect(root, sizes);
     if (sizes.size() <= left_) return 0;

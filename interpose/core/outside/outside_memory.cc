@@ -8,14 +8,14 @@
 
 namespace memtrace {
 
-void OutsideMemory::Tell(OutsideListener* listener) {
+void OutsideMemory::SetListener(OutsideListener* listener) {
   const SpinMutexLock lock(mutex_);
-  if (listener_ != nullptr) TellAll(listener_, /*taken=*/false);
+  if (listener_ != nullptr) ReportAll(listener_, /*taken=*/false);
   listener_ = listener;
-  if (listener_ != nullptr) TellAll(listener_, /*taken=*/true);
+  if (listener_ != nullptr) ReportAll(listener_, /*taken=*/true);
 }
 
-void OutsideMemory::TellAll(OutsideListener* listener, bool taken) const {
+void OutsideMemory::ReportAll(OutsideListener* listener, bool taken) const {
   const auto tell = [&](const OutsideBlock& block) {
     taken ? listener->Taken(block) : listener->GivenBack(block);
   };

@@ -48,7 +48,7 @@ class OutsideMemory {
   // From now on, tells this listener, which must outlive this object: first of all that is there,
   // after the previous listener was told that all was given back. Without a listener, everything is
   // dropped.
-  void Tell(OutsideListener* listener);
+  void SetListener(OutsideListener* listener);
 
   // Adds a block. A block known at its address, or by its handle, is given back first, because the
   // driver gives out only unused memory.
@@ -93,7 +93,7 @@ class OutsideMemory {
   void Add(const OutsideBlock& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Drop(const OutsideBlock& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropIfUnused(Handles::iterator physical) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void TellAll(OutsideListener* listener, bool taken) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReportAll(OutsideListener* listener, bool taken) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable SpinMutex mutex_;
   OutsideListener* listener_ ABSL_GUARDED_BY(mutex_) = nullptr;

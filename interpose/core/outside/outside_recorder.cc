@@ -30,13 +30,13 @@ memtrace_observed EventOf(memtrace_observed_kind kind, const OutsideBlock& block
 
 }  // namespace
 
-ObservedMemory* OutsideRecorder::Alone(const OutsideBlock& block) const {
+ObservedMemory* OutsideRecorder::TraceSubject(const OutsideBlock& block) const {
   const auto device = static_cast<size_t>(block.device);
   return IsOnCard(block.kind) && device < alone_.size() ? alone_[device] : nullptr;
 }
 
 void OutsideRecorder::Taken(const OutsideBlock& block) {
-  if (ObservedMemory* alone = Alone(block))
+  if (ObservedMemory* alone = TraceSubject(block))
     return alone->Note(EventOf(MEMTRACE_OBSERVED_ALLOCATE, block));
   recorder_.OutsideAllocated({.device = block.device,
                               .address = AddressOf(block),
@@ -46,7 +46,7 @@ void OutsideRecorder::Taken(const OutsideBlock& block) {
 }
 
 void OutsideRecorder::GivenBack(const OutsideBlock& block) {
-  if (ObservedMemory* alone = Alone(block)) {
+  if (ObservedMemory* alone = TraceSubject(block)) {
     alone->Note(EventOf(MEMTRACE_OBSERVED_FREE_REQUESTED, block));
     return alone->Note(EventOf(MEMTRACE_OBSERVED_FREE_COMPLETED, block));
   }

@@ -27,7 +27,7 @@ class OutsideRecorder final : public OutsideListener {
   void GivenBack(const OutsideBlock& block) override;
 
  private:
-  ObservedMemory* Alone(const OutsideBlock& block) const;
+  ObservedMemory* TraceSubject(const OutsideBlock& block) const;
 
   recorder::ProgramRecorder& recorder_;
   const std::vector<ObservedMemory*> alone_;

@@ -67,7 +67,7 @@ class Redaction {
   }
   bool Begins(std::string_view what) const { return text_.substr(at_, what.size()) == what; }
 
-  size_t BehindBlanks(size_t at) const {
+  size_t SkipBlanks(size_t at) const {
     while (!IsWordEnd(at) && IsBlank(at)) at += UnitAt(at).size();
     return at;
   }
@@ -101,11 +101,11 @@ class Redaction {
     size_t at = at_;
     if (!IsWordEnd(at) && IsQuote(at)) at += UnitAt(at).size();  // the name of a JSON field
     const size_t begin = at;
-    at = BehindBlanks(at);
+    at = SkipBlanks(at);
     if (!IsWordEnd(at) && (text_[at] == '=' || text_[at] == ':')) {
       const bool is_field = text_[at] == ':';
       ++at;
-      Copy(is_field || begin + 1 < at ? BehindBlanks(at) : at);
+      Copy(is_field || begin + 1 < at ? SkipBlanks(at) : at);
       return HideValue(is_field ? ",;})]" : is_url_ ? "&#" : "");
     }
     const bool takes_next_word = name.front() == '-' || Lowered(name) == "bearer";

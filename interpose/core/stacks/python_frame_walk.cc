@@ -97,8 +97,8 @@ size_t WalkFrames(const PythonFrameLayout& layout, const void* thread_state,
   return Walk(layout, thread_state, memory, frames);
 }
 
-bool WalkGives(const PythonFrameLayout& layout, const void* thread_state,
-               std::span<const recorder::RawFrame> expected, size_t most) {
+bool WalkMatches(const PythonFrameLayout& layout, const void* thread_state,
+                 std::span<const recorder::RawFrame> expected, size_t most) {
   ThroughKernel memory;
   std::vector<recorder::RawFrame> found(most);
   const size_t count = Walk(layout, thread_state, memory, found);

@@ -22,8 +22,8 @@ size_t WalkFrames(const PythonFrameLayout& layout, const void* thread_state,
 // True if such a walk of at most `most` frames gives exactly `expected`. Reads through the kernel,
 // so that a layout that is wrong for this interpreter is detected and does not crash; also false
 // where /proc is missing.
-bool WalkGives(const PythonFrameLayout& layout, const void* thread_state,
-               std::span<const recorder::RawFrame> expected, size_t most);
+bool WalkMatches(const PythonFrameLayout& layout, const void* thread_state,
+                 std::span<const recorder::RawFrame> expected, size_t most);
 
 }  // namespace memtrace
 

@@ -125,7 +125,7 @@ size_t PythonFrames::Collect(std::span<recorder::RawFrame> frames) {
 
 // Called with the interpreter's lock held, so on one thread at a time.
 void PythonFrames::Check(std::span<const recorder::RawFrame> expected) {
-  const bool agrees = WalkGives(*layout_, python_->thread_state(), expected, kMostFrames);
+  const bool agrees = WalkMatches(*layout_, python_->thread_state(), expected, kMostFrames);
   checks_left_ = agrees ? checks_left_ - 1 : kNeverAgain;
 }
 

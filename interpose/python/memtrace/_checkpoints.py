@@ -39,10 +39,10 @@ _OF_OPTIMIZER = {"state", "param_groups"}  # the keys of an optimizer's state di
 
 def watch(torch: ModuleType, session: Session) -> None:
     """Watches torch, and other libraries once they are imported."""
-    load = session.stating(ROLE_CHECKPOINT, torch.load)
+    load = session.with_role(ROLE_CHECKPOINT, torch.load)
     _patches.put(torch, "load", load, "torch.load: what is loaded is a checkpoint")
     _patches.put(torch.serialization, "load", load, "torch.serialization.load: what is loaded is a checkpoint")
-    state_dict = session.stating(ROLE_CHECKPOINT, torch.nn.Module.state_dict)
+    state_dict = session.with_role(ROLE_CHECKPOINT, torch.nn.Module.state_dict)
     _patches.put(
         torch.nn.Module, "state_dict", state_dict, "torch.nn.Module.state_dict: a gathered state is a checkpoint"
     )
@@ -54,12 +54,12 @@ def watch(torch: ModuleType, session: Session) -> None:
 def _watch_copies(session: Session) -> None:
     """Labels copies that copy.deepcopy makes of a state dict as checkpoints; they are on the same card."""
     original: Callable[..., object] = copy.deepcopy
-    stating = session.stating(ROLE_CHECKPOINT, original)
+    with_role = session.with_role(ROLE_CHECKPOINT, original)
 
     @functools.wraps(original)
     def deepcopy(value: object, *args: object, **kwargs: object) -> object:
         is_state = isinstance(value, dict) and (hasattr(value, "_metadata") or value.keys() == _OF_OPTIMIZER)
-        return (stating if is_state else original)(value, *args, **kwargs)
+        return (with_role if is_state else original)(value, *args, **kwargs)
 
     _patches.put(copy, "deepcopy", deepcopy, "copy.deepcopy: a copy of a state dict is a checkpoint")
 
@@ -67,7 +67,7 @@ def _watch_copies(session: Session) -> None:
 def _watch_optimizers(torch: ModuleType, session: Session) -> None:
     """Labels loaded states at once, because memory may run out in the first step."""
     optimizer_class: type[Optimizer] = torch.optim.Optimizer
-    original: Callable[..., object] = session.stating(ROLE_OPTIMIZER_STATE, optimizer_class.load_state_dict)
+    original: Callable[..., object] = session.with_role(ROLE_OPTIMIZER_STATE, optimizer_class.load_state_dict)
 
     def label(optimizer: Optimizer) -> None:
         session.labels.optimizer(optimizer)

@@ -97,5 +97,5 @@ def _watch_caches(module: ModuleType, session: Session) -> None:
     for name in _MAKING:
         method = getattr(cache, name, None)
         if method is not None:
-            stated = session.stating(ROLE_KV_CACHE, method)
+            stated = session.with_role(ROLE_KV_CACHE, method)
             _patches.put(cache, name, stated, "transformers.Cache: what it makes are keys and values")

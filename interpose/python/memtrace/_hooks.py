@@ -113,7 +113,7 @@ class _ModuleHooks:
         modules.register_module_parameter_registration_hook(quiet(self._parameter_registered))
         modules.register_module_buffer_registration_hook(quiet(self._buffer_registered))
         modules.register_module_module_registration_hook(quiet(self._session.labels.roots.registered))
-        self._watch_calls(modules.Module, quiet(self._look_closer), quiet(self._after_outermost))
+        self._watch_calls(modules.Module, quiet(self._enter_outermost_or_new), quiet(self._after_outermost))
         self._watch_moves(modules.Module, quiet(self._session.labels.module))
         self._watch_modes(modules.Module, quiet(self._mode_set))
         self._watch_functional_calls(quiet(self._session.labels.functional))
@@ -159,13 +159,13 @@ class _ModuleHooks:
 
         _patches.put(module_class, "__call__", call, "torch.nn.Module.__call__: which module runs")
 
-    def _look_closer(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+    def _enter_outermost_or_new(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         """Handles a module just entered that is the outermost of this thread, or is not known yet."""
         core = self._session.core
         if core.module_depth() == 1:
             self._threads.mine.outermost = weakref.ref(module)
             self._outermost(module, args, kwargs)
-        path = (self._paths.get(module) or self._name_newcomer(module))[1]
+        path = (self._paths.get(module) or self._name_late_part(module))[1]
         core.pop_module()
         core.push_module(path)
 
@@ -178,7 +178,7 @@ class _ModuleHooks:
             thread.is_untrained = False
             self._untrained.ended()
 
-    def _name_newcomer(self, module: Module) -> tuple[int, int]:
+    def _name_late_part(self, module: Module) -> tuple[int, int]:
         """Names a part that was added after its model was named, such as an adapter, or that is not part of it."""
         outermost = self._threads.mine.outermost
         root = outermost() if outermost is not None else None

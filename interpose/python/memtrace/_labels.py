@@ -14,7 +14,7 @@ from memtrace._core import Core
 from memtrace._identity_map import IdentityMap
 from memtrace._module_roots import ModuleRoots
 from memtrace._quantized import scales
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._vocabulary import ROLE_BUFFER, ROLE_GRADIENT, ROLE_INPUT, ROLE_OPTIMIZER_STATE, ROLE_PARAMETER
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Labels:
         if len(path) > known.length:
             known.length, known.path = len(path), self._core.intern(path)
             self._order = None
-        self._say(tensor, known.role, known.path)
+        self._relabel(tensor, known.role, known.path)
 
     def module(self, module: Module, prefix: str = "") -> None:
         """Notes every parameter and buffer of `module` with its full path."""
@@ -115,7 +115,7 @@ class Labels:
                 storage = tensor.untyped_storage()  # a slice came with the whole
                 address, size = storage.data_ptr(), storage.nbytes()
             except Exception as error:  # as in _Ranges.add
-                let_through(error)
+                raise_if_from_outside(error)
                 continue
             if address:
                 self._core.relabel(tensor.device.index, address, size, ROLE_INPUT, 0, 0)
@@ -152,7 +152,7 @@ class Labels:
             said.add_gradient(parameters[place], paths[place])
         self._core.relabel_all(ROLE_GRADIENT, said.words)
 
-    def let_go(self, tensors: tuple[Tensor, ...], known: list[tuple[Tensor, _Parameter]]) -> None:
+    def forget(self, tensors: tuple[Tensor, ...], known: list[tuple[Tensor, _Parameter]]) -> None:
         """Drops the references to tensors; puts the facts about them into `known`."""
         self._order = None
         for tensor in tensors:
@@ -160,11 +160,11 @@ class Labels:
             if parameter is not None:
                 known.append((tensor, parameter))
 
-    def refer_again(self, known: list[tuple[Tensor, _Parameter]]) -> None:
+    def restore(self, known: list[tuple[Tensor, _Parameter]]) -> None:
         """Restores the facts, with the memory that the tensors have now."""
         for tensor, parameter in known:
             self._parameters.set(tensor, parameter)
-            self._say(tensor, parameter.role, parameter.path)
+            self._relabel(tensor, parameter.role, parameter.path)
 
     def optimizer(self, optimizer: Optimizer) -> None:
         """Notes that `optimizer` exists; its states are labelled at the next opportunity.
@@ -204,10 +204,10 @@ class Labels:
             try:
                 self.module(root)
             except Exception as error:  # if a model cannot list its parts, others still can
-                let_through(error)
+                raise_if_from_outside(error)
         for tensor, parameter in self._parameters.items():
             if tensor.is_cuda:
-                self._say(tensor, parameter.role, parameter.path)
+                self._relabel(tensor, parameter.role, parameter.path)
         self.gradients()
         for optimizer, _labelled in self._optimizers.items():
             self.optimizer_states(optimizer, again=True)
@@ -226,7 +226,7 @@ class Labels:
         known = self._parameters.items()
         return [tensor for tensor, of in known if of.is_of_deleted_model and id(tensor) not in stepped]
 
-    def _say(self, tensor: Tensor, role: int, path: int) -> None:
+    def _relabel(self, tensor: Tensor, role: int, path: int) -> None:
         said = _Ranges()
         said.add(tensor, path)
         self._core.relabel_all(role, said.words)
@@ -249,7 +249,7 @@ class _Ranges:
                 serves = of.data_ptr() if of is not None and of.is_cuda else 0
                 self.words.extend((device, address, own.nbytes, serves, path))
         except Exception as error:  # sparse, wrapped or not initialised: it is not one range
-            let_through(error)
+            raise_if_from_outside(error)
 
     def add_gradient(self, parameter: Tensor, path: int) -> None:
         gradient = parameter.grad if parameter.is_leaf else None

@@ -15,7 +15,7 @@ from memtrace import _patches
 from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._vocabulary import LOAD_FILE_TYPE, LOAD_WIDER, PLACING_TO_COME, PLACING_WIDE
 
 if TYPE_CHECKING:
@@ -113,11 +113,11 @@ class _Loading:
             elif card is not None:
                 self._loaded = (model, card, 0)
         except Exception as error:  # another version of transformers: nothing is known then
-            let_through(error)
+            raise_if_from_outside(error)
 
     def annotate(self) -> None:
         """States `placing.to_come.CARD`, `placing.wide.CARD`, and `load.wider.CARD` with `load.file_type`. Bytes."""
-        to_come = self._to_come()
+        to_come = self._bytes_to_come()
         wide = self._moved_in_fp32() if to_come else 0
         self._told.update(to_come)
         for card in self._told:
@@ -126,7 +126,7 @@ class _Loading:
         for model, files in self._files.items():
             self._annotate_wider(model, files, to_come)
 
-    def _to_come(self) -> dict[int, int]:
+    def _bytes_to_come(self) -> dict[int, int]:
         if self._loaded is not None:
             model, card, before = self._loaded
             whole = sum(tensor.nbytes for tensor in _tensors(model))
@@ -142,7 +142,7 @@ class _Loading:
         sizes = {tensor.itemsize for tensor in there if tensor.is_floating_point()}
         size = sizes.pop() if len(sizes) == 1 else None
         left = (tensor for tensor in tensors if tensor.device.type == "cpu")
-        return {cards.pop(): sum(_bytes_there(tensor, size) for tensor in left)}
+        return {cards.pop(): sum(_bytes_on_card(tensor, size) for tensor in left)}
 
     def _moved_in_fp32(self) -> int:
         """Returns the bytes of fp32 weights of the moved model, on the card or not; 0 if any has another type."""
@@ -170,7 +170,7 @@ def _tensors(module: Module) -> Iterator[Tensor]:
     yield from module.buffers()
 
 
-def _bytes_there(tensor: Tensor, size: int | None) -> int:
+def _bytes_on_card(tensor: Tensor, size: int | None) -> int:
     """Returns the bytes of a tensor on the card if each number takes `size`."""
     is_cast = size is not None and tensor.is_floating_point()
     return int(tensor.numel() * size) if is_cast and size is not None else int(tensor.nbytes)

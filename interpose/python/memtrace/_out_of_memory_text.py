@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace import _patches
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     from memtrace._core import Core
@@ -24,18 +24,18 @@ def explain(torch: ModuleType, core: Core) -> None:
     begin = torch.OutOfMemoryError.__init__
 
     @functools.wraps(begin)
-    def begin_explained(error: BaseException, *args: object, **named: object) -> None:
+    def begin_with_explanation(error: BaseException, *args: object, **named: object) -> None:
         begin(error, *args, **named)
         try:
             explanation = core.take_explanation()
             if explanation and len(args) == 1 and isinstance(args[0], str):
                 error.args = (f"{args[0].rstrip()}\n{explanation}",)
         except Exception as wrong:  # torch's own error is more important
-            let_through(wrong)
+            raise_if_from_outside(wrong)
 
     _patches.put(
         torch.OutOfMemoryError,
         "__init__",
-        begin_explained,
+        begin_with_explanation,
         "torch.OutOfMemoryError.__init__: says why memory ran out where torch's own allocator is observed",
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 PACKAGE = Path(__file__).parent
 CARD = PACKAGE / "lib" / "simulated_card"
@@ -59,7 +59,7 @@ def torch_version(spec: ModuleSpec) -> TorchVersion | None:
     try:
         text = (Path(spec.origin).parent / "version.py").read_text(encoding="utf-8")
     except OSError as error:
-        let_through(error)
+        raise_if_from_outside(error)
         return None
     full = re.search(r"^__version__ = '([^']+)'", text, re.M)
     cuda = re.search(r"^cuda(?:: [^=]+)? = '([^']+)'", text, re.M)

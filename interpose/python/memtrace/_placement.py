@@ -28,16 +28,16 @@ def watch(torch: ModuleType, session: Session) -> None:
 def _watch_swaps(torch: ModuleType, session: Session) -> None:
     """Drops our weak references during a swap, because torch raises if a swapped tensor has any."""
     original = torch.utils.swap_tensors
-    let_go, refer = quieter(torch)(session.labels.let_go), quieter(torch)(session.labels.refer_again)
+    forget, restore = quieter(torch)(session.labels.forget), quieter(torch)(session.labels.restore)
 
     @functools.wraps(original)
     def swap_tensors(t1: Tensor, t2: Tensor) -> None:
         known: list[object] = []
-        let_go((t1, t2), known)
+        forget((t1, t2), known)
         try:
             original(t1, t2)
         finally:
-            refer(known)
+            restore(known)
 
     _patches.put(
         torch.utils,

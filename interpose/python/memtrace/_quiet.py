@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 from memtrace._say import say
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 Hook = Callable[..., object]
 
@@ -29,7 +29,7 @@ def quieter(torch: ModuleType) -> Callable[[Hook], Hook]:
                 with unseen():
                     hook(*args)
             except Exception as error:
-                let_through(error)
+                raise_if_from_outside(error)
                 say(f"could not follow the program in {name} ({type(error).__name__}: {error})")
 
         return quiet_hook

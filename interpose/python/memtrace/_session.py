@@ -24,7 +24,7 @@ from memtrace._identity_map import IdentityMap
 from memtrace._labels import Labels
 from memtrace._package import shim_library
 from memtrace._say import say
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._start import host_values
 from memtrace._vocabulary import (
     FORWARD_CALLS,
@@ -81,7 +81,7 @@ class Session:
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self.labels = Labels(self.core, ctypes.PyDLL(str(shim_library(minor))))
-        allocator = _put_in_place(torch, self._shim)
+        allocator = _install_allocator(torch, self._shim)
         if allocator == "native" and hasattr(torch, "OutOfMemoryError"):
             _out_of_memory_text.explain(torch, self.core)
         self._state_facts(allocator)
@@ -145,7 +145,7 @@ class Session:
             self.set_phase(PHASE_BACKWARD)
             self.core.leave_scope()
 
-    def stating(self, role: int, function: Callable[P, R]) -> Callable[P, R]:
+    def with_role(self, role: int, function: Callable[P, R]) -> Callable[P, R]:
         """Wraps `function` so that its allocations on its thread have the role."""
         core, is_compiling = self.core, self._torch.compiler.is_compiling
 
@@ -239,7 +239,7 @@ class Session:
                 for look in self.at_failure:
                     look()
         except Exception as error:  # nothing may interrupt the report of an out-of-memory
-            let_through(error)
+            raise_if_from_outside(error)
             say(f"could not look for what holds memory at an out-of-memory ({type(error).__name__}: {error})")
 
     def _label_everything(self) -> None:
@@ -253,7 +253,7 @@ class Session:
             for state in self.with_labels:
                 state()
         except Exception as error:  # nothing may interrupt the report of an out-of-memory
-            let_through(error)
+            raise_if_from_outside(error)
             say(f"could not label tensors at an out-of-memory ({type(error).__name__}: {error})")
 
     def close(self) -> None:
@@ -277,11 +277,11 @@ class Session:
             for state in self.before_close:
                 state()
         except Exception as error:  # the trace must be closed all the same
-            let_through(error)
+            raise_if_from_outside(error)
             say(f"could not write the end of the trial ({type(error).__name__}: {error})")
 
 
-def _put_in_place(torch: ModuleType, shim: ctypes.CDLL) -> str:
+def _install_allocator(torch: ModuleType, shim: ctypes.CDLL) -> str:
     """Installs our allocator or observes torch's own; returns the word for the trace's header."""
     if os.environ.get("MEMTRACE_ALLOCATOR", "memtrace") == "memtrace":
         if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING"):

@@ -19,7 +19,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _KNOWN_MODULES = {"builtins", "memtrace", "torch", *sys.stdlib_module_names} - {"__main__"}
 
 
-def let_through(error: BaseException, caller: types.FrameType | None = None) -> None:
+def raise_if_from_outside(error: BaseException, caller: types.FrameType | None = None) -> None:
     """Raises an exception that came from outside; returns if `error` was raised by our own code.
 
     Call it at the beginning of every `except` that would keep `error`; the function with the `except` is `caller`, or
@@ -42,7 +42,7 @@ def _from_outside(error: BaseException, caller: types.FrameType) -> BaseExceptio
     found: BaseException | None = error
     while found is not None:
         frames = _frames_below(found, caller)
-        if frames is not None and _struck_from_outside(found, frames):
+        if frames is not None and _came_from_outside(found, frames):
             return found
         found = found.__context__
     return None
@@ -59,7 +59,7 @@ def _frames_below(error: BaseException, caller: types.FrameType) -> list[types.F
     return frames or None
 
 
-def _struck_from_outside(error: BaseException, frames: list[types.FrameType]) -> bool:
+def _came_from_outside(error: BaseException, frames: list[types.FrameType]) -> bool:
     if not isinstance(error, Exception):
         return True
     if threading.get_ident() == threading.main_thread().ident and _came_from_handler(frames):

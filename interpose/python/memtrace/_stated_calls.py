@@ -29,5 +29,5 @@ def _watch_module(session: Session, role: int, library: str, names: tuple[str, .
         function = getattr(owner, last, None)
         if function is None:
             continue
-        stated = session.stating(role, function)
+        stated = session.with_role(role, function)
         _patches.put(owner, last, stated, f"{library}.{name}: {REASON}")

@@ -85,7 +85,7 @@ class _TrainingNeed:
                 for parameter, part in self._trained(optimizer, group):
                     card = part.device.index
                     is_sharded |= part is not parameter
-                    if self._waits(optimizer):
+                    if self._waits_for_update(optimizer):
                         waiting.add(card)
                     trained.setdefault(card, {})[id(parameter)] = part.nbytes
                     elements.setdefault(card, {})[id(parameter)] = part.numel()
@@ -137,7 +137,7 @@ class _TrainingNeed:
             return lambda parameter: parameter.grad is not None or parameter in optimizer.state
         return lambda parameter: bool(parameter.requires_grad)
 
-    def _waits(self, optimizer: Optimizer) -> bool:
+    def _waits_for_update(self, optimizer: Optimizer) -> bool:
         """True while another optimizer updates, if this one has not and no pass for it has run."""
         return self._session.phase == PHASE_OPTIMIZER and not optimizer.state and not _has_gradients(optimizer)
 

@@ -32,7 +32,7 @@ class UntrainedPasses:
 
     def began(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
         """True if the call of an outermost module is one; states it in the trace, and `ended` must follow."""
-        if module.training is not False or not self._is_for_nobody(module, args, kwargs):
+        if module.training is not False or not self._is_untrained(module, args, kwargs):
             return False
         frame = innermost_users_frame(sys._getframe())
         if frame is None:
@@ -45,7 +45,7 @@ class UntrainedPasses:
         """Notes that the call is over."""
         self._session.core.annotate(PASSES_UNTRAINED, "")
 
-    def _is_for_nobody(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
+    def _is_untrained(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
         """True if the graph only leads to gradients of its parameters, and no optimizer has any of them.
 
         There must be an optimizer of other parameters, which shows what the program trains. Models with hooks do not

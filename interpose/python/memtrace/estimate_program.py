@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
     asked = options.parse(arguments)
     try:
         work = _prepare(asked)
-        _say_what_runs(asked, work)
+        _print_what_runs(asked, work)
         training.run(work, asked.steps)
     except ProblemError as problem:
         print(f"memtrace: {problem}", file=sys.stderr, flush=True)
@@ -104,7 +104,7 @@ def _on_card(value: object) -> object:
     return tuple(_on_card(item) for item in value) if isinstance(value, tuple) else value
 
 
-def _say_what_runs(asked: options.Options, work: training.Training) -> None:
+def _print_what_runs(asked: options.Options, work: training.Training) -> None:
     """Prints it on stdout, and states it in the trace as `estimate.model` and `estimate.inputs`."""
     model = _inner(work.model)
     count = sum(parameter.numel() for parameter in model.parameters())

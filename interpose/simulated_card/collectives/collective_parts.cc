@@ -86,7 +86,7 @@ std::string ReduceBytes(const Parts& parts, ncclDataType_t type, ncclRedOp_t ope
 }
 
 // True if all parts are of one size and have their contents.
-bool AreHeld(const Parts& parts) {
+bool HaveContents(const Parts& parts) {
   return !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
     return part.held && part.bytes.size() == parts.front().bytes.size();
   });
@@ -155,7 +155,7 @@ std::size_t SizeOf(ncclDataType_t type) {
 
 Part Reduce(const Parts& parts, ncclDataType_t type, ncclRedOp_t operation) {
   Part result;
-  if (!AreHeld(parts) || operation >= ncclNumOps) return result;
+  if (!HaveContents(parts) || operation >= ncclNumOps) return result;
   result.bytes = ReduceBytes(parts, type, operation);
   result.held = result.bytes.size() == parts.front().bytes.size();
   if (result.held) result.known = LeastKnown(parts, SizeOf(type));
@@ -164,7 +164,7 @@ Part Reduce(const Parts& parts, ncclDataType_t type, ncclRedOp_t operation) {
 
 Part Join(const Parts& parts) {
   Part result;
-  result.held = AreHeld(parts);
+  result.held = HaveContents(parts);
   for (const Part& part : parts) {
     result.bytes += part.bytes;
     result.known += part.known;

@@ -84,13 +84,13 @@ void WriteToCard(const DeviceRange& taken, const Part& part) {
   }
 }
 
-bool IsCopyAlone(const CollectiveCall& call) {
+bool IsPlainCopyOfOneRank(const CollectiveCall& call) {
   return call.communicator->size == 1 && call.kind == CollectiveCall::kTogether &&
          call.copies_alone;
 }
 
 // A single rank needs no other rank's bytes, so any size can be copied.
-ncclResult_t CopyAlone(const CollectiveCall& call) {
+ncclResult_t CopyForOneRank(const CollectiveCall& call) {
   const auto& [from, bytes] = call.given;
   if (call.taken.bytes == 0 || call.taken.begin == from) return ncclSuccess;
   const OnCard card(call.communicator->device);
@@ -110,7 +110,7 @@ ncclResult_t Begin(Pending* pending) {
     const ncclResult_t launched = Launch(call);
     if (launched != ncclSuccess || pending->is_captured) return launched;
   }
-  if (IsCopyAlone(call)) return CopyAlone(call);
+  if (IsPlainCopyOfOneRank(call)) return CopyForOneRank(call);
   pending->own = ReadFromCard(call);
   RendezvousMember* member = call.communicator->member.get();
   if (member == nullptr) return ncclSuccess;
@@ -149,7 +149,7 @@ ncclResult_t CheckAgreement(const CollectiveCall& call, const Part& own, const P
 ncclResult_t Finish(const Pending& pending) {
   const CollectiveCall& call = pending.call;
   Communicator& communicator = *call.communicator;
-  if (pending.is_captured || call.kind == CollectiveCall::kSend || IsCopyAlone(call))
+  if (pending.is_captured || call.kind == CollectiveCall::kSend || IsPlainCopyOfOneRank(call))
     return ncclSuccess;
   Parts parts = {pending.own};
   if (communicator.member != nullptr) {

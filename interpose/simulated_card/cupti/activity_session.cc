@@ -20,7 +20,7 @@ thread_local Moment entered;
 
 // True for kinds that have records, and for OVERHEAD: nothing is instrumented or compiled on the
 // card, so there is no overhead to record.
-bool IsHad(CUpti_ActivityKind kind) {
+bool IsSupportedKind(CUpti_ActivityKind kind) {
   return SizeOf(kind) > 0 || kind == CUPTI_ACTIVITY_KIND_OVERHEAD;
 }
 
@@ -46,7 +46,7 @@ void ActivitySession::Change() {
 CUptiResult ActivitySession::Enable(CUpti_ActivityKind kind, bool enabled) {
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
     return CUPTI_ERROR_INVALID_KIND;
-  if (enabled && !IsHad(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  if (enabled && !IsSupportedKind(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
   kinds_[static_cast<std::size_t>(kind)] = enabled;
   // kineto enables only the first of each pair and reads both.
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) kinds_[CUPTI_ACTIVITY_KIND_MEMCPY2] = enabled;
@@ -92,7 +92,7 @@ void ActivitySession::Leave(const memtrace_card_call& call) {
 
 // According to cupti_activity.h, such a record precedes that of the call.
 void ActivitySession::AppendExternal(std::uint32_t correlation) {
-  if (!Wants(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) return;
+  if (!IsKindEnabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) return;
   ExternalCorrelation::OfThread().VisitInnermost(
       [&](CUpti_ExternalCorrelationKind kind, std::uint64_t id) {
         CUpti_ActivityExternalCorrelation record = {};
@@ -134,7 +134,7 @@ void ActivitySession::Start(const memtrace_card_event& event) {
   const StreamKey key = {event.device, event.stream};
   End([&](const StreamKey& open) { return open == key; });
   OpenWork work = {WorkRecordOf(event), clock_.Now()};
-  if (!Wants(KindOf(work.record))) return;
+  if (!IsKindEnabled(KindOf(work.record))) return;
   std::vector<OpenWork> ended;
   {
     const MutexLock lock(mutex_);
@@ -150,14 +150,14 @@ void ActivitySession::Waited(const memtrace_card_event& event) {
   End([&](const StreamKey& open) {
     return open.first == event.device && (!one_stream || open.second == event.stream);
   });
-  if (!Wants(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) return;
+  if (!IsKindEnabled(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) return;
   SynchronizationRecord record = SynchronizationRecordOf(event);
   record.end = clock_.Now().timestamp;
   record.start = event.correlation == 0 ? record.end : entered.timestamp;
   Append(record);
 }
 
-void ActivitySession::Happen(const memtrace_card_event& event) {
+void ActivitySession::HandleEvent(const memtrace_card_event& event) {
   if (IsWait(event.kind)) return Waited(event);
   switch (event.kind) {
     case MEMTRACE_CARD_KERNEL:
@@ -165,20 +165,20 @@ void ActivitySession::Happen(const memtrace_card_event& event) {
     case MEMTRACE_CARD_FILL:
       return Start(event);
     case MEMTRACE_CARD_EVENT_RECORDED: {
-      if (!Wants(CUPTI_ACTIVITY_KIND_CUDA_EVENT)) return;
+      if (!IsKindEnabled(CUPTI_ACTIVITY_KIND_CUDA_EVENT)) return;
       EventRecord record = EventRecordOf(event);
       if (event_timestamps_) record.deviceTimestamp = clock_.Now().timestamp;
       return Append(record);
     }
     case MEMTRACE_CARD_ALLOCATED:
     case MEMTRACE_CARD_RELEASED: {
-      if (!Wants(CUPTI_ACTIVITY_KIND_MEMORY2)) return;
+      if (!IsKindEnabled(CUPTI_ACTIVITY_KIND_MEMORY2)) return;
       MemoryRecord record = MemoryRecordOf(event);
       record.timestamp = clock_.Now().timestamp;
       return Append(record);
     }
     case MEMTRACE_CARD_STREAM_MADE:
-      if (Wants(CUPTI_ACTIVITY_KIND_STREAM)) Append(StreamRecordOf(event));
+      if (IsKindEnabled(CUPTI_ACTIVITY_KIND_STREAM)) Append(StreamRecordOf(event));
       return;
     default:
       return;

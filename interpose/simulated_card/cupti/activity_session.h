@@ -47,7 +47,7 @@ class ActivitySession {
   // Called with the card's calls and events (card_listener.h).
   void Enter();
   void Leave(const memtrace_card_call& call);
-  void Happen(const memtrace_card_event& event);
+  void HandleEvent(const memtrace_card_event& event);
 
   // Ends all work that has not ended, and returns all buffers.
   void Flush();
@@ -64,7 +64,9 @@ class ActivitySession {
 
   static constexpr std::size_t kKinds = CUPTI_ACTIVITY_KIND_COUNT;
 
-  bool Wants(CUpti_ActivityKind kind) const { return kinds_[static_cast<std::size_t>(kind)]; }
+  bool IsKindEnabled(CUpti_ActivityKind kind) const {
+    return kinds_[static_cast<std::size_t>(kind)];
+  }
   void Change();
   template <typename Record>
   void Append(const Record& record) {

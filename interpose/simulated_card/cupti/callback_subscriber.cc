@@ -137,7 +137,7 @@ void CallbackSubscriber::CallForWait(CUpti_CallbackId id) {
   Call(CUPTI_CB_DOMAIN_SYNCHRONIZE, id, &data);
 }
 
-void CallbackSubscriber::Happen(const memtrace_card_event& event) {
+void CallbackSubscriber::HandleEvent(const memtrace_card_event& event) {
   switch (event.kind) {
     case MEMTRACE_CARD_CONTEXT_MADE:
       return CallForResource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, event);

@@ -37,7 +37,7 @@ class CallbackSubscriber {
   // Called with the card's calls and events (card_listener.h).
   void Enter(const memtrace_card_call& call);
   void Leave(const memtrace_card_call& call);
-  void Happen(const memtrace_card_event& event);
+  void HandleEvent(const memtrace_card_event& event);
 
  private:
   static bool Exists(CUpti_CallbackDomain domain, CUpti_CallbackId id);

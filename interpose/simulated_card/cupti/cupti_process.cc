@@ -18,7 +18,7 @@ class ClientScope {
   ClientScope& operator=(const ClientScope&) = delete;
 };
 
-void Enters(const memtrace_card_call* call) {
+void OnEnter(const memtrace_card_call* call) {
   if (in_client) return;
   const ClientScope scope;
   CuptiProcess& process = CuptiProcess::OfProcess();
@@ -26,7 +26,7 @@ void Enters(const memtrace_card_call* call) {
   process.activity.Enter();
 }
 
-void Leaves(const memtrace_card_call* call) {
+void OnLeave(const memtrace_card_call* call) {
   if (in_client) return;
   const ClientScope scope;
   CuptiProcess& process = CuptiProcess::OfProcess();
@@ -34,16 +34,16 @@ void Leaves(const memtrace_card_call* call) {
   process.subscriber.Leave(*call);
 }
 
-void Happens(const memtrace_card_event* event) {
+void OnEvent(const memtrace_card_event* event) {
   if (in_client) return;
   const ClientScope scope;
   CuptiProcess& process = CuptiProcess::OfProcess();
-  process.activity.Happen(*event);
-  process.subscriber.Happen(*event);
+  process.activity.HandleEvent(*event);
+  process.subscriber.HandleEvent(*event);
 }
 
 constexpr memtrace_card_listener kListener = {
-    .enters = Enters, .leaves = Leaves, .happens = Happens};
+    .enters = OnEnter, .leaves = OnLeave, .happens = OnEvent};
 
 }  // namespace
 

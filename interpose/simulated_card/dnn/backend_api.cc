@@ -37,7 +37,7 @@ std::int64_t NumberOf(const DnnDescriptor& engine) {
 }
 
 cudnnStatus_t CompleteGraph(DnnDescriptor& graph) {
-  const DnnGraph study = StudyDnnGraph(OperationsOf(graph));
+  const DnnGraph study = AnalyseDnnGraph(OperationsOf(graph));
   if (study.status == CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN) {
     const std::string name = "cuDNN graph of " + OperationNames(OperationsOf(graph));
     memtrace_card_refuse(name.c_str());
@@ -49,7 +49,7 @@ cudnnStatus_t CompleteGraph(DnnDescriptor& graph) {
 }
 
 cudnnStatus_t CompleteEngine(DnnDescriptor& engine) {
-  const DnnGraph study = StudyDnnGraph(OperationsOf(GraphOfEngine(engine)));
+  const DnnGraph study = AnalyseDnnGraph(OperationsOf(GraphOfEngine(engine)));
   const std::int64_t number = NumberOf(engine);
   if (number < 0 || number >= study.EngineCount()) return CUDNN_STATUS_BAD_PARAM_OUT_OF_BOUND;
   std::vector<cudnnBackendNumericalNote_t> notes;
@@ -63,7 +63,7 @@ cudnnStatus_t CompleteEngine(DnnDescriptor& engine) {
 }
 
 std::int64_t WorkspaceOf(const DnnDescriptor& engine) {
-  const DnnGraph study = StudyDnnGraph(OperationsOf(GraphOfEngine(engine)));
+  const DnnGraph study = AnalyseDnnGraph(OperationsOf(GraphOfEngine(engine)));
   return static_cast<std::int64_t>(study.EngineAt(NumberOf(engine)).workspace);
 }
 
@@ -103,7 +103,8 @@ cudnnStatus_t CompleteHeuristic(DnnDescriptor& heuristic) {
   const DnnDescriptorPointer graph =
       heuristic.References(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).front();
   const auto mode = heuristic.ValueOr(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_HEUR_MODE_A);
-  const auto count = static_cast<std::int64_t>(StudyDnnGraph(OperationsOf(*graph)).engines.size());
+  const auto count =
+      static_cast<std::int64_t>(AnalyseDnnGraph(OperationsOf(*graph)).engines.size());
   std::vector<DnnDescriptorPointer> results;
   for (std::int64_t i = mode == CUDNN_HEUR_MODE_FALLBACK ? count - 1 : 0; i < count; ++i) {
     results.push_back(MakeConfiguration(graph, i));
@@ -118,7 +119,7 @@ cudnnStatus_t CompletePlan(DnnDescriptor& plan) {
   const auto& operations = OperationsOf(GraphOfEngine(engine));
   plan.SetComputed<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
                                  {WorkspaceOf(engine)});
-  plan.SetComputed<const char*>(kPlanCall, CUDNN_TYPE_VOID_PTR, {StudyDnnGraph(operations).call});
+  plan.SetComputed<const char*>(kPlanCall, CUDNN_TYPE_VOID_PTR, {AnalyseDnnGraph(operations).call});
   plan.SetComputed(kPlanTensors, CUDNN_TYPE_INT64, PassedTensors(operations));
   return CUDNN_STATUS_SUCCESS;
 }

@@ -104,7 +104,7 @@ cudnnStatus_t DnnConvolution::CheckShapes() const {
 
 bool DnnConvolution::may_run_on_tensor_cores() const {
   const Sizes x = SizesOf(x_);
-  return x.size() > 1 && TensorCoresTake(type(), x[1]);
+  return x.size() > 1 && TensorCoresSupport(type(), x[1]);
 }
 
 // A result that only the next operation reads has no type of its own in memory.
@@ -140,8 +140,8 @@ bool DnnConvolution::is_pointwise() const {
 // Returns the bytes of a tensor in the layout that tensor cores read: channels innermost and padded
 // to multiples of 16 bytes. 0 if it is already laid out so. `channels`: the dimensions that count
 // them.
-std::uint64_t DnnConvolution::CopiedAndFilledUp(const DnnDescriptor& tensor,
-                                                std::initializer_list<std::size_t> channels) const {
+std::uint64_t DnnConvolution::PaddedCopyBytes(const DnnDescriptor& tensor,
+                                              std::initializer_list<std::size_t> channels) const {
   constexpr std::uint64_t kUnit = 16;
   const cudnnDataType_t type = TypeOf(tensor);
   const auto unit = static_cast<std::int64_t>(kUnit / PackedBytes(type, 1));
@@ -189,10 +189,10 @@ std::uint64_t DnnConvolution::WorkspaceOnHopper() const {
   if (is_pointwise()) return 0;
   if (is_forward() && channels == kChannelsReadDirectly) return 0;
   const bool is_grouped = SizesOf(w_)[1] != channels;
-  const std::uint64_t x = CopiedAndFilledUp(x_, {1});
-  const std::uint64_t w = is_grouped ? CopiedBytes(w_, TypeOf(w_)) : CopiedAndFilledUp(w_, {0, 1});
+  const std::uint64_t x = PaddedCopyBytes(x_, {1});
+  const std::uint64_t w = is_grouped ? CopiedBytes(w_, TypeOf(w_)) : PaddedCopyBytes(w_, {0, 1});
   const bool writes_in_place = is_forward_in_tf32() && channels < kNarrow && SizesOf(x_).size() < 5;
-  const std::uint64_t y = writes_in_place ? 0 : CopiedAndFilledUp(y_, {1});
+  const std::uint64_t y = writes_in_place ? 0 : PaddedCopyBytes(y_, {1});
   const std::uint64_t copies = x + w + y + (is_grouped ? 0 : PartialFilters());
   return copies == 0 ? 0 : copies + kBeside;
 }

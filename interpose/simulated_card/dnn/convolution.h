@@ -38,8 +38,8 @@ class DnnConvolution {
   bool is_pointwise() const;
   std::uint64_t WorkspaceOnHopper() const;
   std::uint64_t PartialFilters() const;
-  std::uint64_t CopiedAndFilledUp(const DnnDescriptor& tensor,
-                                  std::initializer_list<std::size_t> channels) const;
+  std::uint64_t PaddedCopyBytes(const DnnDescriptor& tensor,
+                                std::initializer_list<std::size_t> channels) const;
   cudnnDataType_t TypeOf(const DnnDescriptor& tensor) const;
 
   const DnnDescriptor& Reference(const DnnDescriptor& operation, int name) const {

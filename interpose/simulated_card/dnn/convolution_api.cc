@@ -42,7 +42,7 @@ struct Convolution {
 
   bool is_whole() const { return x != nullptr && w != nullptr && y != nullptr && how != nullptr; }
   bool on_tensor_cores() const {
-    return how->math != CUDNN_FMA_MATH && TensorCoresTake(x->type, x->sizes[1]);
+    return how->math != CUDNN_FMA_MATH && TensorCoresSupport(x->type, x->sizes[1]);
   }
   std::size_t Workspace() const {
     return ConvolutionWorkspace({CopiedBytes(*x), CopiedBytes(*w), CopiedBytes(*y)});

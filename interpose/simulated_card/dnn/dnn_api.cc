@@ -79,7 +79,7 @@ int CurrentCardAttribute(CUdevice_attribute attribute) {
 
 // cuDNN pads channels of 16 bits. It is assumed to leave those of 32 bits unchanged, so that a
 // first layer of RGB runs on the plain engine.
-bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels) {
+bool TensorCoresSupport(cudnnDataType_t type, std::int64_t channels) {
   constexpr std::int64_t kOfTf32 = 4;
   const int major = CurrentCardAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   if (type == CUDNN_DATA_DOUBLE) return false;

@@ -35,7 +35,7 @@ DnnGraph Known(const char* call) {
   return {.status = CUDNN_STATUS_SUCCESS, .call = call, .engines = {{}}};
 }
 
-DnnGraph StudyAttention(const Operations& operations, bool is_backward) {
+DnnGraph AnalyseAttention(const Operations& operations, bool is_backward) {
   DnnGraph graph = Known(is_backward ? "cuDNN attention backward" : "cuDNN attention forward");
   const std::optional<AttentionShape> shape = FindAttentionShape(operations);
   if (!shape.has_value()) return graph;
@@ -48,7 +48,7 @@ DnnGraph StudyAttention(const Operations& operations, bool is_backward) {
 
 // Attention built from products: the forward pass multiplies queries with keys and weights with
 // values; the backward pass repeats the first product and computes one for each of four gradients.
-DnnGraph StudyProducts(const Operations& operations) {
+DnnGraph AnalyseProducts(const Operations& operations) {
   if (!ConsistsOf(
           operations,
           {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
@@ -58,14 +58,14 @@ DnnGraph StudyProducts(const Operations& operations) {
   }
   const std::ptrdiff_t products = CountOf(operations, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
   const bool reduces = CountOf(operations, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR) > 0;
-  if (products == 2 && reduces) return StudyAttention(operations, false);
-  if (products == 5 && reduces) return StudyAttention(operations, true);
+  if (products == 2 && reduces) return AnalyseAttention(operations, false);
+  if (products == 5 && reduces) return AnalyseAttention(operations, true);
   if (reduces) return {};
   if (products == 1) return Known("cuDNN matrix product");
   return products == 0 ? Known("cuDNN pointwise") : DnnGraph{};
 }
 
-DnnGraph StudyConvolution(const Operations& operations) {
+DnnGraph AnalyseConvolution(const Operations& operations) {
   const auto found = std::find_if(operations.begin(), operations.end(),
                                   [](const auto& one) { return IsConvolution(*one); });
   const auto others = std::count_if(operations.begin(), operations.end(),
@@ -91,16 +91,16 @@ const DnnEngine& DnnGraph::EngineAt(std::int64_t index) const {
   return engines[static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, last))];
 }
 
-DnnGraph StudyDnnGraph(const std::vector<DnnDescriptorPointer>& operations) {
+DnnGraph AnalyseDnnGraph(const std::vector<DnnDescriptorPointer>& operations) {
   if (operations.size() == 1) {
     if (operations[0]->is(CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR))
-      return StudyAttention(operations, false);
+      return AnalyseAttention(operations, false);
     if (operations[0]->is(CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR))
-      return StudyAttention(operations, true);
+      return AnalyseAttention(operations, true);
   }
   const bool convolves = std::any_of(operations.begin(), operations.end(),
                                      [](const auto& one) { return IsConvolution(*one); });
-  return convolves ? StudyConvolution(operations) : StudyProducts(operations);
+  return convolves ? AnalyseConvolution(operations) : AnalyseProducts(operations);
 }
 
 std::string OperationNames(const std::vector<DnnDescriptorPointer>& operations) {

@@ -32,7 +32,7 @@ struct DnnGraph {
   const DnnEngine& EngineAt(std::int64_t index) const;
 };
 
-DnnGraph StudyDnnGraph(const std::vector<DnnDescriptorPointer>& operations);
+DnnGraph AnalyseDnnGraph(const std::vector<DnnDescriptorPointer>& operations);
 
 // Returns "convolution forward + pointwise", for the text of a refusal.
 std::string OperationNames(const std::vector<DnnDescriptorPointer>& operations);

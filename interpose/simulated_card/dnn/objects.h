@@ -76,7 +76,7 @@ int CurrentCardAttribute(CUdevice_attribute attribute);
 // True if its tensor cores multiply such numbers: halves from 7.0 on, the others from 8.0, never
 // doubles in a convolution. 32-bit floats are rounded for it (TF32), which the caller may forbid. A
 // product reads four 32-bit floats side by side, so input channels must be a multiple of four.
-bool TensorCoresTake(cudnnDataType_t type, std::int64_t channels);
+bool TensorCoresSupport(cudnnDataType_t type, std::int64_t channels);
 
 // Stores a sentence for cudnnGetLastErrorString, and returns the status.
 cudnnStatus_t Refuse(cudnnStatus_t status, const char* format, ...)

@@ -81,7 +81,7 @@ struct memtrace_card_live LiveOf(Machine& machine) {
 }
 
 // Runs as late as a library can: after the program's own exit handlers and most destructors.
-__attribute__((destructor)) void SayLeaks() {
+__attribute__((destructor)) void PrintLeaks() {
   if (!env::Is(env::kCardLeaks, "1") || !DriverIsInitialized()) return;
   const struct memtrace_card_live live = LiveOf(*Machine::OfProcess());
   std::fprintf(

@@ -35,7 +35,8 @@ CUresult Create(CUcontext* context, unsigned flags, CUdevice device,
 
 // Reads a value of `context`, or of the current one if that is null.
 template <typename Value, typename Read>
-CUresult Tell(CUcontext context, Value* value, Read read, const char* call = __builtin_FUNCTION()) {
+CUresult ReadFromContext(CUcontext context, Value* value, Read read,
+                         const char* call = __builtin_FUNCTION()) {
   return WithContext(
       [&](Machine& machine, int) {
         if (value == nullptr) return Result::kInvalidValue;
@@ -139,13 +140,13 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 }
 
 CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
-  return Tell(context, id, [](const Context& of) { return of.id; });
+  return ReadFromContext(context, id, [](const Context& of) { return of.id; });
 }
 
 CUresult cuCtxGetFlags(unsigned int* flags) {
-  return Tell(nullptr, flags, [](const Context& of) { return of.flags; });
+  return ReadFromContext(nullptr, flags, [](const Context& of) { return of.flags; });
 }
 
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned int* version) {
-  return Tell(context, version, [](const Context&) { return kApiVersion; });
+  return ReadFromContext(context, version, [](const Context&) { return kApiVersion; });
 }

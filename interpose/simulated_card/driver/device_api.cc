@@ -41,7 +41,7 @@ std::array<std::atomic<std::size_t>, CU_LIMIT_MAX> limits = {1024, 1u << 20, 8u 
 
 // True if the process also has another driver: two kinds of card must not mix. Reported once, at
 // the first cuInit.
-bool IsMixed() {
+bool HasMixedDrivers() {
   static const std::string kOther = OtherDriverInProcess();
   static const bool kSaid =
       !kOther.empty() &&
@@ -62,7 +62,7 @@ bool DriverIsInitialized() { return initialized; }
 CUresult cuInit(unsigned int flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (forked_after_initialization) return CUDA_ERROR_NOT_INITIALIZED;
-  if (Machine::OfProcess() == nullptr || IsMixed()) return CUDA_ERROR_NO_DEVICE;
+  if (Machine::OfProcess() == nullptr || HasMixedDrivers()) return CUDA_ERROR_NO_DEVICE;
   static int registered = pthread_atfork(nullptr, nullptr, ForgetInChild);
   initialized = registered == 0;
   return CUDA_SUCCESS;

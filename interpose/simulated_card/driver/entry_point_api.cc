@@ -31,7 +31,7 @@ void* Lookup(const std::string& name, int version) {
 // A request for cuMemAlloc means cuMemAlloc_v2. Callers name the version of CUDA they were built
 // for and mean the newest function of that version. Additions of versions before 12.0 are not
 // distinguished: torch requests 12.0 and newer.
-void* LookupNewest(const std::string& name, int version) {
+void* FindNewestVersion(const std::string& name, int version) {
   for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
     if (void* address = Lookup(name + suffix, version)) return address;
   }
@@ -52,7 +52,7 @@ std::string FileOf(const void* code) {
 }
 
 // Reports each file once, on stderr and among the unsupported calls.
-void NameOwnRuntime(const void* caller) {
+void ReportOwnRuntime(const void* caller) {
   static Mutex mutex;
   static auto* named = new std::set<std::string>;  // never destroyed: called until the end
   const std::string file = FileOf(caller);
@@ -71,7 +71,7 @@ void NameOwnRuntime(const void* caller) {
 CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuint64_t,
                           CUdriverProcAddressQueryResult* status) {
   if (symbol == nullptr || address == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *address = LookupNewest(symbol, version);
+  *address = FindNewestVersion(symbol, version);
   const bool found = *address != nullptr;
   if (status != nullptr) {
     *status = found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -84,7 +84,7 @@ CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuin
 // CUDA runtime that is linked into its user asks for them, so the caller's name shows which program
 // it is.
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
-  NameOwnRuntime(__builtin_return_address(0));
+  ReportOwnRuntime(__builtin_return_address(0));
   if (table != nullptr) *table = nullptr;
   return id == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_FOUND;
 }

@@ -58,7 +58,7 @@ Result Launch(Machine& machine, int device, CUgraphExec exec, CUstream stream) {
   if (result != Result::kSuccess) return result;
   machine.kernels.CountCall("(graph replay)");
   return machine.streams.Perform(stream, device, NodeType::kGraph,
-                                 [work = all.work](const Work& at) { return Do(work, at); });
+                                 [work = all.work](const Work& at) { return DoWork(work, at); });
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
   execs.Destroy(exec);
   if (!all.memory->empty()) return CUDA_ERROR_NOT_SUPPORTED;
   return Add(node, graph, dependencies, count, NodeType::kGraph,
-             [work = all.work](const Work& launch) { return Do(work, launch); });
+             [work = all.work](const Work& launch) { return DoWork(work, launch); });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,

@@ -34,7 +34,7 @@ void TellMemory(Machine& machine, memtrace_card_event_kind kind, const ToldMemor
   event.to = memory.kind;
   event.is_async = memory.is_async;
   event.object = memory.pool;
-  machine.listening.Tell(event);
+  machine.listening.Notify(event);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void TellCopy(Machine& machine, const Work& at, Address to, Address from, std::u
   event.from_device = DeviceOf(machine, from, event.device);
   event.to_device = DeviceOf(machine, to, event.device);
   event.is_async = is_async;
-  machine.listening.Tell(event);
+  machine.listening.Notify(event);
 }
 
 void TellFill(Machine& machine, const Work& at, Address to, std::uint64_t bytes,
@@ -62,7 +62,7 @@ void TellFill(Machine& machine, const Work& at, Address to, std::uint64_t bytes,
   event.value = value;
   event.to = KindOf(machine, to);
   event.is_async = is_async;
-  machine.listening.Tell(event);
+  machine.listening.Notify(event);
 }
 
 void TellWait(Machine& machine, memtrace_card_event_kind kind, int device, const Waited& waited) {
@@ -72,7 +72,7 @@ void TellWait(Machine& machine, memtrace_card_event_kind kind, int device, const
   const int of_stream = waited.stream == nullptr ? device : described.device;
   memtrace_card_event event = EventOf(kind, of_stream, described.id);
   event.object = waited.event;
-  machine.listening.Tell(event);
+  machine.listening.Notify(event);
 }
 
 void TellAllocated(Machine& machine, const ToldMemory& memory) {
@@ -87,7 +87,7 @@ void TellContext(Machine& machine, memtrace_card_event_kind kind, const Context&
   if (!machine.listening.IsOn()) return;
   memtrace_card_event event = EventOf(kind, context.device);
   event.object = &context;
-  machine.listening.Tell(event);
+  machine.listening.Notify(event);
 }
 
 void TellStream(Machine& machine, memtrace_card_event_kind kind, int device, const void* stream) {
@@ -99,7 +99,7 @@ void TellStream(Machine& machine, memtrace_card_event_kind kind, int device, con
   event.flags = described.flags;
   event.priority = described.priority;
   event.object = stream;
-  machine.listening.Tell(event);
+  machine.listening.Notify(event);
 }
 
 }  // namespace memtrace::card

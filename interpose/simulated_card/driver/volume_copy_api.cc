@@ -88,7 +88,7 @@ VolumeCopy VolumeOf(const Copy& copy) {
 }
 
 template <typename Copy>
-bool NamesArray(const Copy& copy) {
+bool UsesArray(const Copy& copy) {
   return copy.srcMemoryType == CU_MEMORYTYPE_ARRAY || copy.dstMemoryType == CU_MEMORYTYPE_ARRAY;
 }
 
@@ -97,7 +97,7 @@ CUresult CopyPlane(const CUDA_MEMCPY2D* copy, CUstream stream, Blocking blocking
   return WithContext(
       [&](Machine& machine, int device) {
         if (copy == nullptr) return Result::kInvalidValue;
-        if (NamesArray(*copy)) return Result::kNotSupported;
+        if (UsesArray(*copy)) return Result::kNotSupported;
         return Perform(machine, device, stream, PlaneOf(*copy), blocking, call);
       },
       call);
@@ -109,7 +109,7 @@ CUresult CopyVolume(const Copy* copy, CUstream stream, Blocking blocking,
   return WithContext(
       [&](Machine& machine, int device) {
         if (copy == nullptr || copy->srcLOD != 0 || copy->dstLOD != 0) return Result::kInvalidValue;
-        if (NamesArray(*copy)) return Result::kNotSupported;
+        if (UsesArray(*copy)) return Result::kNotSupported;
         return Perform(machine, device, stream, VolumeOf(*copy), blocking, call);
       },
       call);

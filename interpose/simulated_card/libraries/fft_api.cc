@@ -57,7 +57,7 @@ class Plans {
 
   // Takes the library's own memory on the current card, once. Returns false if there is no room for
   // it.
-  bool TakeOwnMemory() {
+  bool AllocateLibraryMemory() {
     CUdevice card = 0;
     if (cuCtxGetDevice(&card) != CUDA_SUCCESS) return true;
     const MutexLock lock(mutex_);
@@ -171,7 +171,7 @@ cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long* lengths, 
   const std::span<const long long> all(lengths, static_cast<std::size_t>(rank));
   if (std::any_of(all.begin(), all.end(), [](long long length) { return length < 1; }))
     return CUFFT_INVALID_SIZE;
-  if (!AllPlans().TakeOwnMemory()) return CUFFT_ALLOC_FAILED;
+  if (!AllPlans().AllocateLibraryMemory()) return CUFFT_ALLOC_FAILED;
   return AllPlans().With(plan, [&](Plan& found) {
     found.work_bytes = WorkBytes({all, input, output, batch});
     *work_bytes = found.work_bytes;

@@ -47,7 +47,7 @@ bool IsZero(std::span<const std::byte> block) {
 }
 
 bool Refused(std::uint64_t bytes, int error) {
-  SayHostRefused(HostNeed::kContents, bytes, error);
+  WarnHostRefused(HostNeed::kContents, bytes, error);
   return false;
 }
 

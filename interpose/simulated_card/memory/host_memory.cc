@@ -16,7 +16,7 @@ Result HostMemory::Allocate(std::size_t bytes, int device, void** begin, std::ui
   void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
-    SayHostRefused(HostNeed::kPinnedMemory, bytes, errno);
+    WarnHostRefused(HostNeed::kPinnedMemory, bytes, errno);
     return Result::kOutOfMemory;
   }
   *begin = mapped;

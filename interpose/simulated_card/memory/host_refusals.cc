@@ -12,13 +12,13 @@
 namespace memtrace::card {
 namespace {
 
-const char* WhatFollows(HostNeed need) {
+const char* Consequence(HostNeed need) {
   return need == HostNeed::kContents
              ? "what is copied there is dropped, while sizes and addresses stay exact"
              : "the call fails as out of memory, and it is not the card that has none";
 }
 
-const char* WhatToDo(HostNeed need, int error) {
+const char* Advice(HostNeed need, int error) {
   if (error == EFBIG) return "raise the limit on file size (ulimit -f unlimited)";
   if (error == EMFILE || error == ENFILE) return "raise the limit on open files (ulimit -n)";
   if (need == HostNeed::kContents)
@@ -33,11 +33,11 @@ std::string HostRefusal(HostNeed need, std::uint64_t bytes, int error) {
   const std::string what =
       need == HostNeed::kContents ? "contents of the simulated card" : "pinned or managed memory";
   return "the host refuses " + std::to_string(bytes) + " bytes for " + what + " (" +
-         std::generic_category().message(error) + "): " + WhatFollows(need) + "; " +
-         WhatToDo(need, error);
+         std::generic_category().message(error) + "): " + Consequence(need) + "; " +
+         Advice(need, error);
 }
 
-void SayHostRefused(HostNeed need, std::uint64_t bytes, int error) {
+void WarnHostRefused(HostNeed need, std::uint64_t bytes, int error) {
   static std::array<std::atomic<bool>, 2> said = {};
   if (said[static_cast<std::size_t>(need)].exchange(true)) return;
   std::fprintf(stderr, "memtrace: %s\n", HostRefusal(need, bytes, error).c_str());

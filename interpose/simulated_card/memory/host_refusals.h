@@ -19,7 +19,7 @@ std::string HostRefusal(HostNeed need, std::uint64_t bytes, int error);
 
 // Prints it on stderr, the first time for each need: the program sees "out of memory" or nothing at
 // all, although the card is not what ran out. Safe from any thread.
-void SayHostRefused(HostNeed need, std::uint64_t bytes, int error);
+void WarnHostRefused(HostNeed need, std::uint64_t bytes, int error);
 
 }  // namespace memtrace::card
 

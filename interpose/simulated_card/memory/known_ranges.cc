@@ -90,7 +90,7 @@ void KnownRanges::Copy(std::span<const Extent> to, std::span<const Extent> from)
 }
 
 // Splits the range that contains `at` there.
-void KnownRanges::Cut(std::uint64_t at) {
+void KnownRanges::SplitAt(std::uint64_t at) {
   const auto after = ranges_.upper_bound(at);
   if (after == ranges_.begin()) return;
   const auto range = std::prev(after);
@@ -101,8 +101,8 @@ void KnownRanges::Cut(std::uint64_t at) {
 
 void KnownRanges::SetLocked(std::uint64_t begin, std::uint64_t end, Known known) {
   if (begin >= end) return;
-  Cut(begin);
-  Cut(end);
+  SplitAt(begin);
+  SplitAt(end);
   auto next = ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
   if (known == Known::kUnknown) return;
   // Equal neighbours are merged, or a tensor written row by row would stay in rows.

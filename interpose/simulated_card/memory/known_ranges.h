@@ -66,7 +66,7 @@ class KnownRanges {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CopyLocked(std::uint64_t to, std::uint64_t from, std::uint64_t bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Cut(std::uint64_t at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SplitAt(std::uint64_t at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
   Ranges ranges_ ABSL_GUARDED_BY(mutex_);

@@ -36,7 +36,7 @@ void Listening::Leave(int result) {
   current_call.correlation = 0;
 }
 
-void Listening::Tell(memtrace_card_event event) const {
+void Listening::Notify(memtrace_card_event event) const {
   const memtrace_card_listener* listener = listener_;
   if (listener == nullptr) return;
   event.correlation = current_call.correlation;

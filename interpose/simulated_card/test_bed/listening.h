@@ -38,7 +38,7 @@ class Listening {
 
   // Adds the current call and context to the event, and tells it. REQUIRES: the caller holds no
   // lock.
-  void Tell(memtrace_card_event event) const;
+  void Notify(memtrace_card_event event) const;
 
  private:
   std::atomic<const memtrace_card_listener*> listener_ = nullptr;

@@ -41,7 +41,7 @@ Result Captures::RefuseImplicitDependency(const Stream& stream) {
   return refused ? Result::kCaptureImplicit : Result::kSuccess;
 }
 
-Result Captures::RefuseQuestion(const Event& event) const {
+Result Captures::RefuseQueryInCapture(const Event& event) const {
   const std::shared_ptr<Capture> capture = Of(event);
   if (capture == nullptr) return Result::kSuccess;
   capture->invalidated = true;

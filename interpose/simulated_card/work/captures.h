@@ -66,7 +66,7 @@ class Captures {
   // that node of the graph instead of a dependency.
   Result Wait(Stream* stream, const Event& event, HostWork external);
   // Refuses to tell the progress of an event in a current capture, and invalidates the capture.
-  Result RefuseQuestion(const Event& event) const;
+  Result RefuseQueryInCapture(const Event& event) const;
   // The default stream waits for all blocking streams of its device, but it cannot wait for a
   // capturing one.
   Result RefuseImplicitDependency(const Stream& stream);

@@ -17,7 +17,7 @@ void Completion::AddCall(const Stream& stream, std::function<void()> call) {
   milestones_[&stream].push_back({.number = stream.submitted, .call = std::move(call)});
 }
 
-std::size_t Completion::MilestonesOf(const Stream& stream) const {
+std::size_t Completion::CountOutstanding(const Stream& stream) const {
   const auto found = milestones_.find(&stream);
   return found == milestones_.end() ? 0 : found->second.size();
 }

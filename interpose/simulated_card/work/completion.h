@@ -36,7 +36,7 @@ class Completion {
   void AddCall(const Stream& stream, std::function<void()> call);
 
   // Returns the number of outstanding waits and calls of a stream.
-  std::size_t MilestonesOf(const Stream& stream) const;
+  std::size_t CountOutstanding(const Stream& stream) const;
 
   // Does all work up to that one and everything it waits for. Calls are made in order, by this
   // thread and without the lock; a call that another thread is making is waited for. kNotPermitted

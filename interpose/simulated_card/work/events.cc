@@ -105,7 +105,7 @@ Result Events::Query(const void* handle) {
   Progress::Lock lock(progress_.mutex());
   Event* event = Find(handle);
   if (event == nullptr) return Result::kInvalidHandle;
-  const Result allowed = captures_.RefuseQuestion(*event);
+  const Result allowed = captures_.RefuseQueryInCapture(*event);
   if (allowed != Result::kSuccess) return allowed;
   // Copied, because a call of the host on the way may record the event again or destroy it.
   const Work work = event->work;
@@ -116,7 +116,7 @@ Result Events::Synchronize(const void* handle) {
   Progress::Lock lock(progress_.mutex());
   const Event* event = Find(handle);
   if (event == nullptr) return Result::kInvalidHandle;
-  const Result allowed = captures_.RefuseQuestion(*event);
+  const Result allowed = captures_.RefuseQueryInCapture(*event);
   if (allowed != Result::kSuccess) return allowed;
   progress_.AdvanceHostTo(event->nanoseconds);
   const Work work = event->work;

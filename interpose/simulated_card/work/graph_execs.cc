@@ -33,7 +33,7 @@ Result Make(Graph& graph, GraphExec* exec) {
 
 }  // namespace
 
-Result Do(const GraphWork& work, const Work& launch) {
+Result DoWork(const GraphWork& work, const Work& launch) {
   for (const HostWork& one : *work) {
     if (const Result done = one(launch); done != Result::kSuccess) return done;
   }

@@ -19,7 +19,7 @@ namespace memtrace::card {
 // The work of several nodes, in an order that respects their dependencies.
 using GraphWork = std::shared_ptr<const std::vector<HostWork>>;
 // Does the work in order, until one fails.
-Result Do(const GraphWork& work, const Work& launch);
+Result DoWork(const GraphWork& work, const Work& launch);
 
 // The work of a launch of an executable graph: that of its nodes, each after those that it depends
 // on. Its memory steps are known in advance.

@@ -15,7 +15,7 @@ void Kernels::Register(const void* host_function, const char* name) {
   registrations_.push_back({host_function, name});
 }
 
-void Kernels::ForgetWhatItMayWrite(const std::vector<Address>* given) {
+void Kernels::ForgetPossibleWrites(const std::vector<Address>* given) {
   if (writes_ == nullptr || ReadingThread().operators > 0) return;
   if (given != nullptr) {
     writes_->MayWriteThrough(*given);
@@ -26,7 +26,7 @@ void Kernels::ForgetWhatItMayWrite(const std::vector<Address>* given) {
 
 const char* Kernels::CountLaunch(const void* host_function, const std::vector<Address>* given) {
   ++launches_;
-  ForgetWhatItMayWrite(given);
+  ForgetPossibleWrites(given);
   const MutexLock lock(mutex_);
   const auto known = counts_of_functions_.find(host_function);
   if (known != counts_of_functions_.end()) {
@@ -47,7 +47,7 @@ const char* Kernels::CountLaunch(const void* host_function, const std::vector<Ad
 
 const char* Kernels::CountCall(const char* name) {
   ++launches_;
-  ForgetWhatItMayWrite(nullptr);
+  ForgetPossibleWrites(nullptr);
   const MutexLock lock(mutex_);
   auto& count = *counts_.try_emplace(name, 0).first;
   ++count.second;

@@ -54,7 +54,7 @@ class Kernels {
     const char* name;
   };
 
-  void ForgetWhatItMayWrite(const std::vector<Address>* given);
+  void ForgetPossibleWrites(const std::vector<Address>* given);
 
   KernelWrites* const writes_;  // may be null
   mutable Mutex mutex_;

@@ -78,7 +78,7 @@ void MemoryUses::Unmapped(const std::vector<MappedRange>& mappings, const char* 
       CheckLaunches(mapping, call);
     }
     accessible_since_.erase(mapping.begin);
-    Bury(mapping.begin, mapping.bytes, call);
+    RecordFreedRange(mapping.begin, mapping.bytes, call);
   }
 }
 
@@ -125,10 +125,10 @@ void MemoryUses::CheckLeftOver(HandleId handle, const char* call, const std::str
 
 void MemoryUses::Freed(Address begin, std::uint64_t bytes, const char* call) {
   const MutexLock lock(mutex_);
-  Bury(begin, bytes, call);
+  RecordFreedRange(begin, bytes, call);
 }
 
-void MemoryUses::Bury(Address begin, std::uint64_t bytes, const char* call) {
+void MemoryUses::RecordFreedRange(Address begin, std::uint64_t bytes, const char* call) {
   graves_.push_back({begin, begin + bytes, call});
   if (graves_.size() > kMostGraves) graves_.pop_front();
 }

@@ -67,7 +67,7 @@ class MemoryUses {
   void CheckNamed(const MappedRange& mapping, const char* call);
   void CheckLaunches(const MappedRange& mapping, const char* call);
   void CheckLeftOver(HandleId handle, const char* call, const std::string& what);
-  void Bury(Address begin, std::uint64_t bytes, const char* call);
+  void RecordFreedRange(Address begin, std::uint64_t bytes, const char* call);
   void ForgetFinished();
 
   const Progress& progress_;

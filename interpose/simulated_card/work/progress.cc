@@ -57,7 +57,7 @@ void Progress::Await(Stream* stream, const Work& work, Lock& lock) {
   if (work.stream.get() == stream || IsDone(work)) return;
   ++stream->submitted;
   completion_.AddWait(*stream, work);
-  if (completion_.MilestonesOf(*stream) < kMostMilestones) return;
+  if (completion_.CountOutstanding(*stream) < kMostMilestones) return;
   // Because a card's queue is also finite, the host waits for room.
   ++waits_.early;
   WaitFor(LastOf(stream), lock);

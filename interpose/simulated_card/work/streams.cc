@@ -49,13 +49,13 @@ Result Streams::Submit(const void* handle, int device, Work* named) {
   return Enter(table_.Find(handle, device), named, lock);
 }
 
-void Streams::Tell(const Stream& stream, const LaunchedKernel& kernel) const {
+void Streams::Notify(const Stream& stream, const LaunchedKernel& kernel) const {
   if (listening_ == nullptr || !listening_->IsOn()) return;
   memtrace_card_event event = EventOf(MEMTRACE_CARD_KERNEL, stream.device, stream.id);
   event.name = kernel.name;
   event.launch = kernel.shape;
   event.is_async = true;
-  listening_->Tell(event);
+  listening_->Notify(event);
 }
 
 Result Streams::Launch(const void* handle, int device, const LaunchedKernel& kernel) {
@@ -65,7 +65,7 @@ Result Streams::Launch(const void* handle, int device, const LaunchedKernel& ker
     Stream* stream = table_.Find(handle, device);
     if (stream != nullptr && stream->capture != nullptr) {
       return captures_.AddNode(stream, NodeType::kKernel, [this, kernel](const Work& launch) {
-        Tell(*launch.stream, kernel);
+        Notify(*launch.stream, kernel);
         return Result::kSuccess;
       });
     }
@@ -73,7 +73,7 @@ Result Streams::Launch(const void* handle, int device, const LaunchedKernel& ker
     if (result != Result::kSuccess) return result;
     if (listening_ != nullptr && listening_->IsOn()) entered = stream->shared_from_this();
   }
-  if (entered != nullptr) Tell(*entered, kernel);
+  if (entered != nullptr) Notify(*entered, kernel);
   return Result::kSuccess;
 }
 
@@ -115,7 +115,8 @@ Result Streams::SubmitCallAt(const Work& launch, std::function<void()> call) {
   return Result::kSuccess;
 }
 
-Result Streams::FindToAsk(const void* handle, int device, Progress::Lock& lock, Stream** stream) {
+Result Streams::FindForQuery(const void* handle, int device, Progress::Lock& lock,
+                             Stream** stream) {
   *stream = table_.Find(handle, device);
   if (*stream == nullptr) return Result::kInvalidHandle;
   const Result allowed = RefuseWhileCapturing(*stream);
@@ -126,7 +127,7 @@ Result Streams::FindToAsk(const void* handle, int device, Progress::Lock& lock, 
 Result Streams::Query(const void* handle, int device) {
   Progress::Lock lock(progress_.mutex());
   Stream* stream = nullptr;
-  const Result found = FindToAsk(handle, device, lock, &stream);
+  const Result found = FindForQuery(handle, device, lock, &stream);
   if (found != Result::kSuccess) return found;
   return progress_.Answer(LastOf(stream), &stream->questions, lock);
 }
@@ -134,7 +135,7 @@ Result Streams::Query(const void* handle, int device) {
 Result Streams::Synchronize(const void* handle, int device) {
   Progress::Lock lock(progress_.mutex());
   Stream* stream = nullptr;
-  const Result found = FindToAsk(handle, device, lock, &stream);
+  const Result found = FindForQuery(handle, device, lock, &stream);
   if (found != Result::kSuccess) return found;
   progress_.AdvanceHostTo(stream->nanoseconds);
   return progress_.WaitFor(LastOf(stream), lock);

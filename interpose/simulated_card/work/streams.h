@@ -61,9 +61,9 @@ class Streams {
 
  private:
   // Finds and joins the stream whose progress is asked for; refuses while it captures.
-  Result FindToAsk(const void* handle, int device, Progress::Lock& lock, Stream** stream);
+  Result FindForQuery(const void* handle, int device, Progress::Lock& lock, Stream** stream);
   Result Enter(Stream* stream, Work* named, Progress::Lock& lock);
-  void Tell(const Stream& stream, const LaunchedKernel& kernel) const;
+  void Notify(const Stream& stream, const LaunchedKernel& kernel) const;
 
   Progress& progress_;
   StreamTable& table_;

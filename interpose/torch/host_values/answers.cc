@@ -69,7 +69,7 @@ void Answers::NoteReads(const OperatorFacts& facts, const OperatorCall& call,
                         const ReadWatch& watch, torch::jit::Stack& stack) {
   const std::optional<Known> seen = watch.Seen();
   if (!seen) return;
-  watch.Say();
+  watch.MarkAccounted();
   if (facts.reads_one_value && call.known() == Known::kUnknown) {
     GiveNumber(facts, call.first_input(), stack);
   } else if (*seen == Known::kKnown) {

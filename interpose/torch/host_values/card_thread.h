@@ -38,19 +38,19 @@ class OperatorScope {
 class ReadWatch {
  public:
   explicit ReadWatch(const memtrace_card_thread_state& thread)
-      : thread_(thread), before_(Unsaid()) {}
+      : thread_(thread), before_(UnaccountedCopies()) {}
 
   // Returns how well the copied bytes were known, the weakest of several copies; nothing if there
   // was no copy.
   std::optional<Known> Seen() const;
 
   // Marks all of them as accounted for.
-  void Say() const;
+  void MarkAccounted() const;
 
  private:
   using Counts = std::array<uint64_t, 3>;
 
-  Counts Unsaid() const;
+  Counts UnaccountedCopies() const;
 
   const memtrace_card_thread_state& thread_;
   Counts before_;

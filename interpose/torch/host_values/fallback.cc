@@ -48,7 +48,7 @@ CopySides SidesOf(const OperatorFacts& facts, const Stack& stack) {
 
 // True for a copy that the card does byte by byte: it then knows the target's contents better than
 // we do.
-bool CardDoesIt(const OperatorFacts& facts, const Stack& stack) {
+bool IsByteCopyOnCard(const OperatorFacts& facts, const Stack& stack) {
   if (!facts.transport) return false;
   const auto [to, from] = SidesOf(facts, stack);
   return to.is_contiguous() && from.is_contiguous() && to.scalar_type() == from.scalar_type() &&
@@ -64,7 +64,7 @@ bool IsCopyToItself(const OperatorFacts& facts, const Stack& stack) {
          to.scalar_type() == from.scalar_type();
 }
 
-bool IsSeenBelow(DispatchKeySet below) {
+bool WillBeCalledAgain(DispatchKeySet below) {
   // A Python mode gets the operator next and calls it again, and we see it then.
   return below.has(c10::DispatchKey::Python);
 }
@@ -99,10 +99,10 @@ void RunOnCard(const c10::OperatorHandle& op, const OperatorFacts& facts, Operat
                DispatchKeySet below, Stack* stack) {
   memtrace_card_thread_state& thread = values->card.thread();
   const bool changes_nothing = IsCopyToItself(facts, *stack);
-  const bool by_card = changes_nothing || CardDoesIt(facts, *stack);
-  if (facts.transport && !changes_nothing) call.ForgetWhatItOverwrites();
+  const bool by_card = changes_nothing || IsByteCopyOnCard(facts, *stack);
+  if (facts.transport && !changes_nothing) call.ForgetWrittenTensors();
   bool computed = false;
-  if (!by_card && call.known() != Known::kUnknown && facts.WorthTrying() &&
+  if (!by_card && call.known() != Known::kUnknown && facts.IsWorthTrying() &&
       call.WrittenFitsLimit()) {
     call.TakeInputs();
     // The count decides how much the operator allocates, so the values are computed before it runs.
@@ -142,7 +142,7 @@ void RunTransparent(const c10::OperatorHandle& op, const OperatorFacts& facts, D
 void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kLeafKey);
   const OperatorFacts& facts = FactsOf(op, values->policy);
-  if (facts.transparent || IsSeenBelow(below)) {
+  if (facts.transparent || WillBeCalledAgain(below)) {
     RunTransparent(op, facts, below, stack);
     return;
   }
@@ -179,7 +179,7 @@ bool IsComposite(const std::string& name) {
 
 }  // namespace
 
-bool IsPlaceTaken() {
+bool IsDispatchKeyTaken() {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   return dispatcher.hasBackendFallbackForDispatchKey(kLeafKey) ||
          dispatcher.hasBackendFallbackForDispatchKey(kCompositeKey);

@@ -10,7 +10,7 @@
 namespace memtrace::shim {
 
 // True if torch, or a library in it, itself handles one of our dispatch keys.
-bool IsPlaceTaken();
+bool IsDispatchKeyTaken();
 
 // Registers with torch's dispatcher for the life of the process: from then on, every operator of a
 // thread that has entered goes through us. Call it once; its arguments are never destroyed.

@@ -31,7 +31,7 @@ std::string StartHostValues(const std::vector<std::string>& policy_files) {
   if (host_values != nullptr) return "";
   const CardContents* card = CardContents::OfProcess();
   if (card == nullptr) return "-";
-  if (IsPlaceTaken()) {
+  if (IsDispatchKeyTaken()) {
     return "this torch has no place for them in its dispatcher (it uses " +
            std::string(c10::toString(kLeafKey)) + " itself); --host-values off does without";
   }

@@ -102,7 +102,7 @@ OperatorCall::OperatorCall(const OperatorFacts& facts, const CardContents& card,
   }
   concerns_card_ = concerns_card_ && !is_irregular_;
   if (!concerns_card_) return;
-  FindWhatIsKnown();
+  DetermineKnown();
   makes_zeros_ = facts.makes_zero || (facts.makes_constant && IsZero(stack[first_ + 1]));
 }
 
@@ -121,7 +121,7 @@ void OperatorCall::Look(const OperatorFacts::Argument& argument, const at::Tenso
 
 // Checks sizes first: most operators work on large activations, for which the card need not be
 // asked.
-void OperatorCall::FindWhatIsKnown() {
+void OperatorCall::DetermineKnown() {
   int64_t elements = 0;
   bool is_whole = true;
   for (const at::Tensor* tensor : read_) {
@@ -143,7 +143,7 @@ bool OperatorCall::FitsLimit(const at::Tensor& tensor) const {
   return tensor.numel() <= (IsWhole(tensor) ? policy_.most_whole : policy_.most_real);
 }
 
-void OperatorCall::ForgetWhatItOverwrites() const {
+void OperatorCall::ForgetWrittenTensors() const {
   for (const at::Tensor& tensor : written_) card_.Forget(tensor);
 }
 

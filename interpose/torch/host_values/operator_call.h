@@ -38,7 +38,7 @@ class OperatorCall {
   // Kept only for operators that read one value or have a count.
   const at::Tensor& first_input() const { return first_input_; }
 
-  void ForgetWhatItOverwrites() const;
+  void ForgetWrittenTensors() const;
   void TakeInputs();
   bool has_inputs() const { return !inputs_.empty(); }
 
@@ -72,7 +72,7 @@ class OperatorCall {
   };
 
   void Look(const OperatorFacts::Argument& argument, const at::Tensor& tensor);
-  void FindWhatIsKnown();
+  void DetermineKnown();
   bool FitsLimit(const at::Tensor& tensor) const;
   bool IsArgument(const at::Tensor& tensor) const;
   void WriteTensor(const at::Tensor& to, const at::Tensor& values) const;

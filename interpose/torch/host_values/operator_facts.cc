@@ -22,7 +22,7 @@ bool HoldsTensors(const c10::TypePtr& type) {
 
 // Lists them by name, because a schema marks which arguments are written, not if they are also
 // read.
-bool OverwritesItsFirst(const std::string& name) {
+bool OverwritesFirstArgument(const std::string& name) {
   static const auto* names = new std::unordered_set<std::string>{
       "aten::copy_",          "aten::zero_",         "aten::fill_",      "aten::_foreach_zero_",
       "aten::_foreach_copy_", "aten::normal_",       "aten::uniform_",   "aten::random_",
@@ -70,7 +70,7 @@ OperatorFacts::Argument ArgumentFacts(const c10::Argument& argument, bool is_fir
       (is_named || (argument.alias_info() != nullptr && argument.alias_info()->isWrite()));
   facts.resized = facts.written && argument.kwarg_only();
   facts.overwritten =
-      facts.resized || (facts.written && is_first && OverwritesItsFirst(operator_name));
+      facts.resized || (facts.written && is_first && OverwritesFirstArgument(operator_name));
   const c10::TypePtr plain =
       type->kind() == c10::TypeKind::OptionalType ? type->containedType(0) : type;
   facts.is_device = plain->kind() == c10::TypeKind::DeviceObjType || argument.name() == "device";
@@ -84,7 +84,7 @@ class Facts {
   const OperatorFacts& Find(const c10::OperatorHandle& op, const HostValuesPolicy& policy) {
     const MutexLock lock(mutex_);
     auto& facts = by_schema_[&op.schema()];
-    if (facts == nullptr || !IsOf(*facts, op)) {
+    if (facts == nullptr || !MatchesOperator(*facts, op)) {
       // Another thread may still read the old facts.
       if (facts != nullptr) retired_.push_back(std::move(facts));
       facts = std::make_unique<OperatorFacts>(op, policy);
@@ -93,7 +93,7 @@ class Facts {
   }
 
   // False if a library was removed and another one got the same address for its schema.
-  static bool IsOf(const OperatorFacts& facts, const c10::OperatorHandle& op) {
+  static bool MatchesOperator(const OperatorFacts& facts, const c10::OperatorHandle& op) {
     const c10::FunctionSchema& schema = op.schema();
     return facts.arguments.size() == schema.arguments().size() &&
            facts.result_is_argument.size() == schema.returns().size() &&
@@ -145,7 +145,7 @@ const OperatorFacts& FactsOf(const c10::OperatorHandle& op, const HostValuesPoli
   static auto* all = new Facts;
   thread_local std::unordered_map<const void*, const OperatorFacts*> seen;
   const OperatorFacts*& facts = seen[&op.schema()];
-  if (facts == nullptr || !Facts::IsOf(*facts, op)) facts = &all->Find(op, policy);
+  if (facts == nullptr || !Facts::MatchesOperator(*facts, op)) facts = &all->Find(op, policy);
   return *facts;
 }
 

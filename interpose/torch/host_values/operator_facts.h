@@ -52,7 +52,7 @@ struct OperatorFacts {
   bool makes_constant = false;
 
   // False after some failures, so that an operator that the CPU cannot do is not tried forever.
-  bool WorthTrying() const { return computable && (succeeded || failures < 8); }
+  bool IsWorthTrying() const { return computable && (succeeded || failures < 8); }
   mutable std::atomic<int> failures = 0;
   mutable std::atomic<bool> succeeded = false;
 };

@@ -9,7 +9,7 @@ CallTree::Interned CallTree::InternFrame(const FrameNames& frame) {
   if (const auto known = frame_ids_.find(key); known != frame_ids_.end()) {
     return {.id = known->second};
   }
-  if (!takes_more_ || frames_.size() >= kMaxFrames) return {};
+  if (!interns_new_ || frames_.size() >= kMaxFrames) return {};
   const auto id = static_cast<FrameId>(frames_.size() + 1);
   frame_ids_.emplace(key, id);
   DefineFrame(id, frame);
@@ -21,7 +21,7 @@ CallTree::Interned CallTree::InternStack(StackId parent, FrameId frame) {
   if (const auto known = stack_ids_.find(key); known != stack_ids_.end()) {
     return {.id = known->second};
   }
-  if (!takes_more_ || nodes_.size() >= kMaxStacks) return {.id = parent};
+  if (!interns_new_ || nodes_.size() >= kMaxStacks) return {.id = parent};
   const auto id = static_cast<StackId>(nodes_.size() + 1);
   stack_ids_.emplace(key, id);
   nodes_.emplace(id, Node{.parent = parent, .frame = frame});

@@ -43,7 +43,7 @@ class CallTree {
   Interned InternStack(StackId parent, FrameId frame);
 
   // Stops interning new frames and stacks, as if the bounds were reached.
-  void TakeNoMore() { takes_more_ = false; }
+  void StopInterning() { interns_new_ = false; }
 
   // Adds a definition of the file. A stack's parent must be older than itself, so that there are no
   // cycles; DefineStack returns false if it is not.
@@ -65,7 +65,7 @@ class CallTree {
   std::unordered_map<StackId, Node> nodes_;
   std::map<std::tuple<StringId, StringId, uint32_t>, FrameId> frame_ids_;
   std::unordered_map<uint64_t, StackId> stack_ids_;  // by parent and frame
-  bool takes_more_ = true;
+  bool interns_new_ = true;
 };
 
 }  // namespace memtrace::trace

@@ -40,7 +40,7 @@ struct DeltaState {
 
   // Updates the state after an address that was coded as its `distance` from one of the two,
   // equally in encoder and decoder.
-  void Went(uint64_t to, bool from_far, int64_t distance) {
+  void UpdateAddress(uint64_t to, bool from_far, int64_t distance) {
     if (from_far || ZigZag(distance) >= kJump) far = address;
     address = to;
   }

@@ -82,7 +82,7 @@ class RecordDecoder {
     const bool from_far = (device_and_how & 2) != 0;
     AssignDevice(device, device_and_how >> 2);
     address = (from_far ? delta_.far : delta_.address) + distance;
-    delta_.Went(address, from_far, static_cast<int64_t>(distance));
+    delta_.UpdateAddress(address, from_far, static_cast<int64_t>(distance));
   }
 
   uint64_t Flags(std::initializer_list<bool> /*differs*/) {

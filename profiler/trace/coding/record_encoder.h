@@ -60,7 +60,7 @@ class RecordEncoder {
     const bool odd = (distance & 511) != 0;
     Number(ZigZag(device) << 2 | (from_far ? 2 : 0) | (odd ? 1 : 0));
     Number(ZigZag(odd ? distance : distance >> 9));
-    delta_.Went(address, from_far, distance);
+    delta_.UpdateAddress(address, from_far, distance);
   }
 
   uint64_t Flags(std::initializer_list<bool> differs) {

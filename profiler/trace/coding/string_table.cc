@@ -7,7 +7,7 @@ namespace memtrace::trace {
 StringTable::Interned StringTable::Intern(std::string_view text) {
   if (text.empty()) return {};
   if (const auto known = ids_.find(text); known != ids_.end()) return {.id = known->second};
-  if (!takes_more_ || texts_.size() >= kMaxStrings || text_bytes_ + text.size() > kMaxTextBytes)
+  if (!interns_new_ || texts_.size() >= kMaxStrings || text_bytes_ + text.size() > kMaxTextBytes)
     return {};
   const auto id = static_cast<StringId>(texts_.size() + 1);
   Define(id, text);

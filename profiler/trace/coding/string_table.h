@@ -32,7 +32,7 @@ class StringTable {
   Interned Intern(std::string_view text);
 
   // Makes Intern return 0 for unknown strings from now on.
-  void TakeNoMore() { takes_more_ = false; }
+  void StopInterning() { interns_new_ = false; }
 
   // Adds a definition of the file; the first definition of an id counts.
   void Define(StringId id, std::string_view text);
@@ -49,7 +49,7 @@ class StringTable {
   std::unordered_map<StringId, std::string_view> texts_;
   std::unordered_map<std::string_view, StringId> ids_;
   size_t text_bytes_ = 0;
-  bool takes_more_ = true;
+  bool interns_new_ = true;
 };
 
 }  // namespace memtrace::trace

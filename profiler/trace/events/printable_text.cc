@@ -22,7 +22,7 @@ bool IsControl(uint32_t value) { return value < 0x20 || (value >= 0x7f && value 
 
 // True for marks, embeddings, overrides and isolates of direction, line and paragraph separators,
 // the zero-width and the byte-order mark: they change how the text around them is displayed.
-bool IsDeceptive(uint32_t value) {
+bool ChangesDisplay(uint32_t value) {
   return (value >= 0x200b && value <= 0x200f) || (value >= 0x2028 && value <= 0x202e) ||
          (value >= 0x2066 && value <= 0x2069) || value == 0x061c || value == 0xfeff;
 }
@@ -61,7 +61,7 @@ std::string PrintableText(std::string_view text) {
     }
     if (IsControl(point->value)) {
       printable += Escape("\\x%02x", point->value);
-    } else if (IsDeceptive(point->value)) {
+    } else if (ChangesDisplay(point->value)) {
       printable += Escape("\\u%04x", point->value);
     } else {
       printable += text.substr(at, point->bytes);

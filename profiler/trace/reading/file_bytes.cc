@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<uint8_t>> ReadAll(int fd, const std::string& path) {
 }
 
 // Recognises files that people mistake for traces, by their first bytes.
-std::string WhatElse(const std::vector<uint8_t>& bytes) {
+std::string GuessFileKind(const std::vector<uint8_t>& bytes) {
   const auto begins_with = [&](std::string_view text) {
     return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
   };
@@ -105,7 +105,7 @@ std::string WhatElse(const std::vector<uint8_t>& bytes) {
 absl::Status CheckTraceHeader(const std::vector<uint8_t>& bytes, const std::string& path) {
   if (bytes.size() < kFileMagic.size() ||
       !std::equal(kFileMagic.begin(), kFileMagic.end(), bytes.begin())) {
-    return absl::InvalidArgumentError(path + " is not a memtrace trace: " + WhatElse(bytes));
+    return absl::InvalidArgumentError(path + " is not a memtrace trace: " + GuessFileKind(bytes));
   }
   FileHeader header;
   std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof(header)));

@@ -34,7 +34,7 @@ void QueueCursor::RewindTo(const Checkpoint& checkpoint) {
 void QueueCursor::EnterBlock() {
   if (done()) return;
   at_ = blocks_[block_].records;
-  delta_ = BeginningOf(blocks_[block_]);
+  delta_ = InitialDelta(blocks_[block_]);
 }
 
 // A record that cannot be decoded ends its block.

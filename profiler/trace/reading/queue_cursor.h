@@ -16,7 +16,7 @@
 namespace memtrace::trace {
 
 // Returns the state against which the first record of a block is decoded.
-inline DeltaState BeginningOf(const Block& block) {
+inline DeltaState InitialDelta(const Block& block) {
   return {.sequence = block.header.first_sequence - 1};
 }
 

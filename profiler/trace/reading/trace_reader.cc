@@ -46,8 +46,8 @@ class TraceReader::State {
  private:
   void ReadBlocks();
   void ReadInOrder(std::vector<Block> blocks);
-  void NoteBeginning();
-  bool IsBelieved(const Block& block) const;
+  void NoteWhereEventsBegin();
+  bool IsTrusted(const Block& block) const;
   const uint8_t* ReadBlock(const Block& block);
   bool ReadRecord(const RawRecord& record, DeltaState& delta);
   bool ReadString(RecordDecoder& decoder);
@@ -79,7 +79,7 @@ bool IsRead(BlockKind kind) {
 
 // Orders the blocks of a file that drops its oldest ones by age. Removes blocks that were begun
 // after the first page was read.
-std::vector<Block> InOrderOfAge(std::vector<Block> blocks, const FileHeader& header) {
+std::vector<Block> SortOldestFirst(std::vector<Block> blocks, const FileHeader& header) {
   if (header.keep_bytes == 0) return blocks;
   std::erase_if(blocks, [&](const Block& block) {
     return block.header.kind == BlockKind::kEvents &&
@@ -97,8 +97,8 @@ void TraceReader::State::ReadBlocks() {
   completeness_.truncated_bytes = scan.truncated_bytes;
   completeness_.unread_bytes = scan.damaged_bytes + scan.truncated_bytes;
   completeness_.first_bad_offset = scan.first_bad_offset;
-  ReadInOrder(InOrderOfAge(std::move(scan.blocks), header_));
-  NoteBeginning();
+  ReadInOrder(SortOldestFirst(std::move(scan.blocks), header_));
+  NoteWhereEventsBegin();
 }
 
 void TraceReader::State::ReadInOrder(std::vector<Block> blocks) {
@@ -117,7 +117,7 @@ void TraceReader::State::ReadInOrder(std::vector<Block> blocks) {
 }
 
 // Finds where visiting begins. A trace that has its first event needs no checkpoint.
-void TraceReader::State::NoteBeginning() {
+void TraceReader::State::NoteWhereEventsBegin() {
   completeness_.kept_bytes = header_.keep_bytes;
   if (header_.keep_bytes == 0) return;
   uint64_t first = 0;
@@ -140,11 +140,11 @@ void TraceReader::State::NoteBeginning() {
 
 // Adds definitions and checks events. Returns the end of the last good record.
 const uint8_t* TraceReader::State::ReadBlock(const Block& block) {
-  DeltaState delta = BeginningOf(block);
-  const bool is_believed = IsBelieved(block);
+  DeltaState delta = InitialDelta(block);
+  const bool is_trusted = IsTrusted(block);
   const uint8_t* at = block.records;
   while (const auto record = NextRecord(at, block.end)) {
-    const bool is_checked = !is_believed || !IsKnownEvent(record->kind) || IsLoss(record->kind);
+    const bool is_checked = !is_trusted || !IsKnownEvent(record->kind) || IsLoss(record->kind);
     if (is_checked && !ReadRecord(*record, delta)) break;
     at = record->end;
   }
@@ -153,7 +153,7 @@ const uint8_t* TraceReader::State::ReadBlock(const Block& block) {
 
 // True if events need not be decoded, because the checksum is right. Not for a file with
 // checkpoints, which need the deltas of the events before them.
-bool TraceReader::State::IsBelieved(const Block& block) const {
+bool TraceReader::State::IsTrusted(const Block& block) const {
   return block.header.checksum != 0 && !block.is_cut && header_.keep_bytes == 0;
 }
 

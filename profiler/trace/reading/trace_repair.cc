@@ -22,7 +22,7 @@ namespace {
 // Our own id: the writer's count up from 1, and ~0 is the reader's for the first page's reason.
 constexpr StringId kReason = ~StringId{0} - 1;
 
-uint32_t InPages(size_t bytes) { return static_cast<uint32_t>(RoundUp(bytes, kPageBytes)); }
+uint32_t RoundUpToPages(size_t bytes) { return static_cast<uint32_t>(RoundUp(bytes, kPageBytes)); }
 
 // The figures of the events, found by reading them all.
 struct Extent {
@@ -60,7 +60,7 @@ class RepairedFile {
 
   // Adds a block. In a file that keeps its last part, readers rely on newest_sequence.
   void Add(BlockHeader header, const uint8_t* records, size_t size) {
-    if (header.kind != BlockKind::kSummary) header.capacity = InPages(sizeof(header) + size);
+    if (header.kind != BlockKind::kSummary) header.capacity = RoundUpToPages(sizeof(header) + size);
     header.committed = static_cast<uint32_t>(size);
     header.checksum = BlockChecksum(header, records);
     const size_t begin = bytes_.size();
@@ -111,13 +111,13 @@ class Records {
   explicit Records(const Extent& extent)
       : extent_(extent), delta_{.sequence = extent.last_sequence} {}
 
-  void Tell(std::string_view key, std::string_view value) {
+  void AddInfo(std::string_view key, std::string_view value) {
     RecordEncoder record(RecordKind::kInfo, end_, delta_);
     record.Text(key);
     record.Text(value.substr(0, kMaxStringBytes));
     end_ = record.Finish();
   }
-  void Lose(uint64_t events) {
+  void AddLoss(uint64_t events) {
     RecordEncoder name(RecordKind::kString, end_, delta_);
     name.Number(kReason);
     name.Text("the trace was damaged");
@@ -151,11 +151,11 @@ absl::StatusOr<Repair> RepairTrace(const TraceReader& damaged, std::string_view 
   if (repair.lost_events == 0 && EndIsMissing(damaged.completeness(), extent))
     repair.lost_events = 1;
   Records facts(extent);
-  facts.Tell("repaired", statement);
+  facts.AddInfo("repaired", statement);
   facts.AddTo(file, {.kind = BlockKind::kInfo});
   if (repair.lost_events > 0) {
     Records events(extent);
-    events.Lose(repair.lost_events);
+    events.AddLoss(repair.lost_events);
     events.AddTo(file, {.kind = BlockKind::kEvents, .first_sequence = extent.last_sequence + 1});
   }
   MEMTRACE_RETURN_IF_ERROR(file.Write(path));

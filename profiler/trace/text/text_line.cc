@@ -70,14 +70,14 @@ std::string TextLine::Token(std::string_view& rest, std::string_view stops) {
     if (escaped) ++at;
     token += escaped && rest[at] == 'n' ? '\n' : rest[at];
   }
-  if (at >= rest.size()) Complain("a quote is not closed");
+  if (at >= rest.size()) SetError("a quote is not closed");
   rest.remove_prefix(std::min(at + 1, rest.size()));
   return token;
 }
 
 std::string TextLine::Word(size_t index) {
   if (index < words_.size()) return words_[index];
-  Complain("something is missing at the end");
+  SetError("something is missing at the end");
   return {};
 }
 
@@ -108,7 +108,7 @@ uint64_t TextLine::ParseAmount(std::string_view text) {
       std::from_chars(text.data(), text.data() + text.size(), value, is_hex ? 16 : 10);
   if (error != std::errc() || end != text.data() + text.size() ||
       value << shift >> shift != value) {
-    Complain("'" + std::string(whole) + "' is not a number");
+    SetError("'" + std::string(whole) + "' is not a number");
     return 0;
   }
   return value << shift;
@@ -130,7 +130,7 @@ Frame TextLine::ParseFrame(std::string_view text) {
   const size_t at = text.find('@');
   const size_t colon = text.rfind(':');
   if (at == std::string_view::npos || colon == std::string_view::npos || colon < at) {
-    Complain("'" + std::string(text) + "' is not function@file:line");
+    SetError("'" + std::string(text) + "' is not function@file:line");
     return {};
   }
   return {.file = UnescapeFrame(text.substr(at + 1, colon - at - 1)),
@@ -138,7 +138,7 @@ Frame TextLine::ParseFrame(std::string_view text) {
           .line = static_cast<uint32_t>(ParseAmount(text.substr(colon + 1)))};
 }
 
-void TextLine::Complain(const std::string& what) {
+void TextLine::SetError(const std::string& what) {
   if (error_.empty()) error_ = what;
 }
 

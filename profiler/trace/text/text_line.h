@@ -34,7 +34,7 @@ class TextLine {
   std::vector<Frame> Stack(std::string_view key);
 
   uint64_t ParseAmount(std::string_view text);
-  void Complain(const std::string& what);
+  void SetError(const std::string& what);
 
   // Returns the error, which may be a key that nobody has read; empty if there is none.
   std::string error() const;

@@ -26,7 +26,7 @@ Enum ByName(TextLine& line, const std::string& name, std::string_view (*name_of)
   for (size_t i = 0; i < n; ++i) {
     if (name_of(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
   }
-  line.Complain("'" + name + "' is none of the known names");
+  line.SetError("'" + name + "' is none of the known names");
   return {};
 }
 
@@ -47,7 +47,7 @@ class TextParser {
     Finish();
     if (is_timed) time_ns_ = time_ns;
     const auto found = Verbs().find(verb);
-    if (found == Verbs().end()) return line.Complain("'" + verb + "' is not a kind of event");
+    if (found == Verbs().end()) return line.SetError("'" + verb + "' is not a kind of event");
     found->second(*this, line);
   }
 
@@ -69,7 +69,7 @@ class TextParser {
   }
 
   void Card(TextLine& line) {
-    if (!awaits_cards_) line.Complain("a card belongs under an out_of_memory");
+    if (!awaits_cards_) line.SetError("a card belongs under an out_of_memory");
     out_of_memory_.cards.push_back(Ledger(line));
   }
 

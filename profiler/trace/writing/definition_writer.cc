@@ -50,8 +50,8 @@ StackId DefinitionWriter::DefineStack(StackId parent, FrameId frame) {
 // does not fit any more, its name reads "(lost)".
 uint8_t* DefinitionWriter::Room(size_t bytes) {
   if (!blocks_.DefinitionsAreFull(bytes)) return blocks_.DefinitionRoom(bytes);
-  strings_.TakeNoMore();
-  stacks_.TakeNoMore();
+  strings_.StopInterning();
+  stacks_.StopInterning();
   return nullptr;
 }
 

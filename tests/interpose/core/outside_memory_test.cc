@@ -32,7 +32,7 @@ class Listener final : public OutsideListener {
 
 class OutsideMemoryTest : public ::testing::Test {
  protected:
-  OutsideMemoryTest() { memory_.Tell(&listener_); }
+  OutsideMemoryTest() { memory_.SetListener(&listener_); }
 
   void Take(uint64_t address, Bytes bytes, OutsideKind kind = OutsideKind::kDevice,
             int device = 0) {
@@ -118,7 +118,7 @@ TEST_F(OutsideMemoryTest, NewListenerReceivesAllExistingMemory) {
   Take(1, 5_MiB);
   listener_.TakeHeard();
   Listener next;
-  memory_.Tell(&next);
+  memory_.SetListener(&next);
   EXPECT_THAT(listener_.TakeHeard(), ElementsAre("-1:5"));
   EXPECT_THAT(next.TakeHeard(), ElementsAre("+1:5"));
   memory_.GivenBack(1);

@@ -219,13 +219,13 @@ TEST(GrowthTest, MemoryMadeInTheFirstStepsIsNotGrowth) {
 }
 
 TEST(GrowthTest, OfManyStepsTheLastAndSomeEarlierOnesAreSampled) {
-  const std::vector<size_t> seen = GrowthWatch::StepsToSee(1'000'000);
+  const std::vector<size_t> seen = GrowthWatch::StepsToSample(1'000'000);
   EXPECT_LT(seen.size(), 40U);
   EXPECT_EQ(seen.front(), 0U);
   EXPECT_EQ(seen.back(), 999'999U);
   EXPECT_EQ(seen[seen.size() - 2], 999'998U);
-  EXPECT_EQ(GrowthWatch::StepsToSee(3), (std::vector<size_t>{0, 1, 2}));
-  EXPECT_THAT(GrowthWatch::StepsToSee(0), IsEmpty());
+  EXPECT_EQ(GrowthWatch::StepsToSample(3), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_THAT(GrowthWatch::StepsToSample(0), IsEmpty());
 }
 
 // The same happens in resize_token_embeddings: 20 MiB of scratch give a result of 1 MiB.

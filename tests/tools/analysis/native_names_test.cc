@@ -99,9 +99,9 @@ TEST(FramesTest, OperationIsTheTellingNativeFrame) {
   const trace::Frame empty{.file = "/opt/liba.so+0x1", .function = "at::detail::empty()"};
   const trace::Frame operation{.file = "/opt/liba.so+0x2", .function = "at::_ops::mm::call()"};
   const trace::Frame python{.file = "a/site-packages/b.py", .function = "b", .line = 1};
-  EXPECT_EQ(TellingFrame({empty, operation}).function, operation.function);
-  EXPECT_EQ(TellingFrame({empty, operation, python}).function, "b");
-  EXPECT_EQ(TellingFrame({empty}).function, empty.function);
+  EXPECT_EQ(MostInformativeFrame({empty, operation}).function, operation.function);
+  EXPECT_EQ(MostInformativeFrame({empty, operation, python}).function, "b");
+  EXPECT_EQ(MostInformativeFrame({empty}).function, empty.function);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class NextStepTest : public testing::Test {
     made_.by_role = {{"optimizer_state", 200, {}}, {"temporary", 70, {}}};
   }
   std::optional<NextStep> Foreseen(int32_t device = 0) const {
-    return ForeseeNextStep(update_, device, made_, to_come_, ledger_);
+    return PredictNextStep(update_, device, made_, to_come_, ledger_);
   }
 
   Ledger ledger_;

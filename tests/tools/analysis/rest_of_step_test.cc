@@ -27,7 +27,7 @@ class RestOfStepTest : public testing::Test {
     held_.holdings.push_back(
         {.role = role, .site = "", .owner = "", .bytes = bytes, .known = {}, .since = {}});
   }
-  RestOfStep Foreseen() { return ForeseeRestOfStep(failed_, held_, copy_); }
+  RestOfStep Foreseen() { return PredictRestOfStep(failed_, held_, copy_); }
 
   FailedRequest failed_;
   Breakdown held_;
@@ -116,13 +116,13 @@ TEST_F(RestOfStepTest, FirstStepPredictsTheSecondIfItsRiseIsUnused) {
   failed_.at.step = 2;
   failed_.rise_of_same_request = 30;
   const RestOfStep unknown;
-  const RestOfStep rest = LikeFirstStep(unknown, failed_, 30);
+  const RestOfStep rest = PredictFromFirstStep(unknown, failed_, 30);
   EXPECT_EQ(rest.source, NeedSource::kPreviousStep);
   EXPECT_EQ(rest.rise, 30U);
   EXPECT_FALSE(rest.at_least);
-  EXPECT_FALSE(LikeFirstStep(unknown, failed_, 29).rise.has_value());
+  EXPECT_FALSE(PredictFromFirstStep(unknown, failed_, 29).rise.has_value());
   failed_.at.step = 3;
-  EXPECT_FALSE(LikeFirstStep(unknown, failed_, 30).rise.has_value());
+  EXPECT_FALSE(PredictFromFirstStep(unknown, failed_, 30).rise.has_value());
 }
 
 TEST_F(RestOfStepTest, MicroBatchNeedsTheLargerOfThePreviousOneAndTheOptimizer) {

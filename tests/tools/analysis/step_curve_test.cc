@@ -54,10 +54,10 @@ TEST(StepCurveTest, SameRequestIsFoundByStackAndSize) {
   Step(curve, 1, 100);
   curve.BeginStep(2);
   curve.Allocated(7, 10, 500);
-  EXPECT_EQ(curve.RiseFromSame(3, 30), 50U);
-  EXPECT_EQ(curve.RiseFromSame(1, 10), 50U);
-  EXPECT_EQ(curve.RiseFromSame(7, 30), std::nullopt);
-  EXPECT_EQ(curve.RiseFromSame(3, 31), std::nullopt);
+  EXPECT_EQ(curve.RiseFromSameRequest(3, 30), 50U);
+  EXPECT_EQ(curve.RiseFromSameRequest(1, 10), 50U);
+  EXPECT_EQ(curve.RiseFromSameRequest(7, 30), std::nullopt);
+  EXPECT_EQ(curve.RiseFromSameRequest(3, 31), std::nullopt);
 }
 
 TEST(StepCurveTest, EqualRequestsAreMatchedByOrdinal) {
@@ -66,10 +66,10 @@ TEST(StepCurveTest, EqualRequestsAreMatchedByOrdinal) {
   for (const uint64_t level : {100U, 130U, 160U}) curve.Allocated(3, 30, level);
   curve.BeginStep(2);
   curve.Allocated(3, 30, 500);
-  EXPECT_EQ(curve.RiseFromSame(3, 30), 60U);
+  EXPECT_EQ(curve.RiseFromSameRequest(3, 30), 60U);
   curve.Allocated(3, 30, 530);
   curve.Allocated(3, 30, 560);
-  EXPECT_EQ(curve.RiseFromSame(3, 30), std::nullopt);
+  EXPECT_EQ(curve.RiseFromSameRequest(3, 30), std::nullopt);
 }
 
 }  // namespace

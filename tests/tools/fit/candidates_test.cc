@@ -68,7 +68,7 @@ TEST(CandidatesTest, TriedValueReplacesTheFirst) {
   ASSERT_EQ(values.size(), 1U);
   EXPECT_THAT(WithChanges(trial, {values[0], kOurs}, "", {n, m}).command,
               ElementsAre("python", "4", "a"));
-  EXPECT_THAT(AsAsked(trial.command, {n, m}), ElementsAre("python", "8", "a"));
+  EXPECT_THAT(WithFirstValues(trial.command, {n, m}), ElementsAre("python", "8", "a"));
 }
 
 TEST(CandidatesTest, VariationNeedsAtLeastTwoValues) {

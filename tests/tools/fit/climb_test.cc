@@ -61,7 +61,7 @@ TEST(ClimbTest, UnequalRisesAreNotAClimb) {
   std::vector<PeakRise> rises = RisesAt({3, 4});
   rises.push_back({.step = 5, .bytes = rises.back().bytes + 700});
   EXPECT_FALSE(ClimbOf(rises, 5));
-  EXPECT_TRUE(RoseLast(rises, 5));
+  EXPECT_TRUE(RoseInLastStep(rises, 5));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(OutlookTest, RecoveredRequestDoesNotEndTheRun) {
   const Outcome outcome = Seen(std::move(process));
   EXPECT_TRUE(outcome.fits());
   EXPECT_FALSE(outcome.Failed());
-  ASSERT_TRUE(outcome.GotOver());
+  ASSERT_TRUE(outcome.LastRecoveredFailure());
   EXPECT_EQ(outcome.times_got_over(), 2U);
 }
 

@@ -42,13 +42,14 @@ std::string Consistency::Apply(const trace::Allocate& allocation) {
   const uint64_t end = EndOf(begin, std::max(allocation.allocated, allocation.requested));
   std::string wrong;
   if (card.has_maps && end > begin && !card.mapped.Covers(begin, end - begin))
-    wrong = Let(absl::StrCat("puts ", end - begin, " bytes at ", Of(allocation.device, begin),
-                             ", which is not all mapped"));
+    wrong = UnlessBlind(absl::StrCat("puts ", end - begin, " bytes at ",
+                                     Of(allocation.device, begin), ", which is not all mapped"));
   auto other = card.blocks.lower_bound(end);
   while (other != card.blocks.begin() && std::prev(other)->second.end > begin) {
     --other;
-    wrong = Let(absl::StrCat("puts ", end - begin, " bytes at ", Of(allocation.device, begin),
-                             ", where the block at ", Hex(other->first), " still lives"));
+    wrong =
+        UnlessBlind(absl::StrCat("puts ", end - begin, " bytes at ", Of(allocation.device, begin),
+                                 ", where the block at ", Hex(other->first), " still lives"));
     other = card.blocks.erase(other);
   }
   card.blocks[begin] = {.end = end};
@@ -65,15 +66,16 @@ std::string Consistency::Apply(const trace::FreeRequested& free) {
   auto& blocks = cards_[free.device].blocks;
   const auto block = blocks.find(free.address);
   if (block == blocks.end())
-    return Let(absl::StrCat("frees ", Of(free.device, free.address), ", where no block lives"));
+    return UnlessBlind(
+        absl::StrCat("frees ", Of(free.device, free.address), ", where no block lives"));
   if (std::exchange(block->second.waiting, true))
-    return Let(absl::StrCat("frees ", Of(free.device, free.address), " a second time"));
+    return UnlessBlind(absl::StrCat("frees ", Of(free.device, free.address), " a second time"));
   return {};
 }
 
 std::string Consistency::Apply(const trace::FreeCompleted& free) {
   if (cards_[free.device].blocks.erase(free.address) != 0) return {};
-  return Let(
+  return UnlessBlind(
       absl::StrCat("ends the free of ", Of(free.device, free.address), ", where no block lives"));
 }
 
@@ -83,8 +85,8 @@ std::string Consistency::Apply(const trace::Map& map) {
   card.has_maps = card.has_maps || map.size != 0;
   card.mapped.Map(map.address, map.size);
   if (card.mapped.bytes() - before == map.size) return {};
-  return Let(absl::StrCat("maps ", map.size, " bytes at ", Of(map.device, map.address),
-                          ", some of which are mapped already"));
+  return UnlessBlind(absl::StrCat("maps ", map.size, " bytes at ", Of(map.device, map.address),
+                                  ", some of which are mapped already"));
 }
 
 std::string Consistency::Apply(const trace::Unmap& unmap) {
@@ -93,18 +95,20 @@ std::string Consistency::Apply(const trace::Unmap& unmap) {
   card.mapped.Unmap(unmap.address, unmap.size);
   const auto block = card.blocks.lower_bound(EndOf(unmap.address, unmap.size));
   if (block != card.blocks.begin() && std::prev(block)->second.end > unmap.address)
-    return Let(absl::StrCat("unmaps ", unmap.size, " bytes at ", Of(unmap.device, unmap.address),
-                            ", where the block at ", Hex(std::prev(block)->first), " lives"));
+    return UnlessBlind(absl::StrCat("unmaps ", unmap.size, " bytes at ",
+                                    Of(unmap.device, unmap.address), ", where the block at ",
+                                    Hex(std::prev(block)->first), " lives"));
   if (before - card.mapped.bytes() == unmap.size) return {};
-  return Let(absl::StrCat("unmaps ", unmap.size, " bytes at ", Of(unmap.device, unmap.address),
-                          ", some of which are not mapped"));
+  return UnlessBlind(absl::StrCat("unmaps ", unmap.size, " bytes at ",
+                                  Of(unmap.device, unmap.address),
+                                  ", some of which are not mapped"));
 }
 
 std::string Consistency::CheckLedger(const trace::CardLedger& ledger) {
   const Card& card = cards_[ledger.device];
   if (!card.has_maps || ledger.reserved == 0 || ledger.reserved == card.mapped.bytes()) return {};
-  return Let(absl::StrCat("says that ", ledger.reserved, " bytes of card ", ledger.device,
-                          " are reserved, where ", card.mapped.bytes(), " are mapped"));
+  return UnlessBlind(absl::StrCat("says that ", ledger.reserved, " bytes of card ", ledger.device,
+                                  " are reserved, where ", card.mapped.bytes(), " are mapped"));
 }
 
 std::string Consistency::Apply(const trace::CardSample& sample) { return CheckLedger(sample.card); }
@@ -121,14 +125,14 @@ std::string Consistency::Apply(const trace::OutOfMemory& failed) {
 std::string Consistency::Apply(const trace::OutsideAllocate& taken) {
   const bool is_new = outside_.insert_or_assign({taken.kind, taken.address}, taken.bytes).second;
   if (is_new) return {};
-  return Let(absl::StrCat("takes ", Of(taken.device, taken.address),
-                          " from the driver, which was not given back"));
+  return UnlessBlind(absl::StrCat("takes ", Of(taken.device, taken.address),
+                                  " from the driver, which was not given back"));
 }
 
 std::string Consistency::Apply(const trace::OutsideFree& back) {
   if (outside_.erase({back.kind, back.address}) != 0) return {};
-  return Let(absl::StrCat("gives ", Of(back.device, back.address),
-                          " back to the driver, which was not taken"));
+  return UnlessBlind(absl::StrCat("gives ", Of(back.device, back.address),
+                                  " back to the driver, which was not taken"));
 }
 
 std::string Consistency::Apply(const trace::Lost& lost) {

@@ -64,7 +64,9 @@ class Consistency {
   }
 
   std::string CheckLedger(const trace::CardLedger& ledger);
-  std::string Let(const std::string& clause) const { return is_blind_ ? std::string() : clause; }
+  std::string UnlessBlind(const std::string& clause) const {
+    return is_blind_ ? std::string() : clause;
+  }
 
   std::map<int32_t, Card> cards_;
   absl::btree_map<OutsidePlace, uint64_t> outside_;  // place -> bytes

@@ -53,7 +53,7 @@ class BatchSavingFinder {
     AddSmallerBatch();
     if (batch_ == 1) {
       if (sequence_ > 1) Add(Id::kHalfSequence, sequence_);
-    } else if (IsOnePromptInSeveralSequences()) {
+    } else if (IsGenerationFromOnePrompt()) {
       Add(Id::kFewerSequences, batch_);
     } else {
       // A validation within a training has its own passes.
@@ -66,7 +66,7 @@ class BatchSavingFinder {
   }
 
  private:
-  bool IsOnePromptInSeveralSequences() const {
+  bool IsGenerationFromOnePrompt() const {
     return facts_.moment.phase == Phase::kGenerate &&
            AnnotatedNumber(facts_.annotations, fact::kGenerateBatch) == 1;
   }

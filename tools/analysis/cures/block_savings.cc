@@ -35,7 +35,7 @@ class BlockSavingFinder {
 
   std::vector<Saving> Run() {
     FindCheckpoints();
-    FindGraphsInVain();
+    FindUnusedGraphs();
     FindUntrainedGraphs();
     FindAttentionWeights();
     FindGatheredOutputs();
@@ -68,7 +68,7 @@ class BlockSavingFinder {
     });
     FindCopiedState(copied);
     list_.Add(SavingOf(Id::kShardedState, gathered, gathered));
-    if (!RanksLoadHere(facts_)) FindLoaded(loaded, of_safetensors);
+    if (!RanksLoadOntoThisCard(facts_)) FindLoaded(loaded, of_safetensors);
   }
 
   void FindLoaded(uint64_t loaded, uint64_t of_safetensors) {
@@ -94,7 +94,7 @@ class BlockSavingFinder {
 
   // Without a graph a pass still holds its current temporaries. Their size is not known, so the
   // need is a lower bound.
-  void FindGraphsInVain() {
+  void FindUnusedGraphs() {
     if (!facts_.kept || !facts_.kept->is_in_vain()) return;
     const uint64_t kept = facts_.kept->bytes;
     Saving saving = SavingOf(Id::kNoGraph, kept + facts_.verdict.rest.OfPass(), kept);
@@ -104,7 +104,7 @@ class BlockSavingFinder {
     list_.Add(std::move(saving));
   }
 
-  // Like FindGraphsInVain(), this finds a lower bound of the need.
+  // Like FindUnusedGraphs(), this finds a lower bound of the need.
   void FindUntrainedGraphs() {
     if (!facts_.untrained) return;
     const uint64_t kept = facts_.untrained->bytes;

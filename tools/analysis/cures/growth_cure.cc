@@ -24,7 +24,7 @@ std::string WithoutGraph(const Keeper& keeper) {
 
 }  // namespace
 
-std::string LinesThatMake(const GrowthCourse& growth) {
+std::string GrowingLinesText(const GrowthCourse& growth) {
   constexpr size_t kNamed = 3;
   std::vector<std::string> lines;
   for (const GrowingSite& site : growth.sites) {
@@ -43,7 +43,7 @@ std::string TakerOf(const Keeper& keeper) {
 
 std::string WithoutKeeping(const GrowthCourse& growth, bool needs_graphs,
                            const std::string& usual) {
-  const std::string made = "what " + LinesThatMake(growth);
+  const std::string made = "what " + GrowingLinesText(growth);
   const std::optional<Keeper>& keeper = growth.keeper;
   if (keeper && keeper->kind == Keeper::Kind::kGradients) {
     return "torch.autograd.grad(..., create_graph=True) instead of the backward at " +

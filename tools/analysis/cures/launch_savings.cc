@@ -20,14 +20,14 @@ uint64_t OfOthers(const SavingFacts& facts) {
 
 // Returns the process of the launch's group that holds most; null if programs outside of the launch
 // hold more.
-const OtherProcess* MostOfLaunch(const SavingFacts& facts) {
+const OtherProcess* LargestProcessOfLaunch(const SavingFacts& facts) {
   const uint64_t others = OfOthers(facts);
   if (BytesOfLaunch(facts.others, others) <= others / 2) return nullptr;
   return GroupOthers(facts.others).front().processes.front();
 }
 
 // Bytes that this process loaded from files and that hold nothing else.
-uint64_t LoadedHere(const SavingFacts& facts) {
+uint64_t BytesLoadedFromFiles(const SavingFacts& facts) {
   if (IsLoading(facts.request_stack)) return facts.BytesWhere(IsLoading);
   uint64_t bytes = 0;
   facts.ForEachPart(Evidence::kStated, [&](const Block& block, const Part& part) {
@@ -43,11 +43,12 @@ uint64_t LoadedHere(const SavingFacts& facts) {
 bool IsOfFile(const OtherProcess& rank, const SavingFacts& facts) {
   if (rank.holds) return rank.holds->is_of_file;
   const uint64_t live = facts.ledger.positive(LedgerPart::kLive);
-  return IsLoading(facts.request_stack) ? LoadedHere(facts) > live / 2 : LoadedHere(facts) > 0;
+  return IsLoading(facts.request_stack) ? BytesLoadedFromFiles(facts) > live / 2
+                                        : BytesLoadedFromFiles(facts) > 0;
 }
 
-std::vector<Saving> WithoutLoads(const SavingFacts& facts) {
-  const uint64_t bytes = OfOthers(facts) + LoadedHere(facts);
+std::vector<Saving> SavingsWithoutLoads(const SavingFacts& facts) {
+  const uint64_t bytes = OfOthers(facts) + BytesLoadedFromFiles(facts);
   Saving saving = SavingOf(Id::kHostCheckpoint, bytes, bytes);
   saving.change =
       "torch.load(..., map_location=\"cpu\") in each rank: without it a file's tensors go to the "
@@ -67,18 +68,18 @@ Saving WithoutRank(const OtherProcess& rank, Saving saving) {
 
 }  // namespace
 
-bool RanksLoadHere(const SavingFacts& facts) {
-  const OtherProcess* most = OfOthers(facts) == 0 ? nullptr : MostOfLaunch(facts);
+bool RanksLoadOntoThisCard(const SavingFacts& facts) {
+  const OtherProcess* most = OfOthers(facts) == 0 ? nullptr : LargestProcessOfLaunch(facts);
   return most != nullptr && most->relation == Relation::kRank && IsOfFile(*most, facts);
 }
 
 std::vector<Saving> FindLaunchSavings(const SavingFacts& facts) {
   const uint64_t others = OfOthers(facts);
   if (others == 0) return {};
-  if (RanksLoadHere(facts)) return WithoutLoads(facts);
+  if (RanksLoadOntoThisCard(facts)) return SavingsWithoutLoads(facts);
   Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
   saving.how_known = "exact";
-  const OtherProcess* most = MostOfLaunch(facts);
+  const OtherProcess* most = LargestProcessOfLaunch(facts);
   if (most == nullptr) return {std::move(saving)};
   if (most->relation == Relation::kRank) return {WithoutRank(*most, std::move(saving))};
   if (most->relation == Relation::kDataWorker || most->relation == Relation::kWorker) {

@@ -15,7 +15,7 @@ std::vector<Saving> FindLaunchSavings(const SavingFacts& facts);
 
 // True if ranks of the launch hold on this card what each of them loaded from files: torch.load
 // makes a tensor that was saved from this card on this card again, in every rank.
-bool RanksLoadHere(const SavingFacts& facts);
+bool RanksLoadOntoThisCard(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis
 

@@ -52,7 +52,7 @@ uint64_t OfNextPass(const Verdict& verdict) {
 // Returns the effort by which a remedy is ranked. Among those that may fit, an option that leaves
 // much of the card free comes first and a change of the results comes last; between them, the less
 // is needed, the likelier it fits. For remedies that surely do not fit, only the need counts.
-Effort EffortThatCounts(const Remedy& remedy, const Ledger& ledger, bool fits) {
+Effort EffortForRanking(const Remedy& remedy, const Ledger& ledger, bool fits) {
   constexpr uint64_t kPercent = 100;
   constexpr uint64_t kMuch = 80;
   if (fits || remedy.effort == Effort::kResults) return remedy.effort;
@@ -66,7 +66,7 @@ uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)
 
 // True if it is only known that the sum, of which the request is a part, must fit, and not whether
 // the free pieces suffice after the change.
-bool IsOfPieces(const Verdict& verdict, const Saving& saving) {
+bool DependsOnFreePieces(const Verdict& verdict, const Saving& saving) {
   return verdict.cause == Cause::kFragmentation && !saving.need;
 }
 
@@ -99,19 +99,19 @@ void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger) {
     const bool is_replayed = remedy.how_known == "replayed";  // it served the request
     return std::tuple(!remedy.ends_growth, !is_of_limit, remedy.effort == Effort::kMoney, !fits,
                       !fits && !is_replayed, !may_fit,
-                      may_fit ? EffortThatCounts(remedy, ledger, fits) : Effort::kSetting,
+                      may_fit ? EffortForRanking(remedy, ledger, fits) : Effort::kSetting,
                       remedy.need());
   };
   std::stable_sort(remedies.begin(), remedies.end(),
                    [&rank](const Remedy& a, const Remedy& b) { return rank(a) < rank(b); });
 }
 
-void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger) {
+void MarkFitsUncertain(std::vector<Remedy>& remedies, const Ledger& ledger) {
   for (Remedy& remedy : remedies) remedy.at_least |= !remedy.ends_growth;
   RankRemedies(remedies, ledger);
 }
 
-void DropWhatPostpones(std::vector<Remedy>& remedies) {
+void DropPostponingRemedies(std::vector<Remedy>& remedies) {
   const auto is_of_the_card = [](const Remedy& remedy) {
     using memtrace::remedies::Id;
     return std::any_of(kOfTheCard.begin(), kOfTheCard.end(), [&remedy](Id id) {
@@ -144,7 +144,7 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
                   .effort = saving.effort,
                   .at_least = (need.at_least && !saving.is_whole) || saving.at_least,
                   .ends_growth = saving.ends_growth};
-    if (IsOfPieces(verdict, saving)) {
+    if (DependsOnFreePieces(verdict, saving)) {
       const uint64_t sum = Less(ledger.total, Unused(ledger)) + verdict.requested;
       remedy.this_step = WholeMiB(Less(std::min(sum, need.bytes), saving.bytes));
       remedy.at_least = true;

@@ -54,11 +54,11 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
 
 // Marks each remedy that does not end the growth as not known to fit, because what grows with every
 // step fills the card in a later one. Sorts the remedies again.
-void WithholdFits(std::vector<Remedy>& remedies, const Ledger& ledger);
+void MarkFitsUncertain(std::vector<Remedy>& remedies, const Ledger& ledger);
 
 // Drops remedies that only free memory of the program and do not end the growth: they postpone the
 // failure that the growth causes.
-void DropWhatPostpones(std::vector<Remedy>& remedies);
+void DropPostponingRemedies(std::vector<Remedy>& remedies);
 
 // Sorts the remedies as FindRemedies() returns them.
 void RankRemedies(std::vector<Remedy>& remedies, const Ledger& ledger);

@@ -185,8 +185,8 @@ class SavingFinder {
     const std::string how = facts_.GrowsBy(IsOfAdapters)
                                 ? "model.delete_adapter(NAME) of those that are no longer used"
                                 : "delete the modules that are no longer used";
-    return how + ", or move them to the host: the parameters that " + LinesThatMake(facts_.growth) +
-           " stay";
+    return how + ", or move them to the host: the parameters that " +
+           GrowingLinesText(facts_.growth) + " stay";
   }
 
   bool IsGrowthWithinStep() const {

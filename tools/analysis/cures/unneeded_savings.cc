@@ -39,7 +39,8 @@ void FindFailedAttempts(const SavingFacts& facts, SavingList& list) {
 
 // Returns the need according to the step that made the value, which had none from before it.
 // Nothing if the request was not made there or if the rest of the step is known better.
-std::optional<uint64_t> NeedWithoutEarlier(const UnreadValue& value, const SavingFacts& facts) {
+std::optional<uint64_t> NeedWithoutEarlierValue(const UnreadValue& value,
+                                                const SavingFacts& facts) {
   const bool is_next = value.step + 1 == facts.moment.step;
   const RestOfStep& rest = facts.verdict.rest;
   if (!is_next || !facts.rise_of_same_request || (rest.rise && !rest.at_least)) return std::nullopt;
@@ -50,7 +51,7 @@ std::optional<uint64_t> NeedWithoutEarlier(const UnreadValue& value, const Savin
 constexpr std::string_view kCostOfCache = "what is cached is made again when it is asked for";
 
 // A statement that reads the name itself needs the value until then, so it has to be split.
-std::string WhereToDelete(const UnreadValue& value) {
+std::string DeletionAdvice(const UnreadValue& value) {
   if (value.is_cached)
     return value.name + ".cache_clear() before the request, a smaller maxsize, or no lru_cache (" +
            value.place + "): of a method it keeps each `self`";
@@ -73,13 +74,13 @@ void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
   for (const UnreadValue& value : facts.unread) {
     Saving saving = SavingOf(Id::kDeleteName, value.bytes, IsInLaterSteps(value) ? value.bytes : 0);
     saving.name = value.is_cached ? value.name + ".cache_clear()" : "del " + value.name;
-    saving.change = WhereToDelete(value);
+    saving.change = DeletionAdvice(value);
     if (value.is_cached) saving.cost = kCostOfCache;
     saving.at_least = value.step > 1 && value.step != facts.moment.step;
     const bool is_of_model = facts.verdict.rest.source == NeedSource::kPlacement &&
                              AnnotatedNumber(facts.annotations, fact::kSourceTrains) == 0;
     if (value.is_earlier && is_of_model) saving.percent_that_fits = kPercentOfLoaded;
-    if (value.is_earlier && !saving.at_least) saving.need = NeedWithoutEarlier(value, facts);
+    if (value.is_earlier && !saving.at_least) saving.need = NeedWithoutEarlierValue(value, facts);
     list.Add(std::move(saving));
   }
 }

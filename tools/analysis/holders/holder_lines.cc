@@ -14,7 +14,8 @@ namespace {
 std::string LineOf(const Holding& holding, const std::vector<trace::Frame>& stack) {
   const trace::Frame* user = InnermostUserFrame(stack);
   if (user != nullptr && ShortFrame(*user) != holding.site) return ShortFrame(*user);
-  if (!stack.empty() && &TellingFrame(stack) != user) return ShortFrame(TellingFrame(stack));
+  if (!stack.empty() && &MostInformativeFrame(stack) != user)
+    return ShortFrame(MostInformativeFrame(stack));
   const std::string phase = "in " + std::string(PhaseName(holding.since.phase));
   if (!stack.empty() || holding.since.phase == trace::Phase::kOther) return "";
   return holding.site == "(" + phase + ")" ? "" : phase;

@@ -33,7 +33,7 @@ struct StatedParameter {
   uint64_t sequence = 0;  // of its block
 
   auto Key() const { return std::tie(owner, path, bytes, sequence); }
-  bool IsSameAs(const StatedParameter& other) const {
+  bool IsDuplicateOf(const StatedParameter& other) const {
     return std::tie(owner, path, bytes) == std::tie(other.owner, other.path, other.bytes);
   }
 };
@@ -80,7 +80,8 @@ class Count {
     std::sort(stated_.begin(), stated_.end(),
               [](const auto& a, const auto& b) { return a.Key() < b.Key(); });
     for (size_t i = 1; i < stated_.size(); ++i)
-      if (stated_[i].IsSameAs(stated_[i - 1])) owners_[stated_[i].owner].copies += stated_[i].bytes;
+      if (stated_[i].IsDuplicateOf(stated_[i - 1]))
+        owners_[stated_[i].owner].copies += stated_[i].bytes;
   }
 
   std::map<trace::StringId, Models> owners_;

@@ -64,7 +64,7 @@ void AttemptWatch::See(const trace::Event& event, uint64_t ordinal) {
   } else if (const auto* failure = std::get_if<trace::OutOfMemory>(&event.payload)) {
     if (IsOfPass(*failure)) NoteFailure(event.sequence, ordinal);
   } else if (const auto* allocation = std::get_if<trace::Allocate>(&event.payload)) {
-    if (GoesOn(*allocation)) attempts_.pop_back();
+    if (IsPassContinued(*allocation)) attempts_.pop_back();
   }
 }
 
@@ -89,7 +89,7 @@ void AttemptWatch::NoteFailure(uint64_t sequence, uint64_t ordinal) {
 
 // True if the last failed pass goes on. After a real failure, an allocation is outside of all
 // modules and of the backward.
-bool AttemptWatch::GoesOn(const trace::Allocate& allocation) const {
+bool AttemptWatch::IsPassContinued(const trace::Allocate& allocation) const {
   return !attempts_.empty() && attempts_.back().begin == pass_begin_ &&
          (allocation.module != 0 || IsBackward(phase_));
 }

@@ -48,7 +48,7 @@ class AttemptWatch {
   void BeginPass(trace::Phase phase, uint64_t sequence);
   bool IsOfPass(const trace::OutOfMemory& failure) const;
   void NoteFailure(uint64_t sequence, uint64_t ordinal);
-  bool GoesOn(const trace::Allocate& allocation) const;
+  bool IsPassContinued(const trace::Allocate& allocation) const;
   const Attempt* MakerOf(const Block& block, uint64_t failure) const;
 
   trace::Phase phase_ = trace::Phase::kOther;

@@ -143,7 +143,7 @@ bool GrowthCourse::is_reason(uint64_t held, uint64_t short_by) const {
   return gained() >= short_by && is_sure;
 }
 
-std::vector<size_t> GrowthWatch::StepsToSee(size_t steps) {
+std::vector<size_t> GrowthWatch::StepsToSample(size_t steps) {
   std::vector<size_t> seen;
   const size_t last = std::min(steps, kLastSteps);
   const size_t before = steps - last;

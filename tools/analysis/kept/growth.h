@@ -84,7 +84,7 @@ class GrowthWatch {
 
   // Returns which of `steps` step beginnings, counted from 0, to look at: the last few, and some
   // evenly spread before them, so that the cost does not grow with the length of the trace.
-  static std::vector<size_t> StepsToSee(size_t steps);
+  static std::vector<size_t> StepsToSample(size_t steps);
 
   // Looks at a card as the iteration with number `step` begins.
   void See(uint64_t step, int32_t device, const LiveSet& live, SiteNames& sites);

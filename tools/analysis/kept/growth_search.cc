@@ -28,7 +28,7 @@ bool IsSure(const GrowthCourse& course, bool backward_seen) {
 
 // True if the keeper holds something of each iteration. A list has what each iteration appends, but
 // the keys of a dict may be names that it has to have.
-bool IsOfIterations(const std::optional<Keeper>& keeper) {
+bool HoldsEachIteration(const std::optional<Keeper>& keeper) {
   return keeper.has_value() && keeper->container != "dict";
 }
 
@@ -78,7 +78,7 @@ void GrowthSearch::WatchSteps(uint64_t moment, Captures& captures, SiteNames& si
   const auto count = static_cast<size_t>(end - steps.begin());
   Candidate& candidate = candidates_.emplace_back();
   candidate.iterations = count;
-  for (const size_t place : GrowthWatch::StepsToSee(count)) {
+  for (const size_t place : GrowthWatch::StepsToSample(count)) {
     captures.At(steps[place], [this, &candidate, &captures, &sites] {
       for (const auto& [device, card] : timeline_.cards()) {
         candidate.watch.See(captures.live().position().step, device, captures.live(), sites);
@@ -107,7 +107,7 @@ GrowthCourse GrowthSearch::Found(const GrowthMoment& moment, const LiveSet& live
     GrowthCourse course = Course(candidate, moment, sites);
     if (!course.is_worth_saying(moment.held)) continue;
     course.keeper = FindKeeper(course, moment, live, source_);
-    if (candidate.needs_keeper && !IsOfIterations(course.keeper)) continue;
+    if (candidate.needs_keeper && !HoldsEachIteration(course.keeper)) continue;
     course.is_sure = IsSure(course, live.position().backward_seen);
     return course;
   }

@@ -85,7 +85,7 @@ void ProgramLoops::Apply(const trace::Allocate& allocation, uint64_t event, uint
   if (path.leaf == kRoot) return;
   nodes_.resize(lines_.size());
   MoveTo(path.leaf, event, in_use);
-  SeeAnchor(allocation, path, event, in_use);
+  RecordAnchorVisit(allocation, path, event, in_use);
 }
 
 // Visits each line of the new path that is not in the one before.
@@ -100,8 +100,9 @@ void ProgramLoops::MoveTo(LineId leaf, uint64_t event, uint64_t in_use) {
 
 // An operation within a module may allocate more right after its result (a workspace, the first
 // time); that counts as one visit.
-void ProgramLoops::SeeAnchor(const trace::Allocate& allocation, const ProgramLines::Path& path,
-                             uint64_t event, uint64_t in_use) {
+void ProgramLoops::RecordAnchorVisit(const trace::Allocate& allocation,
+                                     const ProgramLines::Path& path, uint64_t event,
+                                     uint64_t in_use) {
   Node& node = nodes_[path.leaf];
   if (path.may_loop_below) return;
   const uint64_t requested = path.calls_module ? 0 : allocation.requested;
@@ -121,7 +122,7 @@ void ProgramLoops::SeeAnchor(const trace::Allocate& allocation, const ProgramLin
   node.latest_anchor = place;
 }
 
-LineId ProgramLoops::VisitedLast(uint64_t event) const {
+LineId ProgramLoops::LastVisitedLine(uint64_t event) const {
   LineId latest = kRoot;
   uint64_t when = 0;
   for (LineId id = kRoot + 1; id < nodes_.size(); ++id) {
@@ -209,7 +210,7 @@ std::optional<ProgramLoop> ProgramLoops::LoopOfOneLine(LineId id, uint64_t event
 std::vector<ProgramLoop> ProgramLoops::Around(trace::StackId stack, uint64_t event) {
   LineId id = lines_.PathOf(stack).leaf;
   nodes_.resize(lines_.size());
-  if (id == kRoot) id = VisitedLast(event);
+  if (id == kRoot) id = LastVisitedLine(event);
   std::vector<ProgramLoop> loops;
   for (; id != kRoot; id = lines_.Parent(id)) {
     std::optional<ProgramLoop> loop = LoopOfLines(id, event);

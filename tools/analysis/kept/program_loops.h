@@ -75,9 +75,9 @@ class ProgramLoops {
   };
 
   void MoveTo(LineId leaf, uint64_t event, uint64_t in_use);
-  void SeeAnchor(const trace::Allocate& allocation, const ProgramLines::Path& path, uint64_t event,
-                 uint64_t in_use);
-  LineId VisitedLast(uint64_t event) const;
+  void RecordAnchorVisit(const trace::Allocate& allocation, const ProgramLines::Path& path,
+                         uint64_t event, uint64_t in_use);
+  LineId LastVisitedLine(uint64_t event) const;
   std::optional<ProgramLoop> LoopOfLines(LineId id, uint64_t event) const;
   bool IsAfter(LineId id, const std::vector<LineVisits>& lines) const;
   bool Repeats(LineId id, uint64_t event) const;

@@ -60,8 +60,8 @@ std::optional<UntrainedPasses> UntrainedWatch::Kept(const std::vector<CapturedBl
   return kept;
 }
 
-std::vector<CapturedBlock> UntrainedWatch::WithoutThem(const std::vector<CapturedBlock>& captured,
-                                                       const LiveSet& live) const {
+std::vector<CapturedBlock> UntrainedWatch::BlocksOfOtherPasses(
+    const std::vector<CapturedBlock>& captured, const LiveSet& live) const {
   std::vector<CapturedBlock> others = captured;
   std::erase_if(
       others, [&](const CapturedBlock& entry) { return MakerOf(live.block(entry.id)) != nullptr; });

@@ -34,8 +34,8 @@ class UntrainedWatch {
   std::optional<UntrainedPasses> Kept(const std::vector<CapturedBlock>& captured,
                                       const LiveSet& live) const;
   // Returns the blocks of `captured` that other passes made.
-  std::vector<CapturedBlock> WithoutThem(const std::vector<CapturedBlock>& captured,
-                                         const LiveSet& live) const;
+  std::vector<CapturedBlock> BlocksOfOtherPasses(const std::vector<CapturedBlock>& captured,
+                                                 const LiveSet& live) const;
 
  private:
   struct Pass {

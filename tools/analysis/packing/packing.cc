@@ -35,7 +35,7 @@ class Decomposition {
   void Split(Group whole, int depth) {
     for (std::vector<SectionItem>& items : SplitAtCuts(std::move(whole.items))) {
       Group group{whole.base, std::move(items)};
-      const bool has_sunk = depth < kGreatestDepth && SinkSpanning(group);
+      const bool has_sunk = depth < kGreatestDepth && PlaceSpanningItems(group);
       if (has_sunk) {
         Split(std::move(group), depth + 1);
       } else {
@@ -44,7 +44,7 @@ class Decomposition {
     }
   }
 
-  bool SinkSpanning(Group& group) {
+  bool PlaceSpanningItems(Group& group) {
     Section sections = 0;
     for (const SectionItem& item : group.items) sections = std::max(sections, item.last);
     return std::erase_if(group.items, [&](const SectionItem& item) {

@@ -39,7 +39,7 @@ OpenPart AfterPlacing(const OpenPart& part, size_t placed) {
   return after;
 }
 
-bool IsUnderAnother(const OpenPart& part, size_t placed) {
+bool BlocksOtherItem(const OpenPart& part, size_t placed) {
   for (size_t i = 0; i < part.size() && part[i].low < part[placed].end(); ++i) {
     if (i != placed && ShareSection(part[i], part[placed])) return true;
   }

@@ -37,7 +37,7 @@ using OpenPart = std::vector<OpenItem>;
 OpenPart AfterPlacing(const OpenPart& part, size_t placed);
 
 // True if an item would have to rise if `part[placed]` were placed.
-bool IsUnderAnother(const OpenPart& part, size_t placed);
+bool BlocksOtherItem(const OpenPart& part, size_t placed);
 
 // Returns the parts between which no item is alive, in order of time.
 std::vector<OpenPart> SplitAtCuts(OpenPart part);

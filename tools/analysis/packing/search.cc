@@ -71,7 +71,7 @@ PackingSearch::Outcome PackingSearch::PlaceNext(OpenPart part) {
       const Outcome outcome = PlaceParts(std::move(after));
       if (outcome != Outcome::kImpossible) return outcome;
     }
-    if (!IsUnderAnother(part, i)) return Outcome::kImpossible;  // it was in no other item's way
+    if (!BlocksOtherItem(part, i)) return Outcome::kImpossible;  // it was in no other item's way
     part[i].is_barred = true;
     if (!Fits(part, part[i].low)) return Outcome::kImpossible;
   }

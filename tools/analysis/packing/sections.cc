@@ -33,7 +33,7 @@ void NumberSections(std::vector<Edge> edges, std::vector<SectionItem>& items) {
   }
 }
 
-void NumberSectionsAnew(std::vector<SectionItem>& items) {
+void RenumberSections(std::vector<SectionItem>& items) {
   std::vector<Edge> edges;
   edges.reserve(2 * items.size());
   for (uint32_t i = 0; i < items.size(); ++i) {
@@ -88,7 +88,7 @@ std::vector<std::vector<SectionItem>> SplitAtCuts(std::vector<SectionItem> items
     groups.back().push_back(item);
     end = std::max(end, item.last);
   }
-  for (std::vector<SectionItem>& group : groups) NumberSectionsAnew(group);
+  for (std::vector<SectionItem>& group : groups) RenumberSections(group);
   return groups;
 }
 

@@ -82,7 +82,7 @@ class Window {
 };
 
 // Orders the items that make the peak before the others, each by size.
-std::vector<size_t> GuestOrder(const Items& items) {
+std::vector<size_t> PeakItemsFirst(const Items& items) {
   const uint64_t peak = TimeOfPeak(items);
   const auto makes_peak = [&](size_t i) { return items[i].begin <= peak && peak < items[i].end; };
   std::vector<size_t> order(items.size());
@@ -106,7 +106,7 @@ Packing PackAbove(const TimeLine& line, const PackingBudget& budget) {
     rest[wrapped.item] = {};
   }
   const auto fill = [&](Window window, Bytes at) {
-    for (const size_t i : GuestOrder(rest)) {
+    for (const size_t i : PeakItemsFirst(rest)) {
       if (IsEmpty(rest[i])) continue;
       const auto offset = window.Fit(rest[i]);
       if (!offset.has_value()) continue;

@@ -42,7 +42,7 @@ void AsRecorded::Apply(uint64_t sequence, const Lives::Born& born) {
   ++allocations_;
   free_requested_ = {};
   if (is_beginning_) Settle(0);
-  CarryOutAt(AddressOf(block));
+  ApplyPendingAt(AddressOf(block));
   Request request = RequestOf(block);
   const Before before = FindPool(block, request);
   const std::optional<Placed> placed = Judge(block, request, before);
@@ -52,22 +52,22 @@ void AsRecorded::Apply(uint64_t sequence, const Lives::Born& born) {
 }
 
 AsRecorded::Before AsRecorded::FindPool(const trace::Allocate& block, Request& request) {
-  if (says_pools_) return CarryOutFor(request);
+  if (says_pools_) return ApplyPendingFor(request);
   const std::optional<uint32_t> known = pools_.OfKnown(block);
   request.pool = known.value_or(0);
-  const Before before = CarryOutFor(request);
+  const Before before = ApplyPendingFor(request);
   if (!known) request.pool = pools_.OfNew(block, before.fitted);
   return before;
 }
 
-AsRecorded::Before AsRecorded::CarryOutFor(const Request& request) {
+AsRecorded::Before AsRecorded::ApplyPendingFor(const Request& request) {
   Before before;
   before.gave_back = !deferred_.empty();
   before.fitted = torch_.HasFree(request);
-  CarryOut(/*memory_too=*/false);
+  ApplyPending(/*memory_too=*/false);
   before.gave_memory_back = !deferred_.empty();
   before.fitted_after_frees = before.fitted || torch_.HasFree(request);
-  CarryOut();
+  ApplyPending();
   return before;
 }
 
@@ -89,7 +89,7 @@ std::optional<Placed> AsRecorded::Predict(const Request& request, const Before& 
 std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Request& request,
                                         const Before& before) {
   if (request.pool != 0) {
-    torch_.LearnWhetherItSplits(request, AddressRange::Of(AddressOf(block), block.allocated));
+    torch_.InferPoolSplitting(request, AddressRange::Of(AddressOf(block), block.allocated));
   }
   std::optional<Placed> placed = Predict(request, before);
   const bool is_right = placed && placed->address == AddressOf(block);
@@ -101,7 +101,7 @@ std::optional<Placed> AsRecorded::Judge(const trace::Allocate& block, const Requ
 }
 
 void AsRecorded::Apply(uint64_t, const trace::Resume&) {
-  CarryOut();
+  ApplyPending();
   Settle(0);
   is_beginning_ = true;
 }
@@ -109,7 +109,7 @@ void AsRecorded::Apply(uint64_t, const trace::Resume&) {
 void AsRecorded::Apply(uint64_t, const Lives::Found& found) {
   const trace::Allocate& block = found.alive.block;
   const Request request = RequestOf(block);
-  CarryOut();
+  ApplyPending();
   is_beginning_ = true;
   torch_.AddMappingOf(request, AddressOf(block));
   const auto placed = torch_.AllocateAt(request, AddressOf(block), block.allocated);
@@ -139,7 +139,7 @@ void AsRecorded::Apply(uint64_t, const Lives::Stray& stray) {
 }
 
 void AsRecorded::RequestFree(DeviceAddress address, const std::optional<BlockNumber>& block) {
-  CarryOut();
+  ApplyPending();
   Settle(0);
   free_requested_ = address;
   if (block) torch_.policy().RequestFree(*block);
@@ -162,7 +162,7 @@ void AsRecorded::Apply(uint64_t, const trace::Unmap& unmap) {
 
 // Memory that the request did get before it failed stays.
 void AsRecorded::Apply(uint64_t, const trace::OutOfMemory&) {
-  CarryOut();
+  ApplyPending();
   Settle(0);
   has_failed_once_ = false;
   ++failures_;
@@ -171,14 +171,14 @@ void AsRecorded::Apply(uint64_t, const trace::OutOfMemory&) {
 void AsRecorded::Defer(const Release& release) {
   free_requested_ = {};
   if (!torch_.segments().pending().empty()) {
-    CarryOut();
+    ApplyPending();
     Settle(0);
     has_failed_once_ = true;
   }
   deferred_.push_back(release);
 }
 
-void AsRecorded::CarryOut(bool memory_too) {
+void AsRecorded::ApplyPending(bool memory_too) {
   std::vector<Release> kept;
   for (Release& release : deferred_) {
     if (!release.is_memory) {
@@ -194,7 +194,7 @@ void AsRecorded::CarryOut(bool memory_too) {
 
 // Completes the frees of blocks that began where a block begins now. They were carried out before
 // it was requested, whatever the other frees were for.
-void AsRecorded::CarryOutAt(DeviceAddress address) {
+void AsRecorded::ApplyPendingAt(DeviceAddress address) {
   for (Release& release : deferred_)
     if (!release.is_memory && release.range.begin == address) CompleteFree(release.block);
 }

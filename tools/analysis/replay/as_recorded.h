@@ -68,8 +68,8 @@ class AsRecorded {
   void RequestFree(DeviceAddress address, const std::optional<BlockNumber>& block);
   void EndFree(DeviceAddress address, const std::optional<BlockNumber>& block);
   void Defer(const Release& release);
-  void CarryOut(bool memory_too = true);
-  void CarryOutAt(DeviceAddress address);
+  void ApplyPending(bool memory_too = true);
+  void ApplyPendingAt(DeviceAddress address);
   // The state when a block was requested, before deferred releases were carried out.
   struct Before {
     bool fitted = false;
@@ -77,7 +77,7 @@ class AsRecorded {
     bool gave_back = false;
     bool gave_memory_back = false;
   };
-  Before CarryOutFor(const Request& request);
+  Before ApplyPendingFor(const Request& request);
   Before FindPool(const trace::Allocate& block, Request& request);
   std::optional<Placed> Predict(const Request& request, const Before& before);
   std::optional<Placed> Judge(const trace::Allocate& block, const Request& request,

@@ -18,7 +18,7 @@ constexpr Bytes kLargestCard = Bytes{1} << 55;  // where the search ends: no car
 
 // Returns a size that stands for a card without a limit. memtrace's allocator asks for the size, so
 // this one has enough room that nothing has to be taken back.
-Bytes RoomyCard(const RecordedDevice& recorded) {
+Bytes UnlimitedCardSize(const RecordedDevice& recorded) {
   return RoundUp(2 * recorded.lower_bound + 64_MiB + recorded.rest, kStep);
 }
 
@@ -40,7 +40,8 @@ std::unique_ptr<Policy> Make(PolicyKind kind, const RecordedRun& run,
     case PolicyKind::kTorchExpandable:
       return MakeTorch(kind == PolicyKind::kTorchExpandable, run, recorded, card);
     case PolicyKind::kMemtrace:
-      return std::make_unique<MemtracePolicy>(card.value_or(RoomyCard(recorded)), recorded.rest);
+      return std::make_unique<MemtracePolicy>(card.value_or(UnlimitedCardSize(recorded)),
+                                              recorded.rest);
     case PolicyKind::kLowerBound:
       break;
   }

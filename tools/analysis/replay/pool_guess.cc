@@ -10,7 +10,7 @@ namespace {
 
 // True if the reservation there goes on at the address. A free block there may be about to be
 // unmapped.
-bool GoesOn(const TorchBlock& there, DeviceAddress address, StreamId stream) {
+bool IsReservationContinued(const TorchBlock& there, DeviceAddress address, StreamId stream) {
   if (!there.segment->is_expandable() || there.segment->lane->stream != stream) return false;
   return there.state == TorchBlock::State::kFree || there.address == address;
 }
@@ -42,7 +42,7 @@ bool PoolGuess::IsInNewSegment(const trace::Allocate& block) {
     const AddressRange& range = recorded.range;
     if (!range.Contains(DeviceAddress{block.address})) continue;
     const TorchBlock* there = torch_.policy().heap().segments().BlockAt(range.begin);
-    return there == nullptr || !GoesOn(*there, range.begin, recorded.stream);
+    return there == nullptr || !IsReservationContinued(*there, range.begin, recorded.stream);
   }
   return false;
 }

@@ -20,7 +20,7 @@ DeviceAddress RecordedSegments::ForReservation(Bytes size, StreamId stream) {
   return Unused(size);
 }
 
-bool RecordedSegments::GoesOnAt(DeviceAddress end) {
+bool RecordedSegments::ContinuesAt(DeviceAddress end) {
   return pending_.empty() || pending_.front().range.begin == end;
 }
 

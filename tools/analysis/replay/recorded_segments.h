@@ -27,14 +27,14 @@ class RecordedSegments : public SegmentAddresses {
 
   DeviceAddress ForSegment(Bytes size, StreamId stream) override;
   DeviceAddress ForReservation(Bytes size, StreamId stream) override;
-  bool GoesOnAt(DeviceAddress end) override;
+  bool ContinuesAt(DeviceAddress end) override;
   void Mapped(const AddressRange& range) override;
 
   // Takes the mapping that contains the address; it is no longer requested.
   std::optional<Recorded> TakeAt(DeviceAddress address);
   // Return what was recorded and not requested, and the reverse; both are forgotten.
-  std::vector<Recorded> TakeNotAskedFor() { return std::exchange(pending_, {}); }
-  std::vector<AddressRange> TakeNotRecorded() { return std::exchange(not_recorded_, {}); }
+  std::vector<Recorded> TakeUnrequested() { return std::exchange(pending_, {}); }
+  std::vector<AddressRange> TakeUnrecorded() { return std::exchange(not_recorded_, {}); }
   bool is_settled() const { return pending_.empty() && not_recorded_.empty(); }
   const std::vector<Recorded>& pending() const { return pending_; }
 

@@ -14,10 +14,10 @@ bool RecordedTorch::CanGrow(const Request& request) {
 }
 
 bool RecordedTorch::GrowsIntoMapped(const Request& request) {
-  return policy_.growth().FindsMapped(policy_.heap().lanes().Of(request), Rounded(request));
+  return policy_.growth().FindsMappedMemory(policy_.heap().lanes().Of(request), Rounded(request));
 }
 
-void RecordedTorch::LearnWhetherItSplits(const Request& request, const AddressRange& block) {
+void RecordedTorch::InferPoolSplitting(const Request& request, const AddressRange& block) {
   const Bytes rounded = Rounded(request);
   for (const RecordedSegments::Recorded& segment : segments_.pending()) {
     if (segment.range == block &&
@@ -51,9 +51,9 @@ void RecordedTorch::AddMappingOf(const Request& request, DeviceAddress address) 
 
 void RecordedTorch::Settle(uint32_t pool) {
   if (segments_.is_settled()) return;
-  for (const AddressRange& range : segments_.TakeNotRecorded()) policy_.cache().Release(range);
+  for (const AddressRange& range : segments_.TakeUnrecorded()) policy_.cache().Release(range);
   const TorchSettings& settings = policy_.settings();
-  for (const RecordedSegments::Recorded& recorded : segments_.TakeNotAskedFor()) {
+  for (const RecordedSegments::Recorded& recorded : segments_.TakeUnrequested()) {
     const Bytes size = recorded.range.size();
     const bool is_small = settings.expands ? size % settings.large_segment != 0
                                            : size == TorchSettings::kSmallSegment;
@@ -64,7 +64,7 @@ void RecordedTorch::Settle(uint32_t pool) {
 void RecordedTorch::Add(const RecordedSegments::Recorded& recorded, uint32_t pool, bool is_small) {
   TorchLane& lane = policy_.heap().lanes().At(pool, is_small, recorded.stream);
   policy_.growth().AddAt(lane, recorded.range);
-  static_cast<void>(segments_.TakeNotRecorded());  // the heap also reports this one
+  static_cast<void>(segments_.TakeUnrecorded());  // the heap also reports this one
 }
 
 }  // namespace memtrace::replay

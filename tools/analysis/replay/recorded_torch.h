@@ -36,7 +36,7 @@ class RecordedTorch {
   bool GrowsIntoMapped(const Request& request);
   // A trace does not say that a pool is not to be split, but the first block of such a pool is as
   // large as its segment. `block` is the recorded one of the request.
-  void LearnWhetherItSplits(const Request& request, const AddressRange& block);
+  void InferPoolSplitting(const Request& request, const AddressRange& block);
 
   // Serves a request after the cache was emptied for it: torch does not look at its free blocks
   // again.

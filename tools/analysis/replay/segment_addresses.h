@@ -22,7 +22,7 @@ class SegmentAddresses {
   virtual DeviceAddress ForSegment(Bytes size, StreamId stream) = 0;
   virtual DeviceAddress ForReservation(Bytes size, StreamId stream) = 0;
   // True if a reservation whose length is not known goes on at `end`.
-  virtual bool GoesOnAt(DeviceAddress /*end*/) { return true; }
+  virtual bool ContinuesAt(DeviceAddress /*end*/) { return true; }
   virtual void Mapped(const AddressRange& /*range*/) {}
   // Notes that a segment was given back to the driver.
   virtual void Released(const AddressRange& /*segment*/) {}

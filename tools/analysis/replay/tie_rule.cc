@@ -7,7 +7,7 @@
 namespace memtrace::replay {
 namespace {
 
-uint64_t PlacedAsRecorded(const analysis::EventSource& source, const RecordedRun& run) {
+uint64_t CountPlacedAsRecorded(const analysis::EventSource& source, const RecordedRun& run) {
   const PlacementSink nobody;
   Recordings recordings(run, nobody);
   source.ForEach([&recordings](const trace::Event& event) { recordings.See(event); });
@@ -21,9 +21,9 @@ uint64_t PlacedAsRecorded(const analysis::EventSource& source, const RecordedRun
 void LearnTieRule(const analysis::EventSource& source, RecordedRun& run) {
   if (run.policy == PolicyKind::kMemtrace || run.policy == PolicyKind::kLowerBound) return;
   run.settings.oldest_segment_first = false;
-  const uint64_t by_address = PlacedAsRecorded(source, run);
+  const uint64_t by_address = CountPlacedAsRecorded(source, run);
   run.settings.oldest_segment_first = true;
-  run.settings.oldest_segment_first = PlacedAsRecorded(source, run) > by_address;
+  run.settings.oldest_segment_first = CountPlacedAsRecorded(source, run) > by_address;
 }
 
 }  // namespace memtrace::replay

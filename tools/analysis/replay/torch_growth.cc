@@ -20,7 +20,7 @@ TorchBlock* TorchGrowth::Extend(TorchLane& lane, Bytes rounded) {
   return options_.settings.expands ? ExtendReservation(lane, rounded) : ExtendBySegment(lane, size);
 }
 
-bool TorchGrowth::FindsMapped(TorchLane& lane, Bytes rounded) {
+bool TorchGrowth::FindsMappedMemory(TorchLane& lane, Bytes rounded) {
   const TorchBlock* room = FindRoom(lane, rounded);
   return room != nullptr && room->state == State::kFree && room->size >= rounded;
 }
@@ -67,7 +67,7 @@ TorchBlock* TorchGrowth::FindRoom(TorchLane& lane, Bytes rounded) {
     }
     if (bytes < rounded) continue;
     const bool is_endless = options_.card == 0 && last->behind == nullptr;
-    if (!is_endless || addresses_.GoesOnAt(unmapped->address)) return first;
+    if (!is_endless || addresses_.ContinuesAt(unmapped->address)) return first;
   }
   return nullptr;
 }

@@ -43,7 +43,7 @@ class TorchGrowth {
   // What was mapped before a call failed stays, as torch leaves it.
   TorchBlock* Extend(TorchLane& lane, Bytes rounded);
   // True if Extend() would find enough memory that is already mapped.
-  bool FindsMapped(TorchLane& lane, Bytes rounded);
+  bool FindsMappedMemory(TorchLane& lane, Bytes rounded);
   // Adds memory that no request here needed, unless it is there already; if segments expand, a part
   // of a reservation. Counts no call.
   void AddAt(TorchLane& lane, const AddressRange& range);

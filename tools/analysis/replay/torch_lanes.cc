@@ -10,7 +10,7 @@ namespace {
 using State = TorchBlock::State;
 
 // Returns the size that counts when fits are compared: a block of an expandable segment could grow.
-Bytes CouldBe(const TorchBlock& block) {
+Bytes SizeIfGrown(const TorchBlock& block) {
   const TorchBlock* behind = block.behind;
   return block.size + (behind != nullptr && behind->state == State::kUnmapped ? behind->size : 0);
 }
@@ -18,16 +18,16 @@ Bytes CouldBe(const TorchBlock& block) {
 using FreeList = absl::btree_set<FreeKey>;
 
 // The best fit goes on to larger blocks as long as each has less room to grow into.
-FreeList::const_iterator LeastRoom(const FreeList& free, FreeList::const_iterator found) {
+FreeList::const_iterator FindLeastRoom(const FreeList& free, FreeList::const_iterator found) {
   auto next = std::next(found);
   while (found->block->is_split() && next != free.end() &&
-         CouldBe(*next->block) < CouldBe(*found->block)) {
+         SizeIfGrown(*next->block) < SizeIfGrown(*found->block)) {
     found = next++;
   }
   return found;
 }
 
-FreeList::const_iterator NotExpandable(const FreeList& free, FreeList::const_iterator found) {
+FreeList::const_iterator SkipExpandable(const FreeList& free, FreeList::const_iterator found) {
   while (found != free.end() && found->block->segment->is_expandable()) ++found;
   return found;
 }
@@ -59,7 +59,7 @@ TorchBlock* TorchLanes::Find(const TorchLane& lane, Bytes rounded) const {
   auto found = lane.free.lower_bound({.size = rounded});
   if (found == lane.free.end()) return nullptr;
   if (found->block->segment->is_expandable()) {
-    found = settings_.expands ? LeastRoom(lane.free, found) : NotExpandable(lane.free, found);
+    found = settings_.expands ? FindLeastRoom(lane.free, found) : SkipExpandable(lane.free, found);
     if (found == lane.free.end()) return nullptr;
   }
   return settings_.Suits(rounded, found->size) ? found->block : nullptr;

@@ -76,7 +76,7 @@ class LivingBlocks {
   // again.
   size_t MostKept() const { return 2 * by_address_.size() + 64; }
   void AddToOrder(uint64_t address);
-  void BringOrderUpToDate();
+  void UpdateOrder();
 
   absl::flat_hash_map<uint64_t, Block> by_address_;
   // These two together hold all addresses of by_address_, and others that have died since.
@@ -95,7 +95,7 @@ void LivingBlocks<Block>::AddToOrder(uint64_t address) {
 }
 
 template <typename Block>
-void LivingBlocks<Block>::BringOrderUpToDate() {
+void LivingBlocks<Block>::UpdateOrder() {
   ordered_.insert(unordered_.begin(), unordered_.end());
   unordered_.clear();
   if (keeps_order_ && ordered_.size() <= MostKept()) return;
@@ -106,7 +106,7 @@ void LivingBlocks<Block>::BringOrderUpToDate() {
 
 template <typename Block>
 typename LivingBlocks<Block>::Entry LivingBlocks<Block>::AtOrBelow(uint64_t address) {
-  BringOrderUpToDate();
+  UpdateOrder();
   auto after = ordered_.upper_bound(address);
   while (after != ordered_.begin()) {
     const auto nearest = std::prev(after);
@@ -129,7 +129,7 @@ void LivingBlocks<Block>::ForEachInOrder(const Visit& visit) const {
 template <typename Block>
 template <typename Visit>
 void LivingBlocks<Block>::ForEachFrom(uint64_t begin, uint64_t end, const Visit& visit) {
-  BringOrderUpToDate();
+  UpdateOrder();
   for (auto at = ordered_.lower_bound(begin); at != ordered_.end() && *at < end; ++at)
     if (const Block* block = At(*at)) visit(*block);
 }

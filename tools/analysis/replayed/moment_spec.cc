@@ -126,7 +126,7 @@ std::map<int32_t, uint64_t> MomentFinder::Found(const Timeline& timeline) const 
   return found;
 }
 
-std::string MomentFinder::WhyNot(const Timeline& timeline) const {
+std::string MomentFinder::DescribeMissingMoment(const Timeline& timeline) const {
   const EventCounts& counts = timeline.counts();
   switch (spec_.kind) {
     case Kind::kFailure: {

@@ -53,7 +53,7 @@ class MomentFinder {
   // Empty if the trace has no such moment, or no card.
   std::map<int32_t, uint64_t> Found(const Timeline& timeline) const;
   // Returns a sentence that says why a trace has no such moment.
-  std::string WhyNot(const Timeline& timeline) const;
+  std::string DescribeMissingMoment(const Timeline& timeline) const;
 
  private:
   struct Level {

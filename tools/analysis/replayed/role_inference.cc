@@ -16,7 +16,7 @@ namespace {
 
 // True if a block is kept for a backward that never runs. With gradients on, this is a block that
 // outlives its module's call, even if it goes with the result in the same stay in forward.
-bool IsKeptInVain(const Block& block, const Position& last, const Position& end) {
+bool IsKeptForMissingBackward(const Block& block, const Position& last, const Position& end) {
   return block.birth.phase == Phase::kForward && !end.backward_seen &&
          last.module_run != block.birth.module_run;
 }
@@ -28,7 +28,8 @@ trace::Role InferRole(const Block& block, const Position& end) {
   const Position& last = gone ? block.death : end;
   const Role role =
       trace::InferRole(block.birth.phase, last.phase_run == block.birth.phase_run, gone);
-  return role == Role::kTemporary && IsKeptInVain(block, last, end) ? Role::kActivation : role;
+  return role == Role::kTemporary && IsKeptForMissingBackward(block, last, end) ? Role::kActivation
+                                                                                : role;
 }
 
 trace::Role InferRequestRole(const Position& at, const std::vector<trace::Frame>& stack) {

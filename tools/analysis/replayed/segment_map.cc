@@ -17,7 +17,7 @@ bool HasBlock(const SegmentMap& map) {
 }
 
 // Adds a segment that the driver gave as a whole and takes back as a whole.
-void AddWhole(const SegmentMap& map, FreeMemory& free) {
+void AddUnsplittableSegment(const SegmentMap& map, FreeMemory& free) {
   const bool has_block = HasBlock(map);
   for (const SegmentPiece& piece : map.pieces) {
     if (!piece.is_hole()) continue;
@@ -95,7 +95,7 @@ FreeMemory FreeMemoryOf(const std::vector<SegmentMap>& maps) {
   FreeMemory free;
   for (const SegmentMap& map : maps) {
     const MappedSegment& segment = map.segment;
-    if (segment.pool == 0 && !segment.expandable) AddWhole(map, free);
+    if (segment.pool == 0 && !segment.expandable) AddUnsplittableSegment(map, free);
     for (const SegmentPiece& piece : map.pieces) {
       if (!piece.is_hole()) continue;
       if (segment.pool != 0) free.private_pools += piece.bytes;

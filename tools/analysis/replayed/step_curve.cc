@@ -29,7 +29,8 @@ std::optional<uint64_t> StepCurve::RiseFrom(uint64_t requested) const {
   return same.level;
 }
 
-std::optional<uint64_t> StepCurve::RiseFromSame(trace::StackId stack, uint64_t requested) const {
+std::optional<uint64_t> StepCurve::RiseFromSameRequest(trace::StackId stack,
+                                                       uint64_t requested) const {
   const auto is_same = [=](const Point& point) {
     return point.stack == stack && point.requested == requested;
   };

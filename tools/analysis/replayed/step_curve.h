@@ -27,7 +27,7 @@ class StepCurve {
   std::optional<uint64_t> RiseFrom(uint64_t requested) const;
   // Does the same from the allocation that has this stack and size and the same ordinal among such,
   // of whatever step came before: the first one's rise includes what it made once and for all.
-  std::optional<uint64_t> RiseFromSame(trace::StackId stack, uint64_t requested) const;
+  std::optional<uint64_t> RiseFromSameRequest(trace::StackId stack, uint64_t requested) const;
 
  private:
   struct Point {

@@ -142,7 +142,7 @@ void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {
   failed.at_ns = now_ns_;
   failed.rise_of_previous_step =
       replays_[out_of_memory.device].curve.RiseFrom(out_of_memory.requested);
-  failed.rise_of_same_request = replays_[out_of_memory.device].curve.RiseFromSame(
+  failed.rise_of_same_request = replays_[out_of_memory.device].curve.RiseFromSameRequest(
       out_of_memory.stack, out_of_memory.requested);
   failed.rise_of_micro_batch =
       replays_[out_of_memory.device].micro_batches.RiseFrom(out_of_memory.requested);

@@ -59,7 +59,7 @@ struct FailedRequest {
   Position at;
   uint64_t at_ns = 0;
   std::optional<uint64_t> rise_of_previous_step;  // StepCurve::RiseFrom
-  std::optional<uint64_t> rise_of_same_request;   // StepCurve::RiseFromSame
+  std::optional<uint64_t> rise_of_same_request;   // StepCurve::RiseFromSameRequest
   std::optional<uint64_t> rise_of_micro_batch;    // the same, of the micro-batch before
   std::vector<uint64_t> live_at_steps;
   uint64_t peak_of_earlier_steps = 0;  // of its card: requested bytes

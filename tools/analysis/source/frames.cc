@@ -74,7 +74,7 @@ bool IsCppSource(std::string_view file) {
 
 // True if the folder and the name show that torch's inductor made the file: "xy/cxy...", 52 letters
 // and digits from the hash of its text.
-bool IsInductors(std::string_view file) {
+bool IsInductorFile(std::string_view file) {
   constexpr size_t kName = 52;
   constexpr std::string_view kEnding = ".py";
   if (!file.ends_with(kEnding)) return false;
@@ -96,8 +96,8 @@ bool IsPythonLibrary(std::string_view file) {
 bool IsGeneratedFile(std::string_view file) {
   constexpr std::array<std::string_view, 3> kNames = {"<eval_with_key>", "<attrs generated",
                                                       "<__array_function__"};
-  return IsInductors(file) || std::any_of(kNames.begin(), kNames.end(),
-                                          [file](auto name) { return file.starts_with(name); });
+  return IsInductorFile(file) || std::any_of(kNames.begin(), kNames.end(),
+                                             [file](auto name) { return file.starts_with(name); });
 }
 
 bool IsLibraryFile(std::string_view file) {
@@ -164,7 +164,7 @@ std::string LibraryCalled(const std::vector<trace::Frame>& stack) {
   return std::string(library->name) + (function.empty() ? "" : ", ") + std::string(function);
 }
 
-const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack) {
+const trace::Frame& MostInformativeFrame(const std::vector<trace::Frame>& stack) {
   const auto python = std::find_if_not(stack.begin(), stack.end(), IsNative);
   if (python != stack.end()) return *python;
   const auto operation = std::find_if(stack.begin(), stack.end(), [](const trace::Frame& frame) {

@@ -38,7 +38,7 @@ std::string UserLine(const std::vector<trace::Frame>& stack);
 // Returns the frame that tells most of a stack without a line of the user's: the innermost frame of
 // Python, else torch's operation ("at::_ops::mm"), else the innermost. REQUIRES: the stack is not
 // empty.
-const trace::Frame& TellingFrame(const std::vector<trace::Frame>& stack);
+const trace::Frame& MostInformativeFrame(const std::vector<trace::Frame>& stack);
 
 }  // namespace memtrace::analysis
 

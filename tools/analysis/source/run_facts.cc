@@ -39,7 +39,7 @@ std::string WithoutFolder(const std::string& place) {
 
 // Parses a count, what was known, operator, answer and place, with tabs between them
 // (interpose/torch/host_values).
-std::optional<HostRead> ReadOf(const std::string& text) {
+std::optional<HostRead> ParseHostRead(const std::string& text) {
   const std::vector<std::string> fields = absl::StrSplit(text, '\t');
   HostRead read;
   if (fields.size() != 5 || !absl::SimpleAtoi(fields[0], &read.count)) return std::nullopt;
@@ -58,7 +58,7 @@ void ReadHostValues(const Annotations& annotations, SimulationFacts& facts) {
   facts.reads_unknown = AnnotatedNumber(annotations, fact::kSimulationReadsUnknown).value_or(0);
   for (auto entry = annotations.lower_bound(kRead);
        entry != annotations.end() && entry->first.rfind(kRead, 0) == 0; ++entry) {
-    if (auto read = ReadOf(AnnotatedText(annotations, entry->first))) {
+    if (auto read = ParseHostRead(AnnotatedText(annotations, entry->first))) {
       facts.reads.push_back(*std::move(read));
     }
   }

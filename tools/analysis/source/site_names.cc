@@ -73,7 +73,7 @@ std::string SiteNames::Describe(bool of_parameter, trace::StringId path, trace::
   const std::vector<trace::Frame> frames = source_.Stack(stack);
   if (const std::string library = LibraryCalled(frames); !library.empty()) return library;
   if (const trace::Frame* user = InnermostUserFrame(frames)) return ShortFrame(*user);
-  if (!frames.empty()) return ShortFrame(TellingFrame(frames));
+  if (!frames.empty()) return ShortFrame(MostInformativeFrame(frames));
   if (phase == trace::Phase::kOther) return "(no stack)";
   return "(in " + std::string(PhaseName(phase)) + ")";
 }

@@ -15,8 +15,8 @@ namespace memtrace::analysis {
 namespace {
 
 bool SamePlace(const std::vector<trace::Frame>& a, const std::vector<trace::Frame>& b) {
-  return !a.empty() && !b.empty() && TellingFrame(a).file == TellingFrame(b).file &&
-         TellingFrame(a).line == TellingFrame(b).line;
+  return !a.empty() && !b.empty() && MostInformativeFrame(a).file == MostInformativeFrame(b).file &&
+         MostInformativeFrame(a).line == MostInformativeFrame(b).line;
 }
 
 // Returns the live bytes that this step allocated where the failed request was made.

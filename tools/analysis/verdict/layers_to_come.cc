@@ -76,7 +76,8 @@ class LayersOfPass {
 };
 
 // Returns the mean of the layers beside `current`; nothing if they differ by more than a tenth.
-std::optional<uint64_t> EachOf(const std::map<uint64_t, uint64_t>& kept, uint64_t current) {
+std::optional<uint64_t> MeanOfEqualLayers(const std::map<uint64_t, uint64_t>& kept,
+                                          uint64_t current) {
   uint64_t sum = 0;
   uint64_t count = 0;
   uint64_t least = UINT64_MAX;
@@ -109,7 +110,7 @@ std::optional<LayersToCome> FindLayersToCome(const FailedRequest& failed,
   if (!largest || largest->second.kept.empty()) return std::nullopt;
   const auto& [name, layers] = *largest;
   const auto& [current, kept_of_current] = *layers.kept.rbegin();
-  const auto each = EachOf(layers.kept, current);
+  const auto each = MeanOfEqualLayers(layers.kept, current);
   if (!each || layers.last <= current) return std::nullopt;
   return LayersToCome{.name = name,
                       .current = current,

@@ -21,7 +21,7 @@ std::vector<CapturedBlock> MadeByUpdate(const Update& update,
   return made;
 }
 
-std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, const Breakdown& made,
+std::optional<NextStep> PredictNextStep(const Update& update, int32_t device, const Breakdown& made,
                                         uint64_t to_come, const Ledger& ledger) {
   const auto peak = update.peak_before.find(device);
   const uint64_t states = BytesOfRole(made, trace::Role::kOptimizerState) + to_come;

@@ -32,7 +32,7 @@ std::vector<CapturedBlock> MadeByUpdate(const Update& update,
 // all), or if the passes after it are in the trace. `made`: breakdown of what MadeByUpdate()
 // returns; `to_come`: bytes of states that a failed update had not made yet; `ledger`: tells what
 // is on the card beside the allocator's memory.
-std::optional<NextStep> ForeseeNextStep(const Update& update, int32_t device, const Breakdown& made,
+std::optional<NextStep> PredictNextStep(const Update& update, int32_t device, const Breakdown& made,
                                         uint64_t to_come, const Ledger& ledger);
 
 // Returns the bytes of gradients among `captured` that were made in a step before that of `now`, if

@@ -17,8 +17,8 @@ using trace::Role;
 
 // The hooks announce each card separately. Older traces have one number, which is right for a
 // program that trains on one card.
-std::optional<uint64_t> Announced(const FailedRequest& failed, const fact::NumberedKey& of_card,
-                                  std::string_view of_all) {
+std::optional<uint64_t> BytesAnnounced(const FailedRequest& failed,
+                                       const fact::NumberedKey& of_card, std::string_view of_all) {
   const std::string key = of_card.Of(failed.event.device);
   if (failed.annotations.contains(key)) return AnnotatedNumber(failed.annotations, key);
   return AnnotatedNumber(failed.annotations, of_all);
@@ -28,7 +28,8 @@ std::optional<uint64_t> Announced(const FailedRequest& failed, const fact::Numbe
 // which all states exist may be an evaluation.
 std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const Breakdown& held,
                                               const std::optional<ForeachCopy>& copy) {
-  const auto states = Announced(failed, fact::kOptimizerStatesToMake, fact::kOptimizerStateBytes);
+  const auto states =
+      BytesAnnounced(failed, fact::kOptimizerStatesToMake, fact::kOptimizerStateBytes);
   if (!states) return std::nullopt;
   const uint64_t made = BytesOfRole(held, Role::kOptimizerState);
   const Phase phase = failed.at.phase;
@@ -37,7 +38,8 @@ std::optional<OptimizerNeed> NeedOfOptimizers(const FailedRequest& failed, const
   OptimizerNeed need;
   need.states_made = std::min(made, *states);
   need.states = *states - need.states_made;
-  need.copy = Announced(failed, fact::kOptimizerCopyToMake, fact::kOptimizerCopyBytes).value_or(0);
+  need.copy =
+      BytesAnnounced(failed, fact::kOptimizerCopyToMake, fact::kOptimizerCopyBytes).value_or(0);
   if (copy) need.copy = Less(copy->copy_bytes, copy->made_bytes);
   if (phase != Phase::kOptimizer) {
     const auto trained =
@@ -62,7 +64,7 @@ uint64_t GoneAtUpdate(const FailedRequest& failed, const Breakdown& held) {
 
 // True if other optimizers have not stepped yet: their gradients are also to come, if they are not
 // freed at once.
-bool OthersWait(const FailedRequest& failed) {
+bool OtherOptimizersWait(const FailedRequest& failed) {
   const std::string key = fact::kOptimizerOthersWait.Of(failed.event.device);
   return AnnotatedNumber(failed.annotations, key).value_or(0) != 0;
 }
@@ -77,7 +79,7 @@ uint64_t OfLoss(const FailedRequest& failed) {
 
 uint64_t OfLayers(const BegunPass& pass) { return pass.layers ? pass.layers->to_come : 0; }
 
-// Step 4 of ForeseeRestOfStep.
+// Step 4 of PredictRestOfStep.
 RestOfStep RestOfUpdate(const FailedRequest& failed, const Breakdown& held,
                         const std::optional<ForeachCopy>& copy, const BegunPass& pass) {
   RestOfStep rest;
@@ -89,7 +91,7 @@ RestOfStep RestOfUpdate(const FailedRequest& failed, const Breakdown& held,
     if (failed.at.phase != Phase::kOptimizer)
       rest.request = std::max(request + OfLoss(failed), OfLayers(pass));
     rest.rise = std::max(rest.RiseWith(*optimizers), request);
-    rest.at_least = failed.at.phase != Phase::kOptimizer || OthersWait(failed);
+    rest.at_least = failed.at.phase != Phase::kOptimizer || OtherOptimizersWait(failed);
   } else if (copy) {
     rest.source = NeedSource::kForeachCopy;
     rest.optimizer.copy = Less(copy->copy_bytes, copy->made_bytes);
@@ -109,7 +111,7 @@ uint64_t RestOfStep::RiseWith(const OptimizerNeed& other) const {
   return std::max(Less(other.bytes(), gone_at_update), request);
 }
 
-RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
+RestOfStep PredictRestOfStep(const FailedRequest& failed, const Breakdown& held,
                              const std::optional<ForeachCopy>& copy, const BegunPass& pass) {
   RestOfStep rest;
   const uint64_t request = failed.event.requested;
@@ -146,7 +148,7 @@ RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
   return rest;
 }
 
-RestOfStep LikeFirstStep(RestOfStep rest, const FailedRequest& failed, uint64_t unused) {
+RestOfStep PredictFromFirstStep(RestOfStep rest, const FailedRequest& failed, uint64_t unused) {
   const auto& rise = failed.rise_of_same_request;
   const bool is_known = rest.rise && !rest.at_least;
   if (is_known || failed.at.step != 2 || !rise || *rise > unused) return rest;

@@ -68,7 +68,7 @@ struct BegunPass {
   std::optional<LayersToCome> layers = std::nullopt;
 };
 
-// Foresees the rest of the step. The first of 1 to 4 that is known counts; then 5 or 6 raises 4, or
+// Predicts the rest of the step. The first of 1 to 4 that is known counts; then 5 or 6 raises 4, or
 // counts alone:
 //
 //   1. the rest of a model on its way to the card (a lower bound);
@@ -80,13 +80,13 @@ struct BegunPass {
 //   6. what the micro-batch before still requested (no lower bound).
 //
 // `held` is what is in use on the card of the request when it failed.
-RestOfStep ForeseeRestOfStep(const FailedRequest& failed, const Breakdown& held,
+RestOfStep PredictRestOfStep(const FailedRequest& failed, const Breakdown& held,
                              const std::optional<ForeachCopy>& copy, const BegunPass& pass = {});
 
 // Returns the rise of the first step, from the same request on, if the rest is not known and that
 // rise is no more than the `unused` bytes of the card. It includes making the optimizer's states,
 // so the second step rises by less.
-RestOfStep LikeFirstStep(RestOfStep rest, const FailedRequest& failed, uint64_t unused);
+RestOfStep PredictFromFirstStep(RestOfStep rest, const FailedRequest& failed, uint64_t unused);
 
 }  // namespace memtrace::analysis
 

@@ -31,7 +31,7 @@ std::string Section(const std::string& title, const std::string& text) {
   return text.empty() ? "" : absl::StrCat(".SH ", title, "\n", text, "\n");
 }
 
-std::string AsItStands(const std::string& text) {
+std::string Preformatted(const std::string& text) {
   return text.empty() ? "" : absl::StrCat(".nf\n", Roff(text), "\n.fi");
 }
 
@@ -73,15 +73,15 @@ std::string Commands(const CommandFacts& program) {
 // Returns the sections of a footer: EXAMPLES, and NOTES with the text before and after them.
 std::string Footer(const std::string& footer) {
   const size_t examples = footer.find(kExamples);
-  if (examples == std::string::npos) return Section("NOTES", AsItStands(footer));
+  if (examples == std::string::npos) return Section("NOTES", Preformatted(footer));
   const size_t begin = examples + std::string(kExamples).size();
   const size_t end = std::min(footer.find("\n\n", begin), footer.size());
   const std::string before(absl::StripAsciiWhitespace(footer.substr(0, examples)));
   const std::string behind(absl::StripAsciiWhitespace(footer.substr(end)));
   const std::string notes =
       before.empty() || behind.empty() ? before + behind : absl::StrCat(before, "\n\n", behind);
-  return Section("NOTES", AsItStands(notes)) +
-         Section("EXAMPLES", AsItStands(footer.substr(begin, end - begin)));
+  return Section("NOTES", Preformatted(notes)) +
+         Section("EXAMPLES", Preformatted(footer.substr(begin, end - begin)));
 }
 
 }  // namespace

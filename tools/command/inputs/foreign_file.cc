@@ -73,7 +73,7 @@ std::string FirstBytes(const std::string& path) {
   return bytes;
 }
 
-std::optional<std::string> LooksLike(std::string_view bytes) {
+std::optional<std::string> RecogniseFileKind(std::string_view bytes) {
   if (IsProfile(bytes)) return "a profile of torch.profiler";
   if (IsRmmLog(bytes)) return "an RMM log";
   if (const Kind* kind = KindOf(bytes)) return std::string(kind->name);

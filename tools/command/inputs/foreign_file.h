@@ -9,12 +9,12 @@
 
 namespace memtrace::command {
 
-// Returns the first bytes of the file, as many as LooksLike and AdviceOn need.
+// Returns the first bytes of the file, as many as RecogniseFileKind and AdviceOn need.
 std::string FirstBytes(const std::string& path);
 
 // Returns the kind of a file that is no trace by its first bytes, such as "JSON"; nothing if it is
 // not known.
-std::optional<std::string> LooksLike(std::string_view bytes);
+std::optional<std::string> RecogniseFileKind(std::string_view bytes);
 
 // Returns the next step for such a file, such as "; git lfs pull fetches the file"; "" if none is
 // known.

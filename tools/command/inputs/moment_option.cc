@@ -9,7 +9,7 @@
 
 namespace memtrace::command {
 
-analysis::MomentSpec MomentIn(const std::string& text) {
+analysis::MomentSpec ParseMomentOption(const std::string& text) {
   const absl::StatusOr<analysis::MomentSpec> spec = analysis::ParseMomentSpec(text);
   if (!spec.ok()) throw CLI::ValidationError(std::string(spec.status().message()));
   return *spec;
@@ -17,7 +17,7 @@ analysis::MomentSpec MomentIn(const std::string& text) {
 
 void AddMomentOptions(CLI::App& app, MomentOption& option) {
   CLI::Option* at = app.add_option_function<std::string>(
-      "--at", [&option](const std::string& text) { option.spec = MomentIn(text); },
+      "--at", [&option](const std::string& text) { option.spec = ParseMomentOption(text); },
       std::string(kMomentHelp));
   CLI::Option* oom = app.add_option_function<uint64_t>(
       "--oom",

@@ -25,7 +25,7 @@ inline constexpr std::string_view kMomentHelp =
     "time:1.5s, end (default: the last oom, else peak)";
 
 // Parses an option's value. Throws CLI::ValidationError with a sentence.
-analysis::MomentSpec MomentIn(const std::string& text);
+analysis::MomentSpec ParseMomentOption(const std::string& text);
 
 // Declares --at and --oom, which exclude each other. `option` outlives the parse.
 void AddMomentOptions(CLI::App& app, MomentOption& option);

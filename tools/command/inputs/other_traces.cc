@@ -27,8 +27,8 @@ constexpr size_t kMostRead = 4;     // ... read: the largest
 constexpr uint64_t kLargestLookedAt = uint64_t{64} << 20;
 
 // Returns the same wall-clock time in the other trace; nothing if that began later.
-std::optional<uint64_t> TimeThere(const analysis::RunFacts& run, const analysis::RunFacts& other,
-                                  uint64_t time_ns) {
+std::optional<uint64_t> TimeInOtherTrace(const analysis::RunFacts& run,
+                                         const analysis::RunFacts& other, uint64_t time_ns) {
   if (run.started_unix_ns == 0 || other.started_unix_ns == 0) return std::nullopt;
   const uint64_t when = run.started_unix_ns + time_ns;
   if (when < other.started_unix_ns) return std::nullopt;
@@ -55,8 +55,9 @@ std::string VisibleCards(const TraceInput& input) {
 }
 
 // `device` is the card if both processes number cards alike; without it the fullest card is taken.
-std::optional<OtherProcess::Holdings> HoldingsThere(const TraceInput& input, uint64_t time_ns,
-                                                    std::optional<int32_t> device) {
+std::optional<OtherProcess::Holdings> HoldingsInOtherTrace(const TraceInput& input,
+                                                           uint64_t time_ns,
+                                                           std::optional<int32_t> device) {
   const absl::StatusOr<Explanation> there =
       analysis::Explain(input, {analysis::MomentSpec::Kind::kTime, time_ns, device});
   if (!there.ok()) return std::nullopt;
@@ -86,11 +87,11 @@ class OtherTraces {
         analysis::ReadRunFacts(file, input->info(), {}, input->completeness());
     OtherProcess* other = facts.host == run_.host ? Find(facts.process) : nullptr;
     if (other == nullptr) return;
-    const std::optional<uint64_t> time = TimeThere(run_, facts, card_.when.time_ns);
+    const std::optional<uint64_t> time = TimeInOtherTrace(run_, facts, card_.when.time_ns);
     if (!time) return;
     std::optional<int32_t> device;
     if (VisibleCards(*input) == VisibleCards(input_)) device = card_.index;
-    other->holds = HoldingsThere(*input, *time, device);
+    other->holds = HoldingsInOtherTrace(*input, *time, device);
     if (other->holds) other->holds->file = file;
   }
 
@@ -107,7 +108,7 @@ class OtherTraces {
 };
 
 // True if a request failed and nothing was allocated after it: the process did not recover.
-bool RanOut(const TraceInput& input) {
+bool EndedOutOfMemory(const TraceInput& input) {
   bool has_failed = false;
   input.ForEach([&has_failed](const trace::Event& event) {
     if (std::holds_alternative<trace::OutOfMemory>(event.payload)) has_failed = true;
@@ -118,7 +119,7 @@ bool RanOut(const TraceInput& input) {
 
 }  // namespace
 
-void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
+void AddMemoryOfOthers(const TraceInput& input, const analysis::RunFacts& run,
                        Explanation& explanation) {
   CardExplanation& card = explanation.cards[explanation.card];
   if (card.others.empty()) return;
@@ -127,14 +128,15 @@ void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
     traces.Read(run.siblings[i]);
 }
 
-void AddWhoRanOut(const analysis::RunFacts& run, Explanation& explanation) {
+void AddTracesThatRanOut(const analysis::RunFacts& run, Explanation& explanation) {
   if (explanation.failure.request) return;
   for (size_t i = 0; i < std::min(run.siblings.size(), kMostTraces); ++i) {
     std::error_code error;
     const uint64_t size = std::filesystem::file_size(run.siblings[i], error);
     if (error || size > kLargestLookedAt) continue;
     const absl::StatusOr<TraceInput> input = TraceInput::Open(run.siblings[i]);
-    if (input.ok() && RanOut(*input)) explanation.failure.ran_out_beside.push_back(run.siblings[i]);
+    if (input.ok() && EndedOutOfMemory(*input))
+      explanation.failure.ran_out_beside.push_back(run.siblings[i]);
   }
 }
 

@@ -11,12 +11,12 @@ namespace memtrace::command {
 
 // Reads the traces beside the file to learn what the other processes of its launch held at the
 // explained moment: their context, and their largest holding. `run` describes the input.
-void AddWhatOthersHeld(const TraceInput& input, const analysis::RunFacts& run,
+void AddMemoryOfOthers(const TraceInput& input, const analysis::RunFacts& run,
                        analysis::Explanation& explanation);
 
 // If the process did not run out of memory, notes which traces beside its file are of processes
 // that did.
-void AddWhoRanOut(const analysis::RunFacts& run, analysis::Explanation& explanation);
+void AddTracesThatRanOut(const analysis::RunFacts& run, analysis::Explanation& explanation);
 
 }  // namespace memtrace::command
 

@@ -36,7 +36,7 @@ bool IsTrace(const fs::path& path) {
 
 // True if the name is a trace's or a snapshot's in torch's documentation. Other pickles are
 // ignored.
-bool IsNamedLikeOne(const fs::path& path) {
+bool HasTraceOrSnapshotName(const fs::path& path) {
   const std::string name = WithoutPid(path.filename().string());
   return name.ends_with(".trace") || name.ends_with(".pickle") || name.ends_with(".pkl");
 }
@@ -69,8 +69,8 @@ std::vector<std::string> SiblingTraces(const std::string& path) {
 }
 
 std::vector<std::string> TracesIn(const std::string& folder) {
-  return SortedFiles(folder,
-                     [](const fs::path& file) { return IsNamedLikeOne(file) || IsTrace(file); });
+  return SortedFiles(
+      folder, [](const fs::path& file) { return HasTraceOrSnapshotName(file) || IsTrace(file); });
 }
 
 }  // namespace memtrace::command

@@ -46,7 +46,7 @@ absl::Status Refusal(const std::string& path) {
     return absl::UnimplementedError(FolderRefusal(path));
   }
   const std::string bytes = FirstBytes(path);
-  if (const auto kind = LooksLike(bytes); kind && !bytes.empty()) {
+  if (const auto kind = RecogniseFileKind(bytes); kind && !bytes.empty()) {
     return absl::InvalidArgumentError(path + " is not a memtrace trace; it looks like " + *kind +
                                       AdviceOn(bytes));
   }

@@ -74,11 +74,11 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
   return outcome;
 }
 
-bool FailsByItself(const fit::Outcome& outcome) {
+bool FailsForOtherReason(const fit::Outcome& outcome) {
   return !outcome.completed && !outcome.is_late && !outcome.Failed();
 }
 
-std::string HowItEnded(const fit::Outcome& outcome) {
+std::string DescribeEnd(const fit::Outcome& outcome) {
   if (outcome.is_late) return "ended at its limit of time";
   if (const auto failed = outcome.Failed()) return "runs out of memory at " + failed->line;
   if (!outcome.completed) return "fails";
@@ -88,12 +88,12 @@ std::string HowItEnded(const fit::Outcome& outcome) {
 }
 
 std::string EndText(const fit::Outcome& outcome) {
-  return HowItEnded(outcome) + " (" +
+  return DescribeEnd(outcome) + " (" +
          report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)) + ")";
 }
 
 // Prints the program's last lines, marked as its own.
-void TellLog(const std::string& log_end) {
+void PrintLogEnd(const std::string& log_end) {
   constexpr size_t kLines = 12;
   const std::vector<absl::string_view> lines = absl::StrSplit(log_end, '\n', absl::SkipEmpty());
   std::vector<absl::string_view> told;
@@ -131,13 +131,13 @@ void Print(const fit::Answer& answer, const FitOutput& output) {
 }
 
 // Prints why there is no answer. Returns the exit code.
-int TellFailure(const absl::Status& status, const FitTrials& trials, const fit::Question& question,
-                const FitOutput& output) {
+int ReportSearchFailure(const absl::Status& status, const FitTrials& trials,
+                        const fit::Question& question, const FitOutput& output) {
   if (status.code() == absl::StatusCode::kCancelled) {
     Note(std::string(status.message()));
     return 128 + trials.asked_to_stop();
   }
-  const std::string own = fit::OwnSentence(trials.log_end());
+  const std::string own = fit::LastMemtraceSentence(trials.log_end());
   if (output.is_own_program && !own.empty()) {
     Note(report::Printable(own));
     return trials.exit_code();
@@ -148,13 +148,13 @@ int TellFailure(const absl::Status& status, const FitTrials& trials, const fit::
   }
   const std::string why = fit::WhyFailed(trials.log_end(), !question.trial.stub.empty());
   Note(std::string(status.message()) + (why.empty() ? "" : ": " + report::Printable(why)));
-  TellLog(trials.log_end());
+  PrintLogEnd(trials.log_end());
   return CodeOf(status);
 }
 
 // Prints what is known of a search that was stopped, or whose trial took too long. True if anything
 // is.
-bool TellWhatIsKnown(const FitTrials& trials, const FitOutput& output, fit::Answer& answer) {
+bool PrintPartialAnswer(const FitTrials& trials, const FitOutput& output, fit::Answer& answer) {
   answer.stopped = trials.latest();
   const bool is_known = answer.has_need() || !answer.stopped->outcome.processes.empty();
   if (is_known) Print(answer, output);
@@ -163,12 +163,12 @@ bool TellWhatIsKnown(const FitTrials& trials, const FitOutput& output, fit::Answ
 
 }  // namespace
 
-void FitTrials::SayBegin(std::string_view name) const {
+void FitTrials::PrintTrialBegin(std::string_view name) const {
   if (progress_ == Progress::kNothing) return;
   std::cerr << "memtrace: " << name << " ..." << std::flush;
 }
 
-void FitTrials::SayEnd(std::string_view name, const std::string& end) const {
+void FitTrials::PrintTrialEnd(std::string_view name, const std::string& end) const {
   if (progress_ == Progress::kNothing) return;
   if (progress_ == Progress::kTerminal) std::cerr << kTakeBack << "memtrace: " << name << ":";
   std::cerr << " " << end << '\n';
@@ -176,30 +176,31 @@ void FitTrials::SayEnd(std::string_view name, const std::string& end) const {
 
 absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string_view name) {
   absl::StatusOr<fit::Outcome> outcome = RunOnce(trial, name);
-  const bool may_be_layers = outcome.ok() && FailsByItself(*outcome) && keeping_.layer_bytes > 0 &&
+  const bool may_be_layers = outcome.ok() && FailsForOtherReason(*outcome) &&
+                             keeping_.layer_bytes > 0 &&
                              (keeping_.has_own_users || outcome->kept_away.is_full);
   if (!may_be_layers) return outcome;
   const fit::FileKeeping layer =
       std::exchange(keeping_, {.why_no_layer = "a run failed in it, and did not fail without it"});
   absl::StatusOr<fit::Outcome> without =
       RunOnce(trial, std::string(name) + ", without a layer over its files");
-  if (!without.ok() || FailsByItself(*without)) keeping_ = layer;
+  if (!without.ok() || FailsForOtherReason(*without)) keeping_ = layer;
   return without;
 }
 
 absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::string_view name) {
   const std::filesystem::path folder = folder_ / std::to_string(++number_);
-  SayBegin(name);
+  PrintTrialBegin(name);
   absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder, keeping_);
   if (!result.ok()) {
-    SayEnd(name, "cannot be run");
+    PrintTrialEnd(name, "cannot be run");
     return result.status();
   }
   asked_to_stop_ = result->asked_to_stop;
   opened_.insert(result->opened.begin(), result->opened.end());
   latest_ = {
       .name = std::string(name), .outcome = Read(*result, trial), .is_late = result->is_late};
-  SayEnd(name, asked_to_stop_ != 0 ? "stopped" : EndText(latest_.outcome));
+  PrintTrialEnd(name, asked_to_stop_ != 0 ? "stopped" : EndText(latest_.outcome));
   if (latest_.outcome.kept_away.is_full) {
     Note(absl::StrCat(
         "the run filled the ", report::FormatBytes(keeping_.layer_bytes),
@@ -213,7 +214,7 @@ absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::st
   return latest_.outcome;
 }
 
-int AskFit(const fit::Question& question, const FitOutput& output) {
+int RunFitSearch(const fit::Question& question, const FitOutput& output) {
   absl::StatusOr<fit::ScratchFolder> scratch = fit::ScratchFolder::Make();
   if (!scratch.ok()) {
     Note(std::string(scratch.status().message()));
@@ -243,9 +244,9 @@ int AskFit(const fit::Question& question, const FitOutput& output) {
   }
   const bool is_stopped = searched.code() == absl::StatusCode::kCancelled;
   const bool is_told =
-      (is_stopped || trials.latest().is_late) && TellWhatIsKnown(trials, output, answer);
+      (is_stopped || trials.latest().is_late) && PrintPartialAnswer(trials, output, answer);
   if (!is_told && !answer.changes.names.empty()) Note(report::ChangedFilesText(answer.changes));
-  return TellFailure(searched, trials, question, output);
+  return ReportSearchFailure(searched, trials, question, output);
 }
 
 }  // namespace memtrace::command

@@ -52,8 +52,8 @@ class FitTrials {
 
  private:
   absl::StatusOr<fit::Outcome> RunOnce(const fit::Trial& trial, std::string_view name);
-  void SayBegin(std::string_view name) const;
-  void SayEnd(std::string_view name, const std::string& end) const;
+  void PrintTrialBegin(std::string_view name) const;
+  void PrintTrialEnd(std::string_view name, const std::string& end) const;
 
   std::filesystem::path folder_;
   fit::FileKeeping keeping_;
@@ -77,7 +77,7 @@ struct FitOutput {
 // does not fit), kNotKnown (it cannot be told), kUnreadable (the program fails by itself, or made
 // too few steps in its time), kUsage, kEnvironment, 128 + n after signal n. If it is stopped, it
 // prints what is known.
-int AskFit(const fit::Question& question, const FitOutput& output);
+int RunFitSearch(const fit::Question& question, const FitOutput& output);
 
 }  // namespace memtrace::command
 

@@ -35,8 +35,8 @@ constexpr Alternative kAlternatives[] = {
 
 // True if at least a quarter of the most memory that torch's allocator reserved was never
 // allocated, even at the peak: it did not fit the sizes that were requested later.
-bool ReservesInVain(const TraceInput& input, const analysis::Explanation& explanation,
-                    int32_t device) {
+bool ReservesUnusedMemory(const TraceInput& input, const analysis::Explanation& explanation,
+                          int32_t device) {
   const auto timeline = explanation.timelines.find(device);
   const bool is_run_of_torch =
       !explanation.failure.request && InfoOf(input, "allocator") == "native";
@@ -46,11 +46,12 @@ bool ReservesInVain(const TraceInput& input, const analysis::Explanation& explan
   return reserved - std::min(reserved, timeline->second.most_allocated) >= reserved / kPart;
 }
 
-bool IsAsked(const TraceInput& input, const analysis::Explanation& explanation, int32_t device) {
+bool IsReplayWorthwhile(const TraceInput& input, const analysis::Explanation& explanation,
+                        int32_t device) {
   using analysis::Cause;
   const Cause cause = explanation.failure.verdict.cause;
   return cause == Cause::kFragmentation || cause == Cause::kCached ||
-         ReservesInVain(input, explanation, device);
+         ReservesUnusedMemory(input, explanation, device);
 }
 
 // The request that failed is also replayed, but nothing was recorded after it. So it is known to
@@ -86,7 +87,7 @@ replay::RecordedRun RecordedRunOf(const TraceInput& input) {
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation) {
   if (explanation.growth_is_reason()) return;  // remedies only postpone it
   const int32_t device = explanation.card_of_verdict().index;
-  if (!IsAsked(input, explanation, device)) return;
+  if (!IsReplayWorthwhile(input, explanation, device)) return;
   const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
   const analysis::Cause cause = explanation.failure.verdict.cause;
   const replay::RecordedRun run = RecordedRunOf(input);

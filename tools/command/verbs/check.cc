@@ -44,7 +44,7 @@ uint64_t BytesIn(const std::string& text) {
 }
 
 // Parses "1MiB/step".
-uint64_t RateIn(const std::string& text) {
+uint64_t ParseRate(const std::string& text) {
   constexpr std::string_view kPerStep = "/step";
   const size_t slash = text.find('/');
   if (slash == std::string::npos || text.substr(slash) != kPerStep)
@@ -52,7 +52,7 @@ uint64_t RateIn(const std::string& text) {
   return BytesIn(text.substr(0, slash));
 }
 
-std::optional<trace::Role> RoleNamed(std::string_view name) {
+std::optional<trace::Role> ParseRole(std::string_view name) {
   for (size_t role = 0; role < trace::kRoleCount; ++role) {
     if (RoleName(static_cast<trace::Role>(role)) == name) return static_cast<trace::Role>(role);
   }
@@ -62,7 +62,7 @@ std::optional<trace::Role> RoleNamed(std::string_view name) {
 // Parses "activation=20GiB".
 void AddRole(const std::string& text, analysis::Limits& limits) {
   const size_t equals = text.find('=');
-  const auto role = RoleNamed(text.substr(0, equals));
+  const auto role = ParseRole(text.substr(0, equals));
   if (equals == std::string::npos || !role) {
     throw CLI::ValidationError("'" + text +
                                "' is no role's limit; write activation=20GiB (the roles are those "
@@ -100,7 +100,7 @@ void DefineCheck(CLI::App& app, const Invocation& /*invocation*/, int& exit_code
       ->group("Limits");
   app.add_option_function<std::string>(
          "--max-growth",
-         [&limits](const std::string& text) { limits.growth_per_step = RateIn(text); },
+         [&limits](const std::string& text) { limits.growth_per_step = ParseRate(text); },
          "Most that live memory may grow from step to step, "
          "on average from step 3 on (needs 5 steps)")
       ->type_name("SIZE/step")

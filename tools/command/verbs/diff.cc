@@ -159,7 +159,8 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
   app.add_option_function<std::vector<std::string>>(
          "--at",
          [options](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) options->moments.push_back(MomentIn(text));
+           for (const std::string& text : texts)
+             options->moments.push_back(ParseMomentOption(text));
            if (texts.size() > 2) throw CLI::ValidationError("--at is given at most twice");
          },
          std::string(kMomentHelp) + "; twice: before and after")

@@ -117,7 +117,7 @@ void PrintCards(const launch::RealDriver& driver) {
 }
 
 // Returns the CUDA versions in the names libcudart.so.12 and libcudart.so.13.
-std::string MajorsOf(const launch::Installation& installation) {
+std::string CudaVersionsOf(const launch::Installation& installation) {
   constexpr std::string_view kRuntime = "libcudart.so.";
   std::set<std::string> majors;
   for (const launch::CardSymbol& symbol : installation.symbols) {
@@ -131,7 +131,8 @@ std::string SimulatedCardText(const launch::Installation& installation) {
   if (installation.symbols.empty()) return "not installed: there is no lib/simulated_card";
   std::set<std::string> libraries;
   for (const launch::CardSymbol& symbol : installation.symbols) libraries.insert(symbol.library);
-  return "stands in for CUDA " + MajorsOf(installation) + ", " + std::to_string(libraries.size()) +
+  return "stands in for CUDA " + CudaVersionsOf(installation) + ", " +
+         std::to_string(libraries.size()) +
          " libraries; memtrace doctor --symbols lists what each does";
 }
 

@@ -97,7 +97,7 @@ int Estimate(Options& options) {
   question.with_remedies = options.recommend;
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   options.output.is_own_program = true;
-  return AskFit(question, options.output);
+  return RunFitSearch(question, options.output);
 }
 
 void DefineModel(CLI::App& app, Options& options) {

@@ -129,7 +129,7 @@ int Fit(Options& options, const std::vector<std::string>& command) {
     question.variations.push_back(*std::move(processes));
   question.with_remedies = !options.no_remedies;
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
-  return AskFit(question, options.output);
+  return RunFitSearch(question, options.output);
 }
 
 void DefinePlaces(CLI::App& app, Options& options) {

@@ -65,7 +65,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   analysis::RunFacts run;
   const auto add_others = [&input, &run](analysis::Explanation& explanation) {
     run = input.Facts(explanation.run.annotations);
-    AddWhatOthersHeld(input, run, explanation);
+    AddMemoryOfOthers(input, run, explanation);
   };
   absl::StatusOr<analysis::Explanation> explained = analysis::Explain(
       named, options.moment.spec, {.with_map = options.map, .add_others = add_others});
@@ -74,7 +74,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   AddReplayedRemedies(input, explanation);
   for (const std::string& file : named.differing_files())
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
-  AddWhoRanOut(run, explanation);
+  AddTracesThatRanOut(run, explanation);
   if (options.page.is_asked()) return WritePage(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
 }

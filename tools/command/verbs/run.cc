@@ -66,7 +66,7 @@ std::string Shown(const std::string& path) {
   return text.rfind("..", 0) == 0 ? path : text;
 }
 
-void TellThatNothingWasWritten(const std::vector<std::string>& cards) {
+void WarnThatNoTraceWasWritten(const std::vector<std::string>& cards) {
   const bool has_card = !cards.empty() || !launch::RealDriverFile().empty();
   Note(std::string("no trace was written: the program did not use CUDA, or ended before it did") +
        (has_card ? ""
@@ -74,8 +74,8 @@ void TellThatNothingWasWritten(const std::vector<std::string>& cards) {
                    "card"));
 }
 
-void TellTraces(const std::vector<std::string>& traces, const std::vector<std::string>& cards) {
-  if (traces.empty()) return TellThatNothingWasWritten(cards);
+void PrintTraces(const std::vector<std::string>& traces, const std::vector<std::string>& cards) {
+  if (traces.empty()) return WarnThatNoTraceWasWritten(cards);
   const std::string first = Shown(traces.front());
   std::string sentence = "wrote " + first;
   if (traces.size() > 1) sentence += " and " + std::to_string(traces.size() - 1) + " more";
@@ -83,7 +83,7 @@ void TellTraces(const std::vector<std::string>& traces, const std::vector<std::s
 }
 
 // A machine may have both kinds of card; a process only ever gets one of them.
-void TellWhichCard(const std::vector<std::string>& cards) {
+void PrintWhichCards(const std::vector<std::string>& cards) {
   const std::string driver = cards.empty() ? "" : launch::RealDriverFile();
   if (driver.empty()) return;
   Note("the program gets the simulated card alone, not NVIDIA's driver " + driver +
@@ -93,7 +93,7 @@ void TellWhichCard(const std::vector<std::string>& cards) {
 int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const bool switched_off = launch::IsSwitchedOff(plan.environment);
   if (switched_off && !options.quiet) Note("MEMTRACE=0 is set: the program runs plainly, no trace");
-  if (!switched_off && !options.quiet) TellWhichCard(options.request.cards);
+  if (!switched_off && !options.quiet) PrintWhichCards(options.request.cards);
   // The file is removed before the start, so that the first process to create it gets its name.
   std::error_code ignored;
   if (options.request.force && !plan.output.empty()) std::filesystem::remove(plan.output, ignored);
@@ -101,7 +101,7 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(plan);
   if (!status.ok()) return Refuse(status.status());
   const bool is_told = !options.quiet && !switched_off && !options.request.no_trace;
-  if (is_told) TellTraces(traces.Find(), options.request.cards);
+  if (is_told) PrintTraces(traces.Find(), options.request.cards);
   return status->code;
 }
 

@@ -29,7 +29,7 @@ int64_t Now() {
   return NanosecondsOf(now);
 }
 
-bool IsPrintedTo(const struct stat& status) {
+bool IsOutputOfThisProcess(const struct stat& status) {
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat printed = {};
     if (fstat(descriptor, &printed) == 0 && printed.st_dev == status.st_dev &&
@@ -102,7 +102,7 @@ FolderWatch::Seen FolderWatch::Look() const {
 }
 
 bool FolderWatch::Counts(const fs::path& path, const struct stat& status) const {
-  return !IsWithin(path.native(), ignored_.native()) && !IsPrintedTo(status);
+  return !IsWithin(path.native(), ignored_.native()) && !IsOutputOfThisProcess(status);
 }
 
 std::vector<fs::path> FoldersOf(const std::vector<std::string>& command,

@@ -75,7 +75,7 @@ bool MakeFolderLike(const fs::path& path, const std::string& like) {
   return chmod(path.c_str(), status.st_mode & kModeBits) == 0;
 }
 
-bool IsOthers(const std::string& path) {
+bool IsForeignButWritable(const std::string& path) {
   struct stat status = {};
   return lstat(path.c_str(), &status) == 0 && !S_ISLNK(status.st_mode) &&
          (status.st_uid != geteuid() || status.st_gid != getegid()) &&
@@ -84,12 +84,12 @@ bool IsOthers(const std::string& path) {
 
 // Returns the folder, or an entry of it, that this user may write to although its owner or group is
 // another. An overlay in a user namespace that knows neither refuses it (EOVERFLOW). Empty if none.
-std::string WritableOfOthers(const fs::path& folder) {
-  if (IsOthers(folder)) return folder;
+std::string FindForeignButWritable(const fs::path& folder) {
+  if (IsForeignButWritable(folder)) return folder;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error))
-    if (IsOthers(entry->path())) return entry->path();
+    if (IsForeignButWritable(entry->path())) return entry->path();
   return "";
 }
 
@@ -107,7 +107,7 @@ bool IsFirstUserNamespace() {
 
 absl::Status LayeredRoot::Enter() {
   for (auto step : {&LayeredRoot::EnterNamespaces, &LayeredRoot::MountMemory,
-                    &LayeredRoot::PlaceAll, &LayeredRoot::ShowAsTheyAre}) {
+                    &LayeredRoot::PlaceAll, &LayeredRoot::BindUnlayeredPaths}) {
     if (absl::Status done = (this->*step)(); !done.ok()) return done;
   }
   MEMTRACE_RETURN_IF_ERROR(WritePlaces());
@@ -119,7 +119,7 @@ absl::Status LayeredRoot::EnterNamespaces() {
   const std::string user = std::to_string(geteuid());
   const std::string group = std::to_string(getegid());
   if (unshare(CLONE_NEWNS) != 0) {
-    if (const std::string others = WritableOfOthers(plan_.working_folder); !others.empty())
+    if (const std::string others = FindForeignButWritable(plan_.working_folder); !others.empty())
       return absl::UnavailableError("a layer over " + others +
                                     ", which has another owner or group");
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return Refused("a mount namespace");
@@ -167,7 +167,7 @@ absl::Status LayeredRoot::PlaceAll() {
 absl::Status LayeredRoot::PlaceMount(const Mount& mount) {
   std::error_code error;
   const bool is_folder = fs::is_directory(mount.path, error);
-  if (IsKernels(mount) || (mount.is_read_only && !HasMountBelow(mount.path))) {
+  if (IsKernelFileSystem(mount) || (mount.is_read_only && !HasMountBelow(mount.path))) {
     whole_.push_back(mount.path);
     if (Bind(mount.path, Target(mount.path), MS_REC)) return absl::OkStatus();
     return Refused(mount.path);
@@ -257,7 +257,7 @@ absl::Status LayeredRoot::BindReadOnly(const std::string& path) {
 
 // Shows the run's own folder and the caches, and sockets, because a layer would cut them off from
 // the processes that listen.
-absl::Status LayeredRoot::ShowAsTheyAre() {
+absl::Status LayeredRoot::BindUnlayeredPaths() {
   if (!Bind(plan_.scratch, Target(plan_.scratch)) ||
       !Bind(files_ / kTemporaryFolder, Target(plan_.scratch / kTemporaryFolder)))
     return Refused(plan_.scratch.string());

@@ -54,7 +54,7 @@ class LayeredRoot {
   absl::Status PlaceEntries(const std::string& path);
   absl::Status PlaceEntry(const std::string& path);
   absl::Status BindReadOnly(const std::string& path);
-  absl::Status ShowAsTheyAre();
+  absl::Status BindUnlayeredPaths();
   absl::Status WritePlaces() const;
   absl::Status MakeRoot() const;
 

@@ -61,7 +61,7 @@ std::vector<Mount> ParseMountTable(const std::string& text) {
   return mounts;
 }
 
-bool IsKernels(const Mount& mount) {
+bool IsKernelFileSystem(const Mount& mount) {
   return IsWithin(mount.path, "/dev") || IsWithin(mount.path, "/proc") ||
          IsWithin(mount.path, "/sys") ||
          std::find(kKernels.begin(), kKernels.end(), mount.type) != kKernels.end();

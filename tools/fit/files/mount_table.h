@@ -24,7 +24,7 @@ struct Mount {
 std::vector<Mount> ParseMountTable(const std::string& text);
 
 // True for the kernel's own file systems (proc, devices, cgroups), which hold no user's files.
-bool IsKernels(const Mount& mount);
+bool IsKernelFileSystem(const Mount& mount);
 
 // True if `path` is `folder` or lies in it. Both are absolute and normal.
 bool IsWithin(std::string_view path, std::string_view folder);

@@ -97,7 +97,7 @@ class CsvLines {
       if (stack.empty()) return std::string();
       const trace::Frame* frame = analysis::InnermostUserFrame(stack);
       return CsvText(
-          analysis::ShortFrame(frame != nullptr ? *frame : analysis::TellingFrame(stack)));
+          analysis::ShortFrame(frame != nullptr ? *frame : analysis::MostInformativeFrame(stack)));
     });
   }
 

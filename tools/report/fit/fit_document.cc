@@ -36,7 +36,7 @@ Fullest FullestOf(const Answer& answer, const Outcome& outcome) {
 }
 
 // Says that the answer depends on values that were not known; "" if it does not.
-std::string SteeredText(const Answer& answer) {
+std::string UnknownValuesText(const Answer& answer) {
   const std::vector<analysis::HostRead>& reads = answer.unlimited.reads;
   if (reads.empty()) return "";
   return " This holds if the program goes the same way with the real values that it read at " +
@@ -60,7 +60,7 @@ std::string FitNeedsText(const Fullest& card) {
 std::string FitsText(const Answer& answer) {
   const Outcome& seen = answer.within;
   const std::string needs = FitNeedsText(FullestOf(answer, answer.told()));
-  const std::string rest = MarginText(answer) + SteeredText(answer);
+  const std::string rest = MarginText(answer) + UnknownValuesText(answer);
   if (seen.outlook.is_whole)
     return "FITS. " + needs + " The program ran to its end on the card (" + SeenText(seen.outlook) +
            ")." + rest;
@@ -111,7 +111,7 @@ Section VerdictOf(const Answer& answer) {
     return section;
   }
   section.parts = {Paragraph{answer.cards.empty() ? NeedOnlyText(answer) : VerdictText(answer)}};
-  for (std::string& more : FurtherTexts(answer))
+  for (std::string& more : FurtherSentences(answer))
     section.parts.emplace_back(Paragraph{std::move(more)});
   if (answer.stopped) section.parts.emplace_back(Paragraph{StoppedText(*answer.stopped)});
   return section;

@@ -210,8 +210,8 @@ ordered_json VerdictJson(const fit::Answer& answer) {
   return answer.has_within ? VerdictName(answer.verdict()) : "not_known";
 }
 
-ordered_json GotOverJson(const fit::Outcome& outcome) {
-  const auto over = outcome.GotOver();
+ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {
+  const auto over = outcome.LastRecoveredFailure();
   if (!over) return nullptr;
   return {{"times", outcome.times_got_over()},
           {"last", {{"line", over->line}, {"bytes", over->bytes}, {"short_by", over->short_by}}}};
@@ -239,7 +239,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"fits", nullptr},
       {"verdict", VerdictJson(answer)},
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
-      {"got_over", GotOverJson(answer.within)},
+      {"got_over", RecoveredFailuresJson(answer.within)},
       {"margin_percent", answer.margin_percent},
       {"has_margin", nullptr},
       {"peak_allocated", fullest.value("peak_allocated", uint64_t{0})},

@@ -47,7 +47,7 @@ std::string GrowthText(const fit::NeedFormula& growth, const fit::Scaling& scali
 }
 
 // True if more points were run than the formula was fitted to, so that they confirm it.
-bool HasProof(const fit::Scaling& scaling) {
+bool IsFormulaConfirmed(const fit::Scaling& scaling) {
   constexpr size_t kLaidThrough = 3;
   return std::count_if(scaling.points.begin(), scaling.points.end(), [&](const auto& point) {
            return point.value >= scaling.holds_from;
@@ -65,7 +65,7 @@ TableRow PointRow(const fit::Scaling& scaling, const fit::Scaling::Point& point,
 }
 
 Table PointTable(const fit::Scaling& scaling) {
-  const bool has_proof = HasProof(scaling);
+  const bool has_proof = IsFormulaConfirmed(scaling);
   Table table;
   table.columns = {{"", 24},
                    {"peak in", 18},

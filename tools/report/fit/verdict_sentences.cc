@@ -17,7 +17,7 @@ using fit::Outcome;
 using fit::Outlook;
 
 // Returns "in each of the last 8 steps" or "every 10 steps or so (4 times in a row)".
-std::string RhythmText(const Climb& climb) {
+std::string FrequencyText(const Climb& climb) {
   if (climb.every == 1) return "in each of the last " + FormatCounted(climb.times, "step");
   return "every " + FormatCounted(climb.every, "step") + " or so (" +
          FormatCounted(climb.times, "time") + " in a row)";
@@ -25,7 +25,7 @@ std::string RhythmText(const Climb& climb) {
 
 std::string ClimbText(const Outlook& outlook) {
   return "The peak rose by " + FormatBytes(outlook.climb->bytes) + " " +
-         RhythmText(*outlook.climb) + ".";
+         FrequencyText(*outlook.climb) + ".";
 }
 
 // Returns the need of the card that has needed most so far.
@@ -105,7 +105,7 @@ std::string NotKnownText(const Outcome& outcome) {
          "--steps 2:100.";
 }
 
-std::vector<std::string> FurtherTexts(const Answer& answer) {
+std::vector<std::string> FurtherSentences(const Answer& answer) {
   std::vector<std::string> texts;
   const Outcome& within = answer.within;
   if (const auto failed = within.Failed()) {
@@ -113,7 +113,7 @@ std::vector<std::string> FurtherTexts(const Answer& answer) {
     if (within.exit_code == 0) text += " The program caught this error and ended with exit code 0.";
     texts.push_back(std::move(text));
   }
-  if (const auto over = within.GotOver()) {
+  if (const auto over = within.LastRecoveredFailure()) {
     const uint64_t times = within.times_got_over();
     texts.push_back(FormatCounted(times, "request") +
                     " failed on the card, and the program got over " +

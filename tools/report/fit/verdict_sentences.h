@@ -28,7 +28,7 @@ std::string WillNotFitText(const fit::Outlook& outlook);
 std::string NotKnownText(const fit::Outcome& outcome);
 
 // Says what failed first, what the program recovered from, and what it would take on a larger card.
-std::vector<std::string> FurtherTexts(const fit::Answer& answer);
+std::vector<std::string> FurtherSentences(const fit::Answer& answer);
 
 // Says in which run the search was stopped.
 std::string StoppedText(const fit::StoppedTrial& stopped);

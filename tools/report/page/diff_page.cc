@@ -62,7 +62,7 @@ std::string DiffPage(const DiffSide& before, const DiffSide& after, const DiffSt
        .heading = "memtrace diff",
        .main = WordsOf(document, LedgerBarsOfTwo(before.explanation, after.explanation)) +
                Charts(ChartOf(before, picture_before, "before"), ChartOf(after, other, "after")) +
-               TicketOf(document),
+               CopyableTextOf(document),
        .data = data});
 }
 

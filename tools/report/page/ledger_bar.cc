@@ -91,7 +91,7 @@ LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held,
   return bar;
 }
 
-LedgerBar BarOfTold(const Explanation& explanation, std::string_view side) {
+LedgerBar BarOfExplainedCard(const Explanation& explanation, std::string_view side) {
   return BarOf(explanation.card_of_verdict(), &explanation.holders.held, side);
 }
 
@@ -124,8 +124,8 @@ std::string LedgerBars(const Explanation& explanation) {
 }
 
 std::string LedgerBarsOfTwo(const Explanation& before, const Explanation& after) {
-  const LedgerBar first = BarOfTold(before, " before");
-  const LedgerBar second = BarOfTold(after, " after");
+  const LedgerBar first = BarOfExplainedCard(before, " before");
+  const LedgerBar second = BarOfExplainedCard(after, " after");
   const uint64_t scale = std::max(first.total, second.total);
   return SectionOf(FigureOf(first, scale) + FigureOf(second, scale));
 }

@@ -25,7 +25,7 @@ std::string PageWith(const std::string& title, const Document& document,
   }
   return FramedPage({.title = title,
                      .heading = "memtrace report",
-                     .main = words + TicketOf(document),
+                     .main = words + CopyableTextOf(document),
                      .data = data});
 }
 

@@ -39,7 +39,7 @@ std::string FramedPage(const PageContent& content) {
 }
 
 // Returns the text in a code fence, as issues take it. One click selects all of it.
-std::string TicketOf(const Document& document) {
+std::string CopyableTextOf(const Document& document) {
   return "<details id=\"ticket\"><summary>As text, for a ticket</summary><pre "
          "tabindex=\"0\">```\n" +
          HtmlEscaped(TextOf(document)) + "```</pre></details>\n";

@@ -22,7 +22,7 @@ struct PageContent {
 std::string FramedPage(const PageContent& content);
 
 // Returns the document as text, to be copied.
-std::string TicketOf(const Document& document);
+std::string CopyableTextOf(const Document& document);
 
 // Returns data that is neither shown nor run; the script finds it by its id.
 std::string DataTemplate(std::string_view id, const std::string& data);

@@ -82,14 +82,14 @@ class Drawing {
   std::string Legend() const {
     std::vector<LegendEntry> entries;
     for (const Role role : kOrder) {
-      const uint64_t most = MostOf(role);
+      const uint64_t most = PeakOfRole(role);
       const std::string name(RoleName(role));
       if (static_cast<double>(most) >= top_ / 200)
         entries.push_back({name, name + ", at most " + FormatBytes(most)});
     }
     return LegendOf(entries);
   }
-  uint64_t MostOf(Role role) const {
+  uint64_t PeakOfRole(Role role) const {
     uint64_t most = 0;
     for (const UsageColumn& column : curve_.columns)
       most = std::max(most, column.by_role[static_cast<size_t>(role)]);
@@ -152,7 +152,7 @@ class Drawing {
     std::vector<uint64_t> edge(curve_.columns.size(), 0);
     std::vector<std::string> layers;
     for (const Role role : kOrder) {
-      const uint64_t most = MostOf(role);
+      const uint64_t most = PeakOfRole(role);
       if (most == 0) continue;
       for (size_t i = 0; i < edge.size(); ++i)
         edge[i] += curve_.columns[i].by_role[static_cast<size_t>(role)];

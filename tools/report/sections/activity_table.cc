@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 constexpr size_t kRows = 5;
 
-std::string Because(const ActivityWatch& activities) {
+std::string ReasonInBrackets(const ActivityWatch& activities) {
   return activities.reason().empty() ? "" : " (" + Printable(activities.reason()) + ")";
 }
 
@@ -36,7 +36,7 @@ TableRow RowOf(const IdleSite& site, TableUnit unit) {
 }
 
 // Some small blocks are always idle: counters, random states.
-bool IsWorthSaying(const analysis::ExplainedHolders& holders) {
+bool HasNotableIdleBlocks(const analysis::ExplainedHolders& holders) {
   if (!holders.idle || holders.idle->bytes == 0) return false;
   return holders.idle->bytes >= holders.held.bytes / 100;
 }
@@ -46,10 +46,10 @@ bool IsWorthSaying(const analysis::ExplainedHolders& holders) {
 std::string ActivityText(const ActivityWatch& activities) {
   if (activities.state().empty()) return "";
   if (!activities.was_on())
-    return "no kernels: CUPTI is " + Printable(activities.state()) + Because(activities);
+    return "no kernels: CUPTI is " + Printable(activities.state()) + ReasonInBrackets(activities);
   std::string text = FormatCounted(activities.kernels(), "kernel") + " by CUPTI";
   if (activities.gaps() > 0)
-    text += ", none for " + FormatSeconds(activities.gap_ns()) + Because(activities);
+    text += ", none for " + FormatSeconds(activities.gap_ns()) + ReasonInBrackets(activities);
   if (activities.dropped() > 0)
     text += ", " + FormatCounted(activities.dropped(), "record") + " DROPPED by it";
   return text;
@@ -85,7 +85,7 @@ ordered_json ActivitiesJson(const ActivityWatch& activities) {
 }
 
 std::string IdleSentence(const analysis::ExplainedHolders& holders) {
-  if (!IsWorthSaying(holders)) return "";
+  if (!HasNotableIdleBlocks(holders)) return "";
   const IdleBlocks& idle = *holders.idle;
   return "By then " + FormatBytes(idle.bytes) + " in " + FormatCounted(idle.blocks, "block") +
          " had not been written since an earlier step, for at least " +
@@ -94,7 +94,7 @@ std::string IdleSentence(const analysis::ExplainedHolders& holders) {
 
 Section IdleSection(const analysis::ExplainedHolders& holders) {
   Section section{.id = "idle", .title = "NOT WRITTEN SINCE AN EARLIER STEP"};
-  if (!IsWorthSaying(holders)) return section;
+  if (!HasNotableIdleBlocks(holders)) return section;
   const IdleBlocks& idle = *holders.idle;
   const TableUnit unit = UnitFor(idle.bytes);
   Table table;

@@ -69,7 +69,7 @@ bool IsUneven(const std::vector<const CardExplanation*>& cards) {
 }
 
 // True if a run completed and left most of the card free, so that no other split is needed.
-bool IsHardlyFilled(const Explanation& explanation) {
+bool LeavesMostOfCardFree(const Explanation& explanation) {
   const Ledger& ledger = explanation.card_of_verdict().ledger;
   return !explanation.failure.request && ledger.total_known &&
          ledger.positive(analysis::LedgerPart::kLive) < ledger.total / 2;
@@ -143,7 +143,7 @@ Section CardsSection(const Explanation& explanation) {
 std::string UnevenSentence(const Explanation& explanation) {
   const std::vector<const CardExplanation*> cards = CardsThatCount(explanation);
   if (explanation.run.is_one_of_ranks || cards.size() < 2 || cards.size() > kCardsNamed ||
-      IsHardlyFilled(explanation) || !IsUneven(cards))
+      LeavesMostOfCardFree(explanation) || !IsUneven(cards))
     return "";
   return "The load is uneven: " + FiguresOf(cards) + " are live on cards " + IndicesOf(cards) + ".";
 }

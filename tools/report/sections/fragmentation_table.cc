@@ -54,7 +54,7 @@ std::string SizesOf(const Fragmentation& fragmentation) {
   return text;
 }
 
-std::string CouldBeHad(const Explanation& explanation) {
+std::string ObtainableText(const Explanation& explanation) {
   const std::string asked = explanation.failure.request
                                 ? "asked " + FormatBytes(explanation.failure.request->bytes) + "; "
                                 : "";
@@ -104,7 +104,7 @@ Section FragmentationSection(const Explanation& explanation) {
       " of " + FormatCounted(fragmentation.segments, "segment") + "; " +
       FormatBytes(fragmentation.stranded()) + " of it lies beside blocks" + PoolText(fragmentation);
   section.parts.emplace_back(
-      Facts{{{"by size", SizesOf(fragmentation)}, {"could be had", CouldBeHad(explanation)}}});
+      Facts{{{"by size", SizesOf(fragmentation)}, {"could be had", ObtainableText(explanation)}}});
   if (!fragmentation.pins.empty()) section.parts.emplace_back(PinTable(fragmentation));
   return section;
 }

@@ -78,7 +78,7 @@ std::string GrowthNote(const GrowthCourse& growth) {
 }
 
 // Says how long a run that fits can go on.
-std::string Lasts(const Explanation& explanation) {
+std::string TimeUntilFullText(const Explanation& explanation) {
   const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
   if (explanation.failure.request || !ledger.total_known) return "";
   const int64_t left =
@@ -95,11 +95,11 @@ bool HasScratch(const Explanation& explanation) {
 }
 
 // Returns "?" for snapshots of torch before 2.2, which have no times.
-std::string Lasted(const Explanation& explanation, const Scratch& scratch) {
+std::string LifetimeText(const Explanation& explanation, const Scratch& scratch) {
   return explanation.run.counts.last_ns == 0 ? "?" : FormatDuration(scratch.lifetime_ns);
 }
 
-std::string RestOf(size_t rows, size_t shown) {
+std::string MoreRowsText(size_t rows, size_t shown) {
   return rows <= shown ? "" : FormatCount(rows - shown) + " more";
 }
 
@@ -166,7 +166,7 @@ std::string GrowthSentence(const Explanation& explanation) {
   const GrowthCourse& growth = explanation.kept.growth;
   const auto of_card = static_cast<uint64_t>(growth.bytes_per_iteration);
   return "Live memory grows by " + FormatBytes(of_card) + " " + PerIteration(growth) + "; " +
-         ShareText(growth.sites.front(), of_card) + Lasts(explanation) + ".";
+         ShareText(growth.sites.front(), of_card) + TimeUntilFullText(explanation) + ".";
 }
 
 std::string ScratchSentence(const Explanation& explanation) {
@@ -201,7 +201,7 @@ Section GrowthSection(const Explanation& explanation) {
                                     FormatFigure(site.bytes_per_step, rate),
                                     name + " " + std::to_string(site.since)}});
   }
-  table.rest = RestOf(growth.sites.size(), shown);
+  table.rest = MoreRowsText(growth.sites.size(), shown);
   section.parts = {std::move(table), Note{GrowthNote(growth)}};
   return section;
 }
@@ -221,10 +221,10 @@ Section ScratchSection(const Explanation& explanation) {
          Hundredths(static_cast<int64_t>(explanation.layout.scratch[shown].bytes), unit) > 0) {
     const Scratch& scratch = explanation.layout.scratch[shown++];
     table.rows.push_back({.cells = {Printable(scratch.site), FormatFigure(scratch.bytes, unit),
-                                    FormatCount(scratch.blocks), Lasted(explanation, scratch),
+                                    FormatCount(scratch.blocks), LifetimeText(explanation, scratch),
                                     FormatBytes(scratch.stays)}});
   }
-  table.rest = RestOf(explanation.layout.scratch.size(), shown);
+  table.rest = MoreRowsText(explanation.layout.scratch.size(), shown);
   section.parts.emplace_back(std::move(table));
   return section;
 }

@@ -47,7 +47,7 @@ std::string KeptText(const analysis::KeptForBackward& kept) {
 // Names the largest group of parameters that a library made below another line than most, such as
 // casts of a model that had been loaded: "c05_kbit.py:19 made parameters of lm_head, in
 // peft/utils/other.py:156". Empty if there are none, or few.
-std::string MadeAgainText(const Explanation& explanation) {
+std::string RemadeParametersText(const Explanation& explanation) {
   constexpr uint64_t kPart = 100;
   const Breakdown& held = explanation.holders.held;
   const analysis::HolderLine* first = nullptr;  // of most parameters
@@ -101,7 +101,7 @@ size_t ShownRows(const std::vector<Row>& rows, size_t most, TableUnit unit) {
 
 // Returns "3 more, 1.5 MiB" for the rows left out; empty if there are none.
 template <typename Row>
-std::string RestOf(const std::vector<Row>& rows, size_t shown) {
+std::string MoreRowsText(const std::vector<Row>& rows, size_t shown) {
   if (rows.size() <= shown) return "";
   uint64_t bytes = 0;
   for (size_t i = shown; i < rows.size(); ++i) bytes += rows[i].bytes;
@@ -118,7 +118,7 @@ Table ShareTable(std::string_view title, const std::vector<Share>& shares, Table
     table.rows.push_back(
         {.cells = {Printable(shares[i].name), FormatFigure(shares[i].bytes, unit)}});
   }
-  table.rest = RestOf(shares, shown);
+  table.rest = MoreRowsText(shares, shown);
   return table;
 }
 
@@ -141,12 +141,12 @@ Section HolderSection(const Explanation& explanation) {
     table.rows.push_back(
         HolderRow(held.holdings[i], explanation.holders.lines[i].line, explanation, unit));
   }
-  table.rest = RestOf(held.holdings, shown);
+  table.rest = MoreRowsText(held.holdings, shown);
   section.parts = {std::move(table), Note{KnownText(held)}};
   if (std::string variables = VariablesText(explanation.failure.variables, explanation.holders);
       !variables.empty())
     section.parts.emplace_back(Note{std::move(variables)});
-  if (std::string made = MadeAgainText(explanation); !made.empty())
+  if (std::string made = RemadeParametersText(explanation); !made.empty())
     section.parts.emplace_back(Note{std::move(made)});
   const auto& kept = explanation.kept.kept_for_backward;
   if (kept && kept->is_in_vain()) section.parts.emplace_back(Note{KeptText(*kept)});

@@ -74,7 +74,7 @@ std::string ComponentsText(const Ledger& ledger) {
 std::string Times(uint64_t count) { return count == 1 ? "once" : FormatCount(count) + " times"; }
 
 // Returns "gave back its cache 3 times to serve a request, waited for all streams once".
-std::string TorchHadTo(const CardExplanation& card) {
+std::string AllocatorRetriesText(const CardExplanation& card) {
   std::string text;
   if (card.retries.value_or(0) > 0)
     text = "gave back its cache " + Times(*card.retries) + " to serve a request";
@@ -94,7 +94,7 @@ Facts ReservedFacts(const CardExplanation& card) {
                                           FormatBytes(Allocated(ledger)) + " in use" +
                                           (rest.empty() ? "" : ", " + rest)});
   }
-  if (std::string had_to = TorchHadTo(card); !had_to.empty())
+  if (std::string had_to = AllocatorRetriesText(card); !had_to.empty())
     facts.rows.push_back({"torch", std::move(had_to)});
   return facts;
 }
@@ -109,7 +109,7 @@ Facts AssumedFacts(const analysis::Breakdown& peak) {
 
 // Returns ", beside 120.0 MiB in holes (largest 60.0 MiB)"; empty if they are small beside what was
 // left.
-std::string BesideText(const Ledger& ledger) {
+std::string HolesText(const Ledger& ledger) {
   const uint64_t holes = ledger.positive(LedgerPart::kHoles);
   if (holes <= Left(ledger) / 4) return "";
   if (holes == ledger.largest_hole) return ", beside a hole of " + FormatBytes(holes);
@@ -194,7 +194,7 @@ std::string LeftSentence(const Explanation& explanation) {
   const bool is_other = Left(FullestLedger(card)) < Left(card.ledger);
   const Ledger& ledger = is_other ? FullestLedger(card) : card.ledger;
   // The sentence about reserved memory already mentions holes.
-  const std::string beside = ReservedSentence(explanation).empty() ? BesideText(ledger) : "";
+  const std::string beside = ReservedSentence(explanation).empty() ? HolesText(ledger) : "";
   return std::string(is_other ? "When the card was fullest, " : "Then ") +
          FormatBytes(Left(ledger)) + " of card " + std::to_string(card.index) + "'s " +
          FormatBytes(ledger.total) + " were still to be had" + beside + ".";

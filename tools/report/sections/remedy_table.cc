@@ -15,8 +15,8 @@ using analysis::Explanation;
 constexpr size_t kRemedies = 6;
 
 // Says which step decides, if there are two.
-std::string Deciding(const Explanation& explanation, const analysis::Remedy& remedy,
-                     uint64_t total) {
+std::string DecidingStepText(const Explanation& explanation, const analysis::Remedy& remedy,
+                             uint64_t total) {
   if (!remedy.next_step || *remedy.next_step <= remedy.this_step) return "";
   const std::string next = "step " + std::to_string(explanation.cures.next_step->number);
   const std::string need = FormatBytes(*remedy.next_step);
@@ -50,7 +50,7 @@ TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Re
     row.below.emplace_back(
         "It serves this request; what the program requests after it was not recorded. memtrace fit "
         "runs it.");
-  const std::string deciding = Deciding(explanation, remedy, ledger.total);
+  const std::string deciding = DecidingStepText(explanation, remedy, ledger.total);
   if (!deciding.empty()) row.below.push_back(deciding);
   return row;
 }

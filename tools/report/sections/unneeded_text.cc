@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 constexpr uint64_t kPart = 100;  // 1/100 of what is held is the least that is mentioned
 
 // Returns "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own".
-std::string WhatLives(const analysis::UnreadValue& value, const Explanation& explanation) {
+std::string StillAliveText(const analysis::UnreadValue& value, const Explanation& explanation) {
   const uint64_t now = explanation.card_of_verdict().when.at.step;
   const std::string lives = explanation.failure.request ? " still lives" : " still lived";
   const std::string makes = explanation.failure.request ? " makes " : " made ";
@@ -102,7 +102,7 @@ std::string EarlierValueSentence(const Explanation& explanation) {
   if (found == explanation.kept.unread.end() ||
       !explanation.holders.is_of_weight(found->bytes, kPart))
     return "";
-  return WhatLives(*found, explanation) + ": '" + Printable(found->name) +
+  return StillAliveText(*found, explanation) + ": '" + Printable(found->name) +
          (explanation.failure.request ? "' holds it." : "' held it.");
 }
 

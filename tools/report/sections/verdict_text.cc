@@ -281,7 +281,7 @@ std::string PeakSentence(const Explanation& explanation) {
   return text;
 }
 
-std::string AskedSentence(const Explanation& explanation) {
+std::string RequestedMomentSentence(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.card_of_verdict();
   std::string text = "At " + MomentText(*explanation.asked) + " (" +
                      DescribePosition(card.when.at) + ", event " + FormatCount(card.when.ordinal) +
@@ -364,7 +364,7 @@ std::string MomentName(const Explanation& explanation) {
 
 std::vector<std::string> VerdictSentences(const Explanation& explanation) {
   if (!explanation.failure.request) {
-    std::vector<std::string> sentences = {explanation.asked ? AskedSentence(explanation)
+    std::vector<std::string> sentences = {explanation.asked ? RequestedMomentSentence(explanation)
                                                             : PeakSentence(explanation)};
     if (std::string earlier = EarlierValueSentence(explanation); !earlier.empty())
       sentences.push_back(std::move(earlier));

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -52,7 +52,7 @@ def _quantized(
         bound.apply_defaults()
         made = getattr(importlib.import_module("bitsandbytes.optim"), name)
     except (TypeError, ImportError, AttributeError) as error:  # a copy, or the program's error; bitsandbytes is missing
-        let_through(error)
+        raise_if_from_outside(error)
         return None
     given = bound.arguments
     if any(given.get(option) for option in _UNKNOWN) or isinstance(given["lr"], torch.Tensor):
@@ -60,10 +60,10 @@ def _quantized(
     if given.get("decoupled_weight_decay"):
         made = importlib.import_module("bitsandbytes.optim").AdamW8bit
     optimizer = made(**{option: given[option] for option in _SHARED})
-    optimizer.__class__ = _passing_for(asked, made)
+    optimizer.__class__ = _class_posing_as(asked, made)
     return optimizer
 
 
-def _passing_for(asked: type[Optimizer], made: type[Optimizer]) -> type[Optimizer]:
+def _class_posing_as(asked: type[Optimizer], made: type[Optimizer]) -> type[Optimizer]:
     """Returns a class of `made` whose instances pass for instances of `asked`."""
     return type(made.__name__, (made,), {"__class__": property(lambda _optimizer: asked)})

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes._change import Change
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     import torch
@@ -91,7 +91,7 @@ class _Spreading:
             try:
                 to_card, dtype = parse(*args, **kwargs)
             except (TypeError, RuntimeError) as error:  # torch itself raises it with a better sentence
-                let_through(error)
+                raise_if_from_outside(error)
                 to_card, dtype = False, None
             if not to_card or not (_is_spread(model) or self._spread(model, dtype)):
                 return original(model, *args, **kwargs)

@@ -47,10 +47,10 @@ def _cast(torch: ModuleType, value: object) -> object:
 
 def _of_one_dtype(torch: ModuleType, loss: Callable[..., object]) -> Callable[..., object]:
     @functools.wraps(loss)
-    def cast_and_lose(*args: object, **kwargs: object) -> object:
+    def loss_with_cast_inputs(*args: object, **kwargs: object) -> object:
         given = (*args, *kwargs.values())
         if any(isinstance(value, torch.Tensor) and value.dtype is torch.bfloat16 for value in given):
             return loss(*_cast(torch, args), **_cast(torch, kwargs))
         return loss(*args, **kwargs)
 
-    return cast_and_lose
+    return loss_with_cast_inputs

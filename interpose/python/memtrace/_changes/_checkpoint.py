@@ -31,13 +31,13 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
     before_training(torch, session, change_root)
 
 
-def _switches(root: Module) -> list[Module]:
+def _checkpointing_switches(root: Module) -> list[Module]:
     """Returns the outermost models with a checkpointing switch of transformers or diffusers."""
     found: list[Module] = []
     waiting = [root]
     while waiting:
         module = waiting.pop()
-        if _switch(module) is not None:
+        if _checkpointing_switch(module) is not None:
             found.append(module)
         else:
             waiting += module.children()
@@ -45,10 +45,10 @@ def _switches(root: Module) -> list[Module]:
 
 
 def _has_switch(root: Module) -> bool:
-    return bool(_switches(root))
+    return bool(_checkpointing_switches(root))
 
 
-def _switch(module: Module) -> Callable[[], object] | None:
+def _checkpointing_switch(module: Module) -> Callable[[], object] | None:
     if getattr(module, "supports_gradient_checkpointing", False):
         enable = getattr(module, "gradient_checkpointing_enable", None)
         return enable and functools.partial(enable, gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -64,10 +64,10 @@ def _checkpointed(module: Module) -> int:
 def _switch_on(root: Module) -> int:
     """Returns the number of parts that checkpoint now and did not before."""
     made = 0
-    for module in _switches(root):
+    for module in _checkpointing_switches(root):
         before = _checkpointed(module)
         if before == 0:
-            _switch(module)()  # type: ignore[misc]  # each of these has one
+            _checkpointing_switch(module)()  # type: ignore[misc]  # each of these has one
             made += _checkpointed(module)
     return made
 

@@ -32,10 +32,10 @@ class _Freezing:
         self._frozen: set[int] = set()
 
     def watch(self, session: Session) -> None:
-        _stepped.hear(self._torch, self._will_be_stepped)
+        _stepped.on_group_added(self._torch, self._unfreeze_stepped)
         before_training(self._torch, session, self._freeze)
 
-    def _will_be_stepped(self, tensors: list[Tensor]) -> None:
+    def _unfreeze_stepped(self, tensors: list[Tensor]) -> None:
         """Unfreezes parameters of an optimizer made late. Copies that belong to no module (fp32) do not count."""
         self._stepped.update(id(tensor) for tensor in tensors if isinstance(tensor, self._torch.nn.Parameter))
         for tensor in tensors:

@@ -5,7 +5,7 @@
 from types import ModuleType
 
 from memtrace._changes._change import Change
-from memtrace._changes._optimizer_arguments import Arguments, adapt, groups_say, tensors
+from memtrace._changes._optimizer_arguments import Arguments, adapt, groups_set, tensors
 from memtrace._session import Session
 
 
@@ -16,7 +16,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
         if arguments.get("fused") is not None or arguments.get("foreach") is True or arguments.get("differentiable"):
             return
         stepped = list(tensors(torch, arguments))
-        if groups_say(arguments, "foreach", "fused"):
+        if groups_set(arguments, "foreach", "fused"):
             return
         if stepped and all(isinstance(t, torch.Tensor) and t.is_floating_point() for t in stepped):
             arguments["foreach"], arguments["fused"] = None, True

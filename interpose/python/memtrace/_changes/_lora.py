@@ -16,7 +16,7 @@ from memtrace._changes._living_modules import roots
 from memtrace._changes._optimizer_arguments import Arguments, tensors
 from memtrace._identity_map import IdentityMap
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     from torch.nn import Module, Parameter
@@ -37,7 +37,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
 
     @functools.wraps(original)
     def construct(optimizer: Optimizer, params: ParamsT, *args: object, **kwargs: object) -> None:
-        original(optimizer, lora.instead_of(params), *args, **kwargs)
+        original(optimizer, lora.replacement_for(params), *args, **kwargs)
 
     optimizer_class.__init__ = construct
 
@@ -50,13 +50,13 @@ class _Lora:
         # The adapters of each model by name; none if peft could not add any.
         self._adapters: IdentityMap[Module, dict[str, Parameter]] = IdentityMap()
 
-    def instead_of(self, params: ParamsT) -> ParamsT:
+    def replacement_for(self, params: ParamsT) -> ParamsT:
         """Returns the parameters for the optimizer to step instead, in the same groups and form."""
         arguments: Arguments = {"params": params}
         try:
             asked = {id(tensor) for tensor in tensors(self._torch, arguments)}
         except (TypeError, KeyError, IndexError) as error:  # torch itself raises it with a better sentence
-            let_through(error)
+            raise_if_from_outside(error)
             return arguments["params"]
         for model in self._models(asked):
             adapters = self._adapters.get(model)
@@ -89,7 +89,7 @@ class _Lora:
             except self._torch.OutOfMemoryError:
                 raise
             except Exception as error:  # peft does not know the architecture; no linear layers
-                let_through(error)
+                raise_if_from_outside(error)
                 for parameter, is_trained in before:
                     parameter.requires_grad_(is_trained)
             else:

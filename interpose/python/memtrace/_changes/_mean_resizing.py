@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes._change import Change
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -50,7 +50,7 @@ def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:
         try:
             bound = signature.bind(model, *args, **kwargs)
         except TypeError as error:  # transformers itself raises it with a better sentence
-            let_through(error)
+            raise_if_from_outside(error)
             return original(model, *args, **kwargs)
         if bound.arguments.get(_OPTION, True) is False:
             return original(model, *args, **kwargs)

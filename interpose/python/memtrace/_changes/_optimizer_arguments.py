@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,7 +33,7 @@ def _adapted(original: Callable[..., None], change: Callable[[Arguments], None])
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:  # torch itself raises it with a better sentence
-            let_through(error)
+            raise_if_from_outside(error)
             original(*args, **kwargs)
             return
         change(bound.arguments)
@@ -57,7 +57,7 @@ def tensors(torch: ModuleType, arguments: Arguments) -> Iterator[Tensor]:
         yield from map(_without_name, held)
 
 
-def groups_say(arguments: Arguments, *options: str) -> bool:
+def groups_set(arguments: Arguments, *options: str) -> bool:
     """True if a parameter group sets one of these options itself; call it after `tensors`."""
     params = arguments["params"]
     return isinstance(params, list) and any(set(options) & set(entry) for entry in params if isinstance(entry, dict))

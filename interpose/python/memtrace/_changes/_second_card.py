@@ -14,7 +14,7 @@ from memtrace._changes._outermost_calls import Arguments
 from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +30,7 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
     try:
         card = torch.device(change.value or "cuda:1")
     except RuntimeError as error:
-        let_through(error)
+        raise_if_from_outside(error)
         return
     if card.type == "cuda" and card.index is not None and 0 <= card.index < torch.cuda.device_count():
         _serving.watch(torch, session, change, _SecondCard(torch, card))

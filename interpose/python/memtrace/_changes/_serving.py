@@ -44,7 +44,7 @@ class Place(Protocol):
 def watch(torch: ModuleType, session: Session, change: Change, place: Place) -> None:
     """Puts them away after each outermost call. Those not called yet go before the first training forward."""
     serving = _Serving(torch, change, place)
-    _stepped.hear(torch, serving.will_be_stepped)
+    _stepped.on_group_added(torch, serving.note_stepped)
     around_each(torch, session, serving.before, serving.after)
     when_imported("transformers.generation.utils", lambda module: serving.watch_generate(module))
 
@@ -61,7 +61,7 @@ class _Serving:
         self._generating = 0  # nested calls of generate
         self._waiting: list[Module] = []  # modules to serve when the outermost of them ends
 
-    def will_be_stepped(self, tensors: list[Tensor]) -> None:
+    def note_stepped(self, tensors: list[Tensor]) -> None:
         self._stepped += len(tensors)
         self._train([tensor for tensor in tensors if self._trained.get(tensor) is None])
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
 
-def hear(torch: ModuleType, of: Callable[[list[Tensor]], object]) -> None:
+def on_group_added(torch: ModuleType, of: Callable[[list[Tensor]], object]) -> None:
     """Calls `of` with the tensors of every group that any optimizer gets from now on."""
     optimizer_class = torch.optim.Optimizer
     original = optimizer_class.add_param_group

@@ -39,7 +39,7 @@ def spec() -> str:
     if torch.cuda.is_initialized():
         cards = [(card, torch.cuda.memory_reserved(index)) for index, card in enumerate(_cards(torch))]
     else:
-        cards = [(card, 0) for card in _cards_by_a_child()]
+        cards = [(card, 0) for card in _cards_from_child_process()]
     if not cards:
         raise RuntimeError('memtrace.estimate: this process has no card; say which one is meant, as in card="24GiB"')
     return ";".join(_spec_of(card, reserved) for card, reserved in cards)
@@ -58,7 +58,7 @@ def _cards(torch: ModuleType) -> list[Card]:
     return found
 
 
-def _cards_by_a_child() -> list[Card]:
+def _cards_from_child_process() -> list[Card]:
     done = subprocess.run(
         [sys.executable, "-c", _READ],
         env={**os.environ, "MEMTRACE": "0"},

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from memtrace._estimate import by_value
 from memtrace._estimate.tensors import TensorReductions
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     import torch
@@ -59,7 +59,7 @@ def write(job: Job, file: IO[bytes]) -> None:
     try:
         _Pickler(text, moves_to).dump(job)
     except Exception as error:  # raised by __reduce__ of any object in the model
-        let_through(error)
+        raise_if_from_outside(error)
         where = next(_culprits(job), "something of it")
         raise RuntimeError(
             f"memtrace.estimate: {where} cannot be taken to the process that tries the step "
@@ -106,6 +106,6 @@ def _can_be_written(value: object) -> bool:
     try:
         _Pickler(BytesIO(), None).dump(value)
     except Exception as error:
-        let_through(error)
+        raise_if_from_outside(error)
         return False
     return True

@@ -32,7 +32,7 @@ def make(model: PreTrainedModel, options: Options) -> dict[str, object]:
 
     parameters = inspect.signature(model.forward).parameters
     call = Call(model, options, tuple(parameters), model.dtype)
-    inputs = {**_text(call), **image_inputs.make(call), **_sound(call)}
+    inputs = {**_text(call), **image_inputs.make(call), **_audio_inputs(call)}
     if call.config.is_encoder_decoder and "decoder_input_ids" in call.names:
         inputs["decoder_input_ids"] = torch.ones(options.batch, call.seq, dtype=torch.long)
     inputs |= {name: filled(call, name, shape) for name, shape in options.shapes.items() if name not in inputs}
@@ -68,7 +68,7 @@ def _check_positions(call: Call, length: int) -> None:
             raise ProblemError(f"--seq: {length} tokens are more than the {positions} positions of {path}")
 
 
-def _sound(call: Call) -> dict[str, Tensor]:
+def _audio_inputs(call: Call) -> dict[str, Tensor]:
     config, batch = call.config, call.options.batch
     if "input_features" in call.names and hasattr(config, "num_mel_bins"):
         shape = (batch, config.num_mel_bins, 2 * getattr(config, "max_source_positions", 1500))

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 
 from memtrace._estimate.answer import DoesNotFit, Estimate
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 # The stack level of the warning: a line in Trainer's or Lightning's code would not help.
 _LEVEL = 3
@@ -23,7 +23,7 @@ def warn_unless_fits(find: Callable[[], Estimate], stop: bool) -> None:
     try:
         found = find()
     except Exception as error:
-        let_through(error)
+        raise_if_from_outside(error)
         _warn(f"memtrace cannot say whether this training fits: {error}")
         return
     if found.fits:

@@ -13,7 +13,7 @@ from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
 from memtrace._fit.peaks import Peaks
-from memtrace._fit.ranks import agree
+from memtrace._fit.ranks import all_ranks_settled
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_ENDED, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 
@@ -28,10 +28,10 @@ def start(torch: ModuleType, session: Session) -> None:
     """
     if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
         _changes.start(torch, session, changes)
-    if _scratch.start_as_told():  # `memtrace run` has already started it with the interpreter
+    if _scratch.start_from_environment():  # `memtrace run` has already started it with the interpreter
         session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
     if (end := os.environ.get("MEMTRACE_FIT_ENDS", "")).isdecimal():
-        _tell_place_before(int(end))
+        _print_place_before(int(end))
     if steps := os.environ.get("MEMTRACE_FIT_STEPS"):
         least, most = _bounds(steps)
         watch = os.environ.get("MEMTRACE_FIT_WATCH", "")
@@ -40,7 +40,7 @@ def start(torch: ModuleType, session: Session) -> None:
         session.before_close.append(trial.annotate)
 
 
-def _tell_place_before(end: int) -> None:
+def _print_place_before(end: int) -> None:
     """Prints the program's place a moment before the trial is ended at `end` (seconds of time.monotonic()).
 
     The log might hold nothing otherwise.
@@ -81,9 +81,9 @@ class Trial:
             self._peaks.rises.clear()
         self._steps += 1
         self._costs.step_ended()
-        has_settled = not self._peaks.rose(self._steps)
+        has_settled = not self._peaks.rose_since_last_call(self._steps)
         has_seen = self._steps >= self._most or (has_settled and self._steps >= self._least)
-        if agree(self._torch, self._steps, has_seen and self._is_watched()):
+        if all_ranks_settled(self._torch, self._steps, has_seen and self._is_watched()):
             self._session.core.annotate(FIT_ENDED, "settled" if has_settled else "steps")
             end_process(self._session)
 
@@ -97,7 +97,7 @@ class Trial:
         """Writes into the trace how far the process came and how much memory it needed."""
         annotate = self._session.core.annotate
         annotate(FIT_STEPS, str(self._steps))
-        annotate(FIT_WENT_ON, str(int(self._caught.went_on())))
+        annotate(FIT_WENT_ON, str(int(self._caught.has_continued())))
         annotate(FIT_RISES, json.dumps(list(self._peaks.rises), separators=(",", ":")))
         for key, number in self._peaks.by_key().items():
             annotate(key, str(number))

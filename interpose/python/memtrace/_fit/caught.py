@@ -34,7 +34,7 @@ class CaughtErrors:
         self._asked = 0  # bytes
         self._watch(torch.OutOfMemoryError)
 
-    def went_on(self) -> bool:
+    def has_continued(self) -> bool:
         """True if the program has ended a step since or, if it makes none, allocated half as much again.
 
         Also true if no error reached Python.
@@ -53,7 +53,7 @@ class CaughtErrors:
             self.raised += 1
             self._steps_then = self._steps()
             self._allocated_then = self._allocated()
-            self._asked = _bytes_asked(args)
+            self._asked = _bytes_requested(args)
 
         _patches.put(
             error, "__init__", init, "torch.OutOfMemoryError.__init__: those that a program catches, in a trial of fit"
@@ -68,7 +68,7 @@ class CaughtErrors:
         return sum(int(cuda.memory_stats(card).get("allocated_bytes.all.allocated", 0)) for card in cards)
 
 
-def _bytes_asked(args: tuple[object, ...]) -> int:
+def _bytes_requested(args: tuple[object, ...]) -> int:
     """Returns the size of the request from the error's text, torch's or ours; 0 if it has none."""
     found = _ASKED.search(str(args[0])) if args else None
     return int(float(found[1]) * _UNITS[found[2]]) if found else 0

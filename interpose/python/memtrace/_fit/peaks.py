@@ -20,7 +20,7 @@ class Peaks:
         """Reads the peaks before the program resets them."""
         self._torch = torch
         self._peaks: Counter[str] = Counter()
-        self._seen: Counter[str] = Counter()  # peaks at the last call of `rose`
+        self._seen: Counter[str] = Counter()  # peaks at the last call of `rose_since_last_call`
         # The steps at which an allocated peak rose, each with the peaks of all cards.
         self.rises: deque[tuple[int, list[int]]] = deque(maxlen=_MOST_RISES)
         for name in ("_cuda_resetPeakMemoryStats", "_accelerator_resetPeakStats"):
@@ -39,7 +39,7 @@ class Peaks:
 
         _patches.put(self._torch._C, name, reset, "torch._C: peaks that a program resets, in a trial of fit")
 
-    def rose(self, step: int) -> bool:
+    def rose_since_last_call(self, step: int) -> bool:
         """True if a peak is higher than at the last call, at an earlier step, or at the first call."""
         self._read()
         has_risen = self._peaks != self._seen or not self._seen

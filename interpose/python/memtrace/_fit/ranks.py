@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PATIENCE = datetime.timedelta(seconds=60)
 
 
-def agree(torch: ModuleType, step: int, is_settled: bool) -> bool:
+def all_ranks_settled(torch: ModuleType, step: int, is_settled: bool) -> bool:
     """True if all ranks have settled at this step; without other ranks, if this one has.
 
     Blocks until the last of them ends the step, as their next collective would.

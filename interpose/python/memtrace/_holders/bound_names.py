@@ -79,7 +79,7 @@ class _BoundNames:
     def _lines(self, frame: FrameType) -> list[tuple[int, str]]:
         """Lists bytes and text of each such name in the frame."""
         code = frame.f_code
-        names = unread_names(code, frame.f_lasti, outlive_code=_outlives(frame))
+        names = unread_names(code, frame.f_lasti, outlive_code=_names_stay_readable(frame))
         values = _values(frame, names)
         read = names_read_by_statement(code, frame.f_lasti) if values else frozenset()
         lines = []
@@ -120,7 +120,7 @@ def _values(frame: FrameType, names: frozenset[str]) -> dict[str, object]:
     return {name: frame.f_globals[name] for name in names if name in frame.f_globals}
 
 
-def _outlives(frame: FrameType) -> bool:
+def _names_stay_readable(frame: FrameType) -> bool:
     """True if others may read a module's names after its code has run: all modules but a script may be imported."""
     is_script = frame.f_globals.get("__name__") == "__main__" and "ipykernel_" not in frame.f_code.co_filename
     return not is_function(frame.f_code) and not is_script

@@ -58,14 +58,14 @@ class _DeadCycles:
     def _storages(self, until: float) -> list[Range]:
         dead: list[Tensor] = []
         try:
-            dead = self._surely_dead(until)
+            dead = self._confirmed_dead(until)
             return storages_of(self._torch, dead)
         except _TooLongError:
             return []  # the result is not known then
         finally:
             dead.clear()  # an exception of a signal handler keeps this frame alive
 
-    def _surely_dead(self, until: float) -> list[Tensor]:
+    def _confirmed_dead(self, until: float) -> list[Tensor]:
         """Looks twice if there are other threads, which may move references during the count."""
         if len(sys._current_frames()) == 1:
             return dead_tensors(self._torch, until)

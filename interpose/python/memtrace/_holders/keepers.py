@@ -22,7 +22,7 @@ from memtrace._holders.named_values import SEQUENCES, Named, attributes, is_a, n
 from memtrace._holders.unread_names import is_function, passing_names
 from memtrace._holders.users_frames import all_frames
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._vocabulary import KEEPER
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ class _Keepers:
                     containers.append((named, tensors))
             elif self._is_tensor(named.value) and named.value.grad_fn is not None and len(graphs) < _MOST_GRAPH_TENSORS:
                 graphs.append(named)
-        containers = _few_of_each_kind(sorted(containers, key=lambda found: -len(found[0].value)))
-        passing = _passing() if graphs else set()
+        containers = _without_similar_elements(sorted(containers, key=lambda found: -len(found[0].value)))
+        passing = _passing_variables() if graphs else set()
         in_calls = _in_library_calls() if graphs else set()
         facts = (
             _graph(named) | {"carried": _variable_of(named) not in passing and named.place not in in_calls}
@@ -173,7 +173,7 @@ class _Keepers:
         return ""
 
 
-def _few_of_each_kind(containers: list[tuple[Named, list[Tensor]]]) -> list[tuple[Named, list[Tensor]]]:
+def _without_similar_elements(containers: list[tuple[Named, list[Tensor]]]) -> list[tuple[Named, list[Tensor]]]:
     """Leaves out most elements of one container, because they are alike and the container itself is stated."""
     known: dict[str, int] = {}
     few = []
@@ -212,7 +212,7 @@ def _uses(function: types.FunctionType, named: Named) -> bool:
     try:
         return named.name in cells and cells[named.name].cell_contents is named.value
     except ValueError as error:  # not yet bound
-        let_through(error)
+        raise_if_from_outside(error)
         return False
 
 
@@ -221,7 +221,7 @@ def _variable_of(named: Named) -> tuple[str, str]:
     return named.place, named.name.partition("[")[0]
 
 
-def _passing() -> set[tuple[str, str]]:
+def _passing_variables() -> set[tuple[str, str]]:
     """Returns place and name of variables of running functions and modules that no loop hands on."""
     found: set[tuple[str, str]] = set()
     for frame in all_frames():
@@ -266,7 +266,7 @@ def _storage_bytes(tensor: Tensor) -> int:
     try:
         return int(tensor.untyped_storage().nbytes())
     except Exception as error:  # wrapped by functorch, or not initialised
-        let_through(error)
+        raise_if_from_outside(error)
         return 0
 
 
@@ -277,7 +277,7 @@ def _blocks(tensors: list[Tensor]) -> list[tuple[int, int]]:
         try:
             blocks[tensor.get_device(), tensor.untyped_storage().data_ptr()] = True
         except Exception as error:  # wrapped by functorch, or not initialised
-            let_through(error)
+            raise_if_from_outside(error)
     return list(blocks)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar
 
 from memtrace._holders.user_modules import PACKAGE, is_library, user_modules
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 K = TypeVar("K")
 
@@ -47,7 +47,7 @@ def attributes(value: object) -> dict[str, Any]:  # any objects of the program
     try:
         found = object.__getattribute__(value, "__dict__")
     except Exception as error:  # its class defines something else by that name
-        let_through(error)
+        raise_if_from_outside(error)
         return {}
     return dict(found) if is_a(found, (dict, types.MappingProxyType)) else {}
 
@@ -119,17 +119,17 @@ def parts_of(named: Named, module_class: type) -> Iterator[Named]:
     elif is_a(value, types.MethodType):
         yield Named(value.__self__, name, place)
     elif is_a(value, dict):
-        for key, part in _few(dict.items(value)):
+        for key, part in _parts_if_few(dict.items(value)):
             is_short = type(key) is int or (type(key) is str and len(key) <= _LONGEST_KEY)
             yield Named(part, f"{name}[{key!r}]" if is_short else f"{name}[...]", place)
     elif type(value) in SEQUENCES:
-        for number, part in enumerate(_few(value)):
+        for number, part in enumerate(_parts_if_few(value)):
             yield Named(part, f"{name}[{number}]", place)
     else:
         own = attributes(value)
         if is_a(value, module_class):
             own = {key: part for key, part in own.items() if not key.startswith("_")} | dict(own.get("_modules", {}))
-        for key, part in _few(own.items()):
+        for key, part in _parts_if_few(own.items()):
             yield Named(part, f"{name}.{key}", place)
 
 
@@ -142,9 +142,9 @@ def _closure(function: types.FunctionType) -> Iterator[Named]:
         try:
             yield Named(cell.cell_contents, variable, place)
         except ValueError as error:  # not yet bound
-            let_through(error)
+            raise_if_from_outside(error)
 
 
-def _few(parts: Collection[K]) -> list[K]:
+def _parts_if_few(parts: Collection[K]) -> list[K]:
     """Lists the parts if they are few; of many, only the container itself is stated."""
     return list(parts) if len(parts) <= _MOST_PARTS else []

@@ -27,7 +27,7 @@ def freed_with(torch: types.ModuleType, found: list[object], most: int, holders:
     """
     if not gc.is_tracked(found[0]) or is_a(found[0], OUTSIDE):
         return []
-    places = _reach(found, most)
+    places = _collect_reachable(found, most)
     tensors = [] if places is None else [place for place, each in enumerate(found) if is_tensor(torch, each)]
     if places is None or not tensors:
         return []
@@ -37,11 +37,11 @@ def freed_with(torch: types.ModuleType, found: list[object], most: int, holders:
     _subtract_inner(found, places, held)
     if holders:
         _subtract_inner(holders, places, held)
-    _spread(found, places, held)
+    _mark_reachable_as_held(found, places, held)
     return storages_of(torch, [found[place] for place in tensors if held[place] <= 0])
 
 
-def _reach(found: list[object], most: int) -> dict[int, int] | None:
+def _collect_reachable(found: list[object], most: int) -> dict[int, int] | None:
     """Appends to `found` all that can be reached from its first; returns the place of each by id."""
     places = {id(found[0]): 0}
     begin = 0
@@ -63,7 +63,7 @@ def _subtract_inner(found: Sequence[object], places: dict[int, int], held: list[
             held[places[each]] -= 1
 
 
-def _spread(found: list[object], places: dict[int, int], held: list[int]) -> None:
+def _mark_reachable_as_held(found: list[object], places: dict[int, int], held: list[int]) -> None:
     """Marks all that held objects refer to as held."""
     alive = [place for place, count in enumerate(held) if count > 0]
     while alive:

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._holders.named_values import is_a
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -64,7 +64,7 @@ def range_of(torch: ModuleType, tensor: Tensor) -> Range | None:
             return None
         return storage.device.index, storage.data_ptr(), storage.nbytes()
     except Exception as error:  # sparse, wrapped or fake: it has no storage
-        let_through(error)
+        raise_if_from_outside(error)
         return None
 
 
@@ -115,5 +115,5 @@ def _use_of_storage(torch: ModuleType, tensor: Tensor, unshared: _Unshared) -> t
         uses += sys.getrefcount(storage) > unshared.storage_references
         return (storage.device.index, storage.data_ptr(), storage.nbytes()), uses
     except Exception as error:  # sparse, wrapped or fake: it has no storage
-        let_through(error)
+        raise_if_from_outside(error)
         return None

@@ -17,7 +17,7 @@ from memtrace._holders.named_values import attributes, local_values
 from memtrace._holders.unread_names import is_function
 from memtrace._holders.users_frames import all_frames, names_are_recorded
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._vocabulary import PASSES_SUMMED
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _tree(path: str) -> ast.AST | None:
             warnings.simplefilter("ignore")  # about the user's strings, of which Python has warned already
             return ast.parse(file.read(_LARGEST_FILE))
     except Exception as error:  # the file is missing, cut off or not Python
-        let_through(error)
+        raise_if_from_outside(error)
         return None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from memtrace import _package
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 PACKAGE = str(_package.PACKAGE) + os.sep
 _FOLDERS = ("site-packages", "dist-packages", f"{os.sep}lib{os.sep}python3", sysconfig.get_path("stdlib"))
@@ -43,6 +43,6 @@ def _file_of(module: object) -> str:
     try:
         file = object.__getattribute__(module, "__dict__").get("__file__")
     except Exception as error:  # another object in the place of a module
-        let_through(error)
+        raise_if_from_outside(error)
         return ""
     return file if isinstance(file, str) else ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from memtrace._holders.user_modules import is_library, user_modules
 from memtrace._holders.users_frames import users_frames
 from memtrace._session import Session
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._vocabulary import (
     REQUEST_COMPUTES,
     SOURCE_CONCATENATES,
@@ -73,7 +73,7 @@ class _UserSource:
                 warnings.simplefilter("ignore")  # about the user's strings, of which Python has warned already
                 tree = ast.parse(file.read(_LARGEST_FILE))
         except Exception as error:  # the file is missing, cut off or not Python
-            let_through(error)
+            raise_if_from_outside(error)
             return
         self._has_read = True
         self._found.read(tree, os.path.basename(path))

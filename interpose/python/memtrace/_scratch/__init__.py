@@ -34,7 +34,7 @@ _kept: KeptAway | None = None
 _programs: StartedPrograms | None = None
 
 
-def start_as_told() -> bool:
+def start_from_environment() -> bool:
     """Starts as the variables of `memtrace fit` say. True if this is a trial of it."""
     if saves := os.environ.get("MEMTRACE_FIT_SAVES"):
         start_in_layer(saves)

@@ -54,8 +54,8 @@ class _Moves:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), src, None, dst)
         if old == new:
             return
-        self._lift(old)
-        self._places.in_its_folder(dst, new)
+        self._copy_to_scratch(old)
+        self._places.path_in_made_folder(dst, new)
         original(names.above(old), names.above(new))
         self._places.delete(old)
         self._places.delete(new)
@@ -107,13 +107,13 @@ class _Moves:
             target = name
         original(target, above, *args)
 
-    def _lift(self, name: str) -> None:
+    def _copy_to_scratch(self, name: str) -> None:
         """Makes the scratch folder hold all of it."""
         above = self._places.names.above(name)
         if os.path.isdir(above if self._places.is_above(name) else name):
             os.makedirs(above, exist_ok=True)
             for last in _listing.names_in(self._places, name):
-                self._lift(os.path.join(name, last))
+                self._copy_to_scratch(os.path.join(name, last))
         elif not self._places.is_above(name):
             os.makedirs(os.path.dirname(above), exist_ok=True)
             self._places.copy(name, above)

@@ -37,7 +37,7 @@ def outline(value: object) -> bytes:
     return pickle.dumps(pickler.values, protocol=_PLAIN_PROTOCOL) + file.getvalue()
 
 
-def rebuilt(data: bytes, map_location: object, is_weights_only: bool) -> object:
+def rebuild(data: bytes, map_location: object, is_weights_only: bool) -> object:
     """Returns the object where torch.load would put it; most of its tensors have other values than before.
 
     Raises what torch.load raises.

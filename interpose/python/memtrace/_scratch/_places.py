@@ -59,7 +59,7 @@ class Places:
         """Returns the path to make it, whose folder then exists. Raises FileNotFoundError or FileExistsError."""
         if self.exists(name):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-        return self._like(path, self.in_its_folder(path, name))
+        return self._like(path, self.path_in_made_folder(path, name))
 
     def written(self, path: F, keeps: bool, is_counted: bool = True) -> F | str | bytes:
         """Returns the path to write, with old contents if `keeps`. Raises FileNotFoundError without its folder."""
@@ -72,7 +72,7 @@ class Places:
             is_below = self.is_below(name)
             if is_below and not os.path.isfile(name):  # a folder, a pipe
                 return self._below(path, name)
-            above = self.in_its_folder(path, name)
+            above = self.path_in_made_folder(path, name)
             if keeps and is_below:
                 self.copy(name, above)
         if is_counted and not os.path.isdir(self.names.above(name)):  # nameless files use a folder's name
@@ -94,7 +94,7 @@ class Places:
             self._deleted = {gone for gone in self._deleted if not gone.startswith(name + "/")} | {name}
             self.kept.file(name)
 
-    def in_its_folder(self, path: object, name: str) -> str:
+    def path_in_made_folder(self, path: object, name: str) -> str:
         """Returns its path in the scratch folder, and makes that folder. Raises as `made` does."""
         folder = os.path.dirname(name)
         if not os.path.isdir(self.found(folder)):

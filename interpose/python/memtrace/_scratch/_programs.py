@@ -30,7 +30,7 @@ class StartedPrograms:
 
     def _audit(self, event: str, args: tuple[StrOrBytesPath, ...]) -> None:
         told = _PROGRAM_OF.get(event)
-        if told is None or _is_told_already(event):
+        if told is None or _is_reported_by_popen(event):
             return
         try:
             name = os.path.basename(os.fsdecode(told(args)))
@@ -43,7 +43,7 @@ class StartedPrograms:
             self.first.append(name)
 
 
-def _is_told_already(event: str) -> bool:
+def _is_reported_by_popen(event: str) -> bool:
     """True for os.posix_spawn within subprocess.Popen, which has an event of its own."""
     caller = sys._getframe(1).f_back
     return event == "os.posix_spawn" and caller is not None and caller.f_globals.get("__name__") == "subprocess"

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import IO, TYPE_CHECKING
 
 from memtrace._import_watch import when_imported
-from memtrace._scratch._outlines import MARK, outline, rebuilt
+from memtrace._scratch._outlines import MARK, outline, rebuild
 from memtrace._scratch._places import Places
 from memtrace._scratch._plain_data import is_plain
 from memtrace._scratch._replacing import outside, replace
@@ -66,7 +66,7 @@ class _Saves:
                 return original(found, map_location, *args, **kwargs)
             if not data:
                 raise RuntimeError(f"{f} was {_NOT_PICKLED}")
-            return rebuilt(data, map_location, _is_weights_only(*args, **kwargs))  # type: ignore[arg-type]  # torch.load's
+            return rebuild(data, map_location, _is_weights_only(*args, **kwargs))  # type: ignore[arg-type]  # torch.load's
 
     def _answer(self, f: File, is_path: bool, obj: object) -> None:
         """Writes the outline. Nothing stays in a cache, where other programs would read it."""

@@ -74,7 +74,7 @@ def write(path: StrOrBytesPath, tensors: Mapping[str, Saved], metadata: dict[str
         file.truncate(8 + len(header) + size)
 
 
-def is_hollow(path: StrOrBytesPath) -> bool:
+def ends_with_hole(path: StrOrBytesPath) -> bool:
     """True if it is a file whose contents are all at its beginning, followed by a hole."""
     if not os.path.isfile(path):
         return False

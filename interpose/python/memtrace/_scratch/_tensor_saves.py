@@ -66,7 +66,7 @@ class _TensorSaves:
     ) -> dict[str, Tensor]:
         """Loads a hollow file, because for a card safetensors would first read it, with its hole, into host memory."""
         found = self._places.found(filename)
-        if not _tensor_files.is_hollow(found):
+        if not _tensor_files.ends_with_hole(found):
             return original(found, device, **kwargs)
         return {name: tensor.to(device) for name, tensor in original(found, **kwargs).items()}
 
@@ -76,7 +76,7 @@ class _TensorSaves:
         """Copies a hollow file as one; shutil's other functions use this, and it would write the hole out."""
         found, there = self._places.found(src), self._places.found(dst)
         is_onto_itself = os.path.exists(there) and os.path.exists(found) and os.path.samefile(found, there)
-        if self._places.names.name(dst) is None or is_onto_itself or not _tensor_files.is_hollow(found):
+        if self._places.names.name(dst) is None or is_onto_itself or not _tensor_files.ends_with_hole(found):
             with outside():
                 return original(src, dst, **kwargs)
         _tensor_files.copy(found, self._places.written(dst, keeps=False))

@@ -10,7 +10,7 @@ from importlib.machinery import PathFinder
 
 from memtrace._package import CARD, INJECT, torch_version
 from memtrace._say import say
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._start.drivers import installed_driver, loaded_beside
 
 _DRIVER = "libcuda.so.1"
@@ -54,7 +54,7 @@ def _open(library: str, mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(CARD / library), mode=mode)
     except OSError as error:
-        let_through(error)
+        raise_if_from_outside(error)
         raise RuntimeError(
             f"the simulated card cannot be loaded ({error}); install memtrace again, or raise the limit "
             "on addresses if one is set (ulimit -v)"
@@ -104,7 +104,7 @@ def _share(spec: str) -> None:
     os.environ["MEMTRACE_CARD_SHARED"] = f"/proc/{os.getpid()}/fd/{ledger}"
 
 
-def _hand_on() -> None:
+def _pass_to_child_programs() -> None:
     """Also gives the card to the Python programs that this one starts. Only `memtrace run` records them."""
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(INJECT) not in paths:
@@ -139,4 +139,4 @@ def simulated_card(spec: str, events: str = "eager") -> None:
     _share(spec)
     os.environ["MEMTRACE_CARD"] = spec
     os.environ["MEMTRACE_CARD_EVENTS"] = events
-    _hand_on()
+    _pass_to_child_programs()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memtrace._package import CARD
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 # Folders that the loader searches beside LD_LIBRARY_PATH: distributions, NVIDIA's container runtime, WSL.
 _LIBRARY_FOLDERS = (
@@ -38,7 +38,7 @@ def loaded_beside(card: Path, libraries: Iterable[str]) -> str:
     try:
         lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
-        let_through(error)
+        raise_if_from_outside(error)
         return ""
     for line in lines:
         file = Path(line.split(maxsplit=5)[5]) if line.count("/") else Path()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from memtrace import _patches
 from memtrace._package import PACKAGE
 from memtrace._say import refuse, say
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._start import generate_length
 
 POLICY = PACKAGE / "lib" / "host_values.policy"
@@ -85,11 +85,11 @@ def start(shim: ctypes.CDLL) -> HostValues:
     try:
         values.start()
     except ValueError as wrong:
-        let_through(wrong)
+        raise_if_from_outside(wrong)
         if os.environ.get("MEMTRACE_HOST_VALUES") == "1":
             refuse(str(wrong))
         say(f"{wrong}; the report says what the run read that was not known")
     except (AttributeError, OSError) as error:
-        let_through(error)
+        raise_if_from_outside(error)
         say(f"small tensors keep no true values on the simulated card ({error})")
     return values

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from memtrace._say import say
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 
 # An entry with a Python stack takes about 1 KB of the host's memory.
 _MOST_EVENTS = 200_000
@@ -39,7 +39,7 @@ def _begin(torch: ModuleType) -> None:
         torch._C._cuda_attach_out_of_memory_observer(dump.at_out_of_memory)
         atexit.register(dump.at_exit)
     except Exception as error:
-        let_through(error)
+        raise_if_from_outside(error)
         say(f"torch's history could not be recorded ({type(error).__name__}: {error})")
 
 
@@ -76,5 +76,5 @@ class _Dump:
             self._is_written = True
             say(f"wrote {self._file}, torch's own history; memtrace report {self._file.name} explains it")
         except Exception as error:  # must not change the program's own exception or its end
-            let_through(error)
+            raise_if_from_outside(error)
             say(f"torch's history could not be written to {self._file} ({type(error).__name__}: {error})")

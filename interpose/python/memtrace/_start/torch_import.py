@@ -9,7 +9,7 @@ from types import ModuleType
 from memtrace._import_watch import ImportWatch
 from memtrace._package import supported_torch, torch_version
 from memtrace._say import refuse, say
-from memtrace._signal_exceptions import let_through
+from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._start import card, torch_history, unfit_torch
 
 _is_recorded = False  # if false, only the card is put in place
@@ -22,7 +22,7 @@ def watch(record: bool = True) -> None:
     _TORCH.begin()
 
 
-def _put_card_before(torch: ModuleSpec) -> None:
+def _load_card_before_torch(torch: ModuleSpec) -> None:
     if not os.environ.get("MEMTRACE_CARD"):
         return
     version = torch_version(torch)
@@ -36,25 +36,25 @@ def _put_card_before(torch: ModuleSpec) -> None:
             f"the simulated card stands in for CUDA {' and '.join(majors)}, but {name} was built {built}; "
             f"install {wanted}"
         )
-    _put_in_place(major)
+    _load_card_or_exit(major)
 
 
-def put_card_in_place() -> None:
+def load_card() -> None:
     """Loads the card that MEMTRACE_CARD describes, or ends the program with a sentence. A second call does nothing.
 
     It stands in for the CUDA of the torch that the program may import; without torch, for all versions that it
     supports.
     """
-    _put_in_place(card.cuda_major_of_torch())
+    _load_card_or_exit(card.cuda_major_of_torch())
 
 
-def _put_in_place(cuda_major: str | None) -> None:
+def _load_card_or_exit(cuda_major: str | None) -> None:
     try:
         wrong = card.check_spec(os.environ["MEMTRACE_CARD"])
         if not wrong:
             card.load(cuda_major)
     except RuntimeError as error:
-        let_through(error)
+        raise_if_from_outside(error)
         wrong = str(error)
     if wrong and os.environ.get("MEMTRACE") == os.environ["MEMTRACE_CARD"]:
         wrong += "; MEMTRACE is 1 for what memtrace run does, observe to keep torch's allocator, or a card as 24GiB"
@@ -67,7 +67,7 @@ def _start_if_recorded(torch: ModuleType) -> None:
         start(torch)
 
 
-_TORCH = ImportWatch("torch", before=_put_card_before, after=_start_if_recorded)
+_TORCH = ImportWatch("torch", before=_load_card_before_torch, after=_start_if_recorded)
 
 
 def start(torch: ModuleType) -> bool:
@@ -75,7 +75,7 @@ def start(torch: ModuleType) -> bool:
     try:
         return _start(torch)
     except Exception as error:
-        let_through(error)
+        raise_if_from_outside(error)
         say(f"could not start ({type(error).__name__}: {error}); the program runs without it")
         return False
 
@@ -95,7 +95,7 @@ def _start(torch: ModuleType) -> bool:
     try:
         session = _session.begin(torch, unfit_torch.minor_of(version))
     except OSError as error:
-        let_through(error)
+        raise_if_from_outside(error)
         torch_history.record(torch, unfit_torch.not_loaded(version, error))
         return False
     if session is not None and session.is_recorded:

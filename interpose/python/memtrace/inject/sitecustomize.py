@@ -61,7 +61,7 @@ class _Beginning:
             return self._package(name)
         if name in _ASK_FOR_A_DRIVER and not self._has_card:
             self._has_card = True
-            self._put_card_in_place()
+            self._load_card()
         if name != "torch" or self._is_over:
             return None
         self._is_over = True
@@ -69,19 +69,19 @@ class _Beginning:
         try:
             self._switch_on()
         except Exception as error:
-            self._let_through(error, sys._getframe())
+            self._raise_if_from_outside(error, sys._getframe())
             print(f"memtrace: could not start ({error}); the program runs without it", file=sys.stderr)
         watch = sys.meta_path[0]
         # A finder that was just inserted before this one has not been called.
         return None if watch is first else watch.find_spec(name, path, target)  # type: ignore[arg-type]
 
     @staticmethod
-    def _let_through(error: Exception, caller: object) -> None:
+    def _raise_if_from_outside(error: Exception, caller: object) -> None:
         try:
             from memtrace import _signal_exceptions
         except ImportError:  # the package itself could not start
             return
-        _signal_exceptions.let_through(error, caller)  # type: ignore[arg-type]
+        _signal_exceptions.raise_if_from_outside(error, caller)  # type: ignore[arg-type]
 
     @staticmethod
     def _package(name: str) -> ModuleSpec:
@@ -94,12 +94,12 @@ class _Beginning:
         return spec
 
     @staticmethod
-    def _put_card_in_place() -> None:
+    def _load_card() -> None:
         if not os.environ.get("MEMTRACE_CARD"):
             return
         import memtrace
 
-        memtrace._start.torch_import.put_card_in_place()
+        memtrace._start.torch_import.load_card()
 
     @staticmethod
     def _switch_on() -> None:
@@ -111,7 +111,7 @@ class _Beginning:
             memtrace.enable()
 
 
-def _read_the_variable() -> None:
+def _translate_variable() -> None:
     """Translates the variable MEMTRACE into the variables that `memtrace run` sets."""
     wanted = os.environ.get("MEMTRACE", "")
     if "MEMTRACE_HOME" in os.environ or wanted in ("", "0", "1"):
@@ -122,21 +122,21 @@ def _read_the_variable() -> None:
         os.environ.setdefault("MEMTRACE_CARD", wanted)
 
 
-def _keep_the_users_files() -> None:
+def _protect_users_files() -> None:
     """Protects the user's files in a trial of `memtrace fit`, from the first line on, or the program does not start."""
     from memtrace import _scratch
 
-    _scratch.start_as_told()
+    _scratch.start_from_environment()
 
 
-def _stand_in(stub: str) -> None:
+def _run_stub(stub: str) -> None:
     """Runs the user's stub in a trial with --stub, which replaces what the program would get from elsewhere."""
     import runpy
 
     runpy.run_path(stub, run_name="__memtrace_stub__")
 
 
-def _run_the_users_own() -> None:
+def _run_users_sitecustomize() -> None:
     elsewhere = [entry for entry in sys.path if os.path.abspath(entry or ".") != _here]
     spec = PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is not None and spec.loader is not None:
@@ -145,11 +145,11 @@ def _run_the_users_own() -> None:
         spec.loader.exec_module(module)
 
 
-_read_the_variable()
+_translate_variable()
 if os.environ.get("MEMTRACE") != "0":
     sys.meta_path.insert(0, _Beginning())
     if os.environ.get("MEMTRACE_FIT_SAVES") or os.environ.get("MEMTRACE_FIT_SCRATCH"):
-        _keep_the_users_files()
-_run_the_users_own()
+        _protect_users_files()
+_run_users_sitecustomize()
 if os.environ.get("MEMTRACE") != "0" and os.environ.get("MEMTRACE_FIT_STUB"):
-    _stand_in(os.environ["MEMTRACE_FIT_STUB"])
+    _run_stub(os.environ["MEMTRACE_FIT_STUB"])

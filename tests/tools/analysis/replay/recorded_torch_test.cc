@@ -137,15 +137,15 @@ TEST_F(RecordedTorchTest, MappingBelongsToThePoolOfItsBlock) {
 // MemPool(no_split=True): a block is as large as the segment that was made for it.
 TEST_F(RecordedTorchTest, PoolWhoseFirstBlockFillsItsSegmentDoesNotSplit) {
   Note(kA, 20_MiB);
-  torch_.LearnWhetherItSplits(Of(2_MiB, /*pool=*/5), AddressRange::Of(kA, 20_MiB));
+  torch_.InferPoolSplitting(Of(2_MiB, /*pool=*/5), AddressRange::Of(kA, 20_MiB));
   EXPECT_EQ(torch_.policy().Allocate(Of(2_MiB, /*pool=*/5))->size, 20_MiB);
   EXPECT_FALSE(torch_.HasFree(Of(2_MiB, /*pool=*/5)));
 }
 
 TEST_F(RecordedTorchTest, OtherFirstBlocksDoNotStopAPoolFromSplitting) {
   Note(kA, 20_MiB);
-  torch_.LearnWhetherItSplits(Of(20_MiB - 512, /*pool=*/5), AddressRange::Of(kA, 20_MiB));
-  torch_.LearnWhetherItSplits(Of(2_MiB, /*pool=*/5), AddressRange::Of(kA, 4_MiB));
+  torch_.InferPoolSplitting(Of(20_MiB - 512, /*pool=*/5), AddressRange::Of(kA, 20_MiB));
+  torch_.InferPoolSplitting(Of(2_MiB, /*pool=*/5), AddressRange::Of(kA, 4_MiB));
   EXPECT_EQ(torch_.policy().Allocate(Of(2_MiB, /*pool=*/5))->size, 2_MiB);
 }
 

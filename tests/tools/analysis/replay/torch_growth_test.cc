@@ -115,11 +115,11 @@ TEST_F(ExpandableGrowthTest, MemoryMappedBeforeAFailureStays) {
 
 TEST_F(ExpandableGrowthTest, OnlyMappedMemoryIsFoundMapped) {
   TorchGrowth growth = GrowthOn(/*card=*/800_MiB);
-  EXPECT_FALSE(growth.FindsMapped(Large(), 2_MiB));
+  EXPECT_FALSE(growth.FindsMappedMemory(Large(), 2_MiB));
   TorchBlock& chunks = FreeChunks(Large(), 20_MiB, /*reservation=*/900_MiB);
   Use(chunks, 0, 4_MiB);
-  EXPECT_TRUE(growth.FindsMapped(Large(), 16_MiB));
-  EXPECT_FALSE(growth.FindsMapped(Large(), 16_MiB + 512));
+  EXPECT_TRUE(growth.FindsMappedMemory(Large(), 16_MiB));
+  EXPECT_FALSE(growth.FindsMappedMemory(Large(), 16_MiB + 512));
 }
 
 // A trace that does not say how large the card is does not say where its reservations end.

@@ -49,7 +49,7 @@ class AscendingAddresses : public SegmentAddresses {
  public:
   DeviceAddress ForSegment(Bytes size, StreamId /*stream*/) override { return Unused(size); }
   DeviceAddress ForReservation(Bytes size, StreamId /*stream*/) override { return Unused(size); }
-  bool GoesOnAt(DeviceAddress /*end*/) override { return goes_on; }
+  bool ContinuesAt(DeviceAddress /*end*/) override { return goes_on; }
   void Mapped(const AddressRange& range) override { mapped.push_back(SizeText(range.size())); }
   void Released(const AddressRange& segment) override {
     released.push_back(SizeText(segment.size()));

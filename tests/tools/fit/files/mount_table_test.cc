@@ -30,9 +30,9 @@ TEST(MountTableTest, TruncatedLinesAreIgnored) {
 }
 
 TEST(MountTableTest, DevicesSharedMemoryAndControlGroupsBelongToTheKernel) {
-  EXPECT_TRUE(IsKernels({.path = "/dev/shm", .type = "tmpfs"}));
-  EXPECT_TRUE(IsKernels({.path = "/run/cgroup", .type = "cgroup2"}));
-  EXPECT_FALSE(IsKernels({.path = "/devices", .type = "ext4"}));
+  EXPECT_TRUE(IsKernelFileSystem({.path = "/dev/shm", .type = "tmpfs"}));
+  EXPECT_TRUE(IsKernelFileSystem({.path = "/run/cgroup", .type = "cgroup2"}));
+  EXPECT_FALSE(IsKernelFileSystem({.path = "/devices", .type = "ext4"}));
 }
 
 TEST(MountTableTest, FolderContainsItselfAndItsContents) {
