@@ -22,6 +22,14 @@ ALLOCATOR = _layers("allocator", "card", "blocks", "accounts", "segment", "plan"
 TRACE = _layers("profiler/trace", "vocabulary", "events", "coding", "writing", "reading", "text")
 MODEL = _layers(CARD, "interface", "spec", "memory", "test_bed", "work")
 MOMENT = _layers(ANALYSIS, "source", "replayed", "holders", "kept", "verdict", "cures")
+CORE_USES = [
+    *ALLOCATOR,
+    "allocator/cuda",
+    *TRACE,
+    "profiler/recorder",
+    "profiler/cupti",
+    f"{CARD}/interface/card_control.h",
+]
 # The folders that tools may use, including those of the tools themselves.
 ANALYSED = [
     *TRACE,
@@ -55,18 +63,16 @@ MAY_INCLUDE: dict[str, list[str]] = {
     "profiler/recorder": [*TRACE, "allocator/accounts/allocation_observer.h"],
     "profiler/cupti": [*TRACE],
     "interpose/core": [
-        *ALLOCATOR,
-        "allocator/cuda",
-        *TRACE,
-        "profiler/recorder",
-        "profiler/cupti",
+        *CORE_USES,
         "interpose/core/recorded_text",
         "interpose/core/stacks",
         "interpose/core/outside",
-        f"{CARD}/interface/card_control.h",
+        "interpose/core/cards",
         "tools/remedies",
     ],
-    # The core's own folders see its public header, and nothing of the process.
+    # The C ABI stands above the process; the core's other folders see its public header, and nothing of the process.
+    "interpose/core/abi": [*CORE_USES, "interpose/core", "interpose/core/stacks"],
+    "interpose/core/cards": [*CORE_USES, "interpose/core/outside", "interpose/core/memtrace.h"],
     "interpose/core/recorded_text": ["profiler/trace/events/amount.h"],
     "interpose/core/stacks": [
         *TRACE,

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "interpose/core/card_activities.h"
-#include "interpose/core/card_ledgers.h"
-#include "interpose/core/process_cards.h"
+#include "interpose/core/cards/card_activities.h"
+#include "interpose/core/cards/card_ledgers.h"
+#include "interpose/core/cards/process_cards.h"
 #include "interpose/core/program_callbacks.h"
 #include "profiler/recorder/recorder.h"
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "tests/allocator/allocator_program.h"
-#include "tests/allocator/random_plan.h"
+#include "tests/allocator/program/allocator_program.h"
+#include "tests/allocator/program/random_plan.h"
 #include "tests/fuzz/targets.h"
 
 namespace memtrace::fuzz {

@@ -35,7 +35,8 @@ void Snapshot(std::string_view pickle);
 // interpose/simulated_card/spec/card_spec.h
 void CardSpecs(std::string_view text);
 
-// Draws a program for the allocator from these numbers (tests/allocator/allocator_program.h).
+// Draws a program for the allocator from these numbers
+// (tests/allocator/program/allocator_program.h).
 void AllocatorProgram(std::string_view bytes);
 
 // Does the same with a plan, drawn from a quarter of the bytes, that is right, half right or wrong.

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "interpose/core/abi_structs.h"
+#include "interpose/core/abi/abi_structs.h"
 
 namespace memtrace {
 namespace {

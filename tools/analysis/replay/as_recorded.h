@@ -12,7 +12,7 @@
 #include "tools/analysis/replay/pool_guess.h"
 #include "tools/analysis/replay/recorded_run.h"
 #include "tools/analysis/replay/recorded_torch.h"
-#include "tools/analysis/replay/torch_policy.h"
+#include "tools/analysis/replay/torch/torch_policy.h"
 #include "tools/analysis/replayed/block_lives.h"
 
 namespace memtrace::replay {

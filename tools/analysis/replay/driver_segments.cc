@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/replay/driver_segments.h"
 
-#include "tools/analysis/replay/torch_settings.h"
+#include "tools/analysis/replay/torch/torch_settings.h"
 
 namespace memtrace::replay {
 

@@ -8,7 +8,7 @@
 #include "tools/analysis/replay/event_device.h"
 #include "tools/analysis/replay/lower_bound_policy.h"
 #include "tools/analysis/replay/memtrace_policy.h"
-#include "tools/analysis/replay/torch_policy.h"
+#include "tools/analysis/replay/torch/torch_policy.h"
 
 namespace memtrace::replay {
 namespace {

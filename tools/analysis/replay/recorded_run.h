@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "tools/analysis/replay/torch_settings.h"
+#include "tools/analysis/replay/torch/torch_settings.h"
 #include "tools/analysis/source/event_source.h"
 
 namespace memtrace::replay {

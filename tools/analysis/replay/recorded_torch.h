@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "tools/analysis/replay/policy.h"
 #include "tools/analysis/replay/recorded_segments.h"
-#include "tools/analysis/replay/torch_policy.h"
+#include "tools/analysis/replay/torch/torch_policy.h"
 
 namespace memtrace::replay {
 

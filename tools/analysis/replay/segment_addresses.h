@@ -4,7 +4,7 @@
 #define MEMTRACE_TOOLS_ANALYSIS_REPLAY_SEGMENT_ADDRESSES_H_
 
 #include "base/units.h"
-#include "tools/analysis/replay/torch_block.h"
+#include "tools/analysis/replay/torch/torch_block.h"
 
 namespace memtrace::replay {
 

@@ -3,7 +3,7 @@
 //
 // The rules are those of release_blocks, release_available_cached_blocks and
 // garbage_collect_cached_blocks in c10/cuda/CUDACachingAllocator.cpp; each test names its own.
-#include "tools/analysis/replay/torch_cache.h"
+#include "tools/analysis/replay/torch/torch_cache.h"
 
 #include <gmock/gmock.h>
 

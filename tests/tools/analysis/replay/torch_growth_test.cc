@@ -3,7 +3,7 @@
 //
 // The rules are those of alloc_block, try_allocate_expandable_block and find_expandable_block in
 // c10/cuda/CUDACachingAllocator.cpp; each test names its own.
-#include "tools/analysis/replay/torch_growth.h"
+#include "tools/analysis/replay/torch/torch_growth.h"
 
 #include <gmock/gmock.h>
 

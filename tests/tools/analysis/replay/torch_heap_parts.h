@@ -11,7 +11,7 @@
 
 #include "base/units.h"
 #include "tools/analysis/replay/segment_addresses.h"
-#include "tools/analysis/replay/torch_heap.h"
+#include "tools/analysis/replay/torch/torch_heap.h"
 
 namespace memtrace::replay {
 

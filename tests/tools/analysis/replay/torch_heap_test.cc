@@ -3,7 +3,7 @@
 //
 // The rules are those of alloc_found_block, free_block, map_block and unmap_block in
 // c10/cuda/CUDACachingAllocator.cpp.
-#include "tools/analysis/replay/torch_heap.h"
+#include "tools/analysis/replay/torch/torch_heap.h"
 
 #include <gmock/gmock.h>
 

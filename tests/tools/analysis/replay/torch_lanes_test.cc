@@ -3,7 +3,7 @@
 //
 // The rules are those of get_pool, get_free_block and BlockComparatorSize in
 // c10/cuda/CUDACachingAllocator.cpp; each test names its own.
-#include "tools/analysis/replay/torch_lanes.h"
+#include "tools/analysis/replay/torch/torch_lanes.h"
 
 #include <gmock/gmock.h>
 

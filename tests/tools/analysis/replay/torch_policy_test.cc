@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/replay/torch_policy.h"
+#include "tools/analysis/replay/torch/torch_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/replay/torch_settings.h"
+#include "tools/analysis/replay/torch/torch_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // alloc_found_block in c10/cuda/CUDACachingAllocator.cpp splits a block in two that are linked to
 // each other; try_merge_blocks joins neighbours that are both mapped and not in use, or both
 // unmapped.
-#include "tools/analysis/replay/torch_tiling.h"
+#include "tools/analysis/replay/torch/torch_tiling.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/allocator/program/instruction.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace memtrace::program {
+namespace {
+
+uint64_t Number(StreamId stream) { return static_cast<uint64_t>(stream); }
+
+struct Printer {
+  std::string operator()(const Allocate& i) const {
+    return absl::StrCat("Allocate{", i.bytes, ", ", Number(i.stream), "}");
+  }
+  std::string operator()(const Free& i) const { return absl::StrCat("Free{", i.index, "}"); }
+  std::string operator()(const Share& i) const {
+    return absl::StrCat("Share{", i.index, ", ", Number(i.stream), "}");
+  }
+  std::string operator()(const Finish& i) const {
+    return absl::StrCat("Finish{", Number(i.stream), "}");
+  }
+  std::string operator()(const EmptyCache&) const { return "EmptyCache{}"; }
+  std::string operator()(const SetLimit& i) const {
+    return absl::StrCat("SetLimit{", i.limit, "}");
+  }
+  std::string operator()(const Fail& i) const {
+    return absl::StrCat("Fail{", i.nth, i.repeat == CallFailures::Repeat::kOnce ? "}" : ", on}");
+  }
+  std::string operator()(const StopFailing&) const { return "StopFailing{}"; }
+  std::string operator()(const BeginCapture& i) const {
+    return absl::StrCat("BeginCapture{", i.pool, ", ", Number(i.stream), "}");
+  }
+  std::string operator()(const JoinCapture& i) const {
+    return absl::StrCat("JoinCapture{", Number(i.stream), ", ", Number(i.other), "}");
+  }
+  std::string operator()(const EndCapture& i) const { return WithPool("EndCapture", i.pool); }
+  std::string operator()(const Replay& i) const { return WithPool("Replay", i.pool); }
+  std::string operator()(const ReleaseGraph& i) const { return WithPool("ReleaseGraph", i.pool); }
+  std::string operator()(const Checkpoint& i) const { return WithPool("Checkpoint", i.pool); }
+  std::string operator()(const Restore& i) const { return WithPool("Restore", i.pool); }
+
+ private:
+  static std::string WithPool(const char* what, uint64_t pool) {
+    return absl::StrCat(what, "{", pool, "}");
+  }
+};
+
+}  // namespace
+
+std::string Print(const Program& program) {
+  return absl::StrJoin(program, "\n", [](std::string* out, const Instruction& instruction) {
+    out->append(std::visit(Printer{}, instruction));
+  });
+}
+
+Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below) {
+  const StreamId stream{1 + below(3)};
+  const uint64_t dice = below(1030);
+  if (dice < 300) return Allocate{1 + below(4_KiB), stream};
+  if (dice < 380) return Allocate{1 + below(1_MiB), stream};
+  if (dice < 460) return Allocate{1 + below(9_MiB), stream};
+  if (dice < 470) return Allocate{1 + below(100_MiB), stream};
+  if (dice < 870) return Free{below(1 << 20)};
+  if (dice < 920) return Share{below(1 << 20), stream};
+  if (dice < 970) return Finish{stream};
+  if (dice < 975) return EmptyCache{};
+  if (dice < 978) return SetLimit{below(2) == 0 ? ~Bytes{0} : below(64_MiB)};
+  if (dice < 993) return Fail{1 + below(6), CallFailures::Repeat::kOnce};
+  if (dice < 995) return Fail{1 + below(6), CallFailures::Repeat::kFromThenOn};
+  if (dice < 1000) return StopFailing{};
+  const uint64_t pool = 1 + below(2);
+  if (dice < 1006) return BeginCapture{pool, stream};
+  if (dice < 1014) return EndCapture{pool};
+  if (dice < 1020) return Replay{pool};
+  if (dice < 1023) return ReleaseGraph{pool};
+  if (dice < 1026) return Checkpoint{pool};
+  return Restore{pool};
+}
+
+// About a third begin, join or end captures, or use blocks on other streams.
+Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& below) {
+  const StreamId stream{1 + below(3)};
+  const uint64_t pool = 1 + below(2);
+  const uint64_t dice = below(100);
+  if (dice < 3) return BeginCapture{pool, stream};
+  if (dice < 15) return JoinCapture{stream, StreamId{1 + below(3)}};
+  if (dice < 16) return EndCapture{pool};
+  if (dice < 30) return Share{below(1 << 20), stream};
+  return MakeInstruction(below);
+}
+
+}  // namespace memtrace::program

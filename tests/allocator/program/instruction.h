@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TESTS_ALLOCATOR_PROGRAM_INSTRUCTION_H_
+#define MEMTRACE_TESTS_ALLOCATOR_PROGRAM_INSTRUCTION_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "allocator/card/call_failures.h"
+#include "base/units.h"
+
+// The instructions of programs for an allocator.
+namespace memtrace::program {
+
+struct Allocate {
+  Bytes bytes;
+  StreamId stream;
+};
+struct Free {
+  size_t index;  // of the blocks in use, modulo their number
+};
+struct Share {
+  size_t index;
+  StreamId stream;
+};
+struct Finish {
+  StreamId stream;
+};
+struct EmptyCache {};
+struct SetLimit {
+  Bytes limit;
+};
+struct Fail {
+  uint64_t nth;
+  CallFailures::Repeat repeat;
+};
+struct StopFailing {};
+// Captures a graph from `stream` into pool `pool`, unless one of them is already in a capture. The
+// graph writes to the blocks allocated on its streams until EndCapture at each Replay.
+struct BeginCapture {
+  uint64_t pool;
+  StreamId stream;
+};
+// `stream` waits for the captured `other` and joins its capture, unless it is in another graph's.
+struct JoinCapture {
+  StreamId stream;
+  StreamId other;
+};
+struct EndCapture {
+  uint64_t pool;
+};
+struct Replay {
+  uint64_t pool;
+};
+struct ReleaseGraph {
+  uint64_t pool;
+};
+struct Checkpoint {
+  uint64_t pool;
+};
+struct Restore {
+  uint64_t pool;
+};
+using Instruction =
+    std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail, StopFailing,
+                 BeginCapture, JoinCapture, EndCapture, Replay, ReleaseGraph, Checkpoint, Restore>;
+using Program = std::vector<Instruction>;
+
+// Returns one line for each instruction: "Allocate{512, 1}".
+std::string Print(const Program& program);
+
+// Returns an instruction drawn from random numbers: `below(n)` returns one of [0, n).
+Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
+// Does the same, with many captures of several streams.
+Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& below);
+
+}  // namespace memtrace::program
+
+#endif  // MEMTRACE_TESTS_ALLOCATOR_PROGRAM_INSTRUCTION_H_
