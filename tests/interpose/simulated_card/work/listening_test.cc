@@ -110,7 +110,7 @@ TEST_F(ListeningTest, CapturedKernelIsReportedAtEachGraphLaunch) {
   GraphLaunch all;
   ASSERT_EQ(parts_.graph_execs.Instantiate(graph, &exec), Result::kSuccess);
   ASSERT_EQ(parts_.graph_execs.LaunchOf(exec, &all), Result::kSuccess);
-  const auto replay = [&](const Work& at) { return Do(all.work, at); };
+  const auto replay = [&](const Work& at) { return DoWork(all.work, at); };
   for (int launch = 0; launch < 2; ++launch)
     ASSERT_EQ(parts_.streams.Perform(stream, 0, NodeType::kGraph, replay), Result::kSuccess);
   EXPECT_THAT(told, ElementsAre("captured 0", "captured 0"));
