@@ -8,7 +8,7 @@
 # unpacked from what pack.sh made. Each part takes one to three minutes, is usable alone, leaves small files in $OUT
 # (default: out), and ends with a table of what differs from the simulated card's answers, if these came along.
 #   facts     doctor, driver's suites, profile, charges, error codes, context   (alone on the card)
-#   sizes     what torch's operations and some models allocate                  (eight processes at once)
+#   sizes     what torch's operations and some models allocate                  (as many at once as cores)
 #   cases     the scenarios of the corpus under torch's own allocator
 #   ours      a training under each allocator, a full card, CUPTI
 #   compiled  torch.compile with CUDA graphs, under torch's allocator and ours
@@ -22,6 +22,7 @@
 #   AGAIN=1               what an earlier hour left in $OUT is asked again; else only what is missing is
 #   GROUPS_OF_SIZES=...   some groups of torch_sizes.py for `sizes`
 set -uo pipefail
+[ $# -ge 1 ] || { sed -n '5,23p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/out}
 python=${PYTHON:-python3}
@@ -32,12 +33,13 @@ if [ ! -x "$memtrace" ]; then
   "$python" -m pip install -q --no-index --no-deps --target "$here/installed" "$here"/memtrace-*.whl || exit 5
 fi
 
-# The card's name as the simulated one has it; empty if none such is simulated.
+# Prints the card's name as the simulated one has it, or `unknown`, for which there are no answers to compare with.
 card_name() {
   if [ -n "${CARD:-}" ]; then echo "$CARD"; return; fi
   case $(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1) in
     *H200*) echo h200 ;;
     *H100*80GB*) echo h100-80gb ;;
+    *) echo unknown ;;
   esac
 }
 expected=${EXPECTED:-$here/expected/$(card_name)}
@@ -212,7 +214,6 @@ part_speed() {
   said smallest_ours.json 100 unrecorded "$here/hour/smallest_card.py" ours
 }
 
-[ $# -ge 1 ] || { sed -n '5,24p' "$0" >&2; exit 2; }
 for part; do
   declare -F "part_$part" >/dev/null || { echo "hour.sh: no part '$part'" >&2; exit 2; }
 done

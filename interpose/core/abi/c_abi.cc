@@ -223,40 +223,6 @@ int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes) 
   });
 }
 
-int memtrace_get_statistics(int device, memtrace_statistics* statistics) {
-  if (!memtrace::HasSize(statistics)) return memtrace::Missing("statistics");
-  return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
-    memtrace::WriteCommonPart(statistics, memtrace::ToAbi(allocator.accounts().statistics()));
-    return static_cast<int>(MEMTRACE_OK);
-  });
-}
-
-int memtrace_reset_peak_statistics(int device) {
-  return memtrace::WithCard(device, [](memtrace::CachingAllocator& allocator) {
-    allocator.accounts().ResetPeak();
-    return static_cast<int>(MEMTRACE_OK);
-  });
-}
-
-int memtrace_reset_accumulated_statistics(int device) {
-  return memtrace::WithCard(device, [](memtrace::CachingAllocator& allocator) {
-    allocator.accounts().ResetAccumulated();
-    return static_cast<int>(MEMTRACE_OK);
-  });
-}
-
-int memtrace_visit_segments(int device, void (*visit)(void*, const memtrace_segment*), void* user) {
-  if (visit == nullptr) return memtrace::Missing("visit");
-  return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
-    for (const memtrace::SegmentView& segment : allocator.Snapshot()) {
-      const std::vector<memtrace_block> blocks = memtrace::ToAbi(segment.blocks);
-      const memtrace_segment view = memtrace::ToAbi(device, segment, blocks);
-      visit(user, &view);
-    }
-    return static_cast<int>(MEMTRACE_OK);
-  });
-}
-
 int memtrace_watch(void (*watch)(void*, const memtrace_change*), void* user) {
   if (watch == nullptr) return memtrace::Missing("watch");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&] {

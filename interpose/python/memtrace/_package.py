@@ -34,6 +34,11 @@ def shim_library(torch_minor: str) -> Path:
     return PACKAGE / "lib" / f"torch-{torch_minor}" / "libmemtrace_torch.so"
 
 
+def minor_of(version: str) -> str:
+    """Returns major and minor of a torch version, for example `2.11`."""
+    return ".".join(version.split(".")[:2])
+
+
 @dataclass(frozen=True)
 class TorchVersion:
     """The contents of torch's `version.py`, read without importing torch."""
@@ -44,7 +49,7 @@ class TorchVersion:
     @property
     def minor(self) -> str:
         """Major and minor, for example `2.11`."""
-        return ".".join(self.full.split(".")[:2])
+        return minor_of(self.full)
 
     @property
     def cuda_major(self) -> str | None:

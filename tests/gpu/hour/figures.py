@@ -17,7 +17,15 @@ STAGE = re.compile(r"^(.+?)\s+gpu(\d+) alloc\s+([\d.]+) peak\s+([\d.]+) reserved
 
 
 def figures(path: Path) -> dict[str, Any]:
-    """Reads a JSON document, lines of JSON, or a scenario's stages; empty if the file holds none of these."""
+    """Reads a JSON document, lines of JSON, or a scenario's stages; empty if the file holds none, or is cut off."""
+    try:
+        return parsed(path)
+    except ValueError:  # A probe that was ended in the middle of its output lacks all its figures.
+        return {}
+
+
+def parsed(path: Path) -> dict[str, Any]:
+    """Does so; raises ValueError if a line or document is no JSON."""
     text = path.read_text(errors="replace")
     if path.suffix == ".txt":
         return of_stages(text)

@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from memtrace._import_watch import ImportWatch
-from memtrace._package import supported_torch, torch_version
+from memtrace._package import minor_of, supported_torch, torch_version
 from memtrace._say import refuse, say
 from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._start import card, torch_history, unfit_torch
@@ -93,7 +93,7 @@ def _start(torch: ModuleType) -> bool:
     from memtrace import _hooks, _session
 
     try:
-        session = _session.begin(torch, unfit_torch.minor_of(version))
+        session = _session.begin(torch, minor_of(version))
     except OSError as error:
         raise_if_from_outside(error)
         torch_history.record(torch, unfit_torch.not_loaded(version, error))

@@ -6,16 +6,13 @@ import platform
 import re
 from types import ModuleType
 
+from memtrace._package import minor_of
+
 # The wheel's tag says the same to pip.
 _ARCHITECTURE = "x86_64"
 # Matches releases: 2.11.0, 2.11.0+cu126 and 2.11.0.post1. Other builds have more: 2.11.0.dev20260101 (a nightly),
 # 2.11.0a0+git1234567 (from its sources, such as NVIDIA's containers).
 _RELEASE = re.compile(r"\d+\.\d+\.\d+(\.post\d+)?(\+[A-Za-z0-9.]+)?")
-
-
-def minor_of(version: str) -> str:
-    """Returns major and minor, for example `2.11`."""
-    return ".".join(version.split(".")[:2])
 
 
 def without_cuda(torch: ModuleType) -> str:
