@@ -72,6 +72,14 @@ traced() { "$memtrace" run -q -f ${CARD:+--card "$CARD"} "$@"; }
 plain() {
   if [ -n "${CARD:-}" ]; then traced --no-trace --allocator native -- "$python" "$@"; else "$python" "$@"; fi
 }
+# unobserved ARGUMENTS...: Python with nothing of memtrace but the simulated card, if CARD names one.
+unobserved() {
+  if [ -n "${CARD:-}" ]; then
+    env MEMTRACE_CARD="$CARD" MEMTRACE_RECORD=0 PYTHONPATH="$package/inject" "$python" "$@"
+  else
+    "$python" "$@"
+  fi
+}
 # bare PROGRAM...: what asks the driver without torch.
 bare() {
   if [ -n "${CARD:-}" ]; then
@@ -88,7 +96,7 @@ expandable() { PYTORCH_ALLOC_CONF=expandable_segments:True plain "$@"; }
 unrecorded() { traced --no-trace -- "$python" "$@"; }
 recorded() { traced -o "$1" -- "$python" "${@:2}"; }
 with_cupti() { traced --cupti -o "$1" -- "$python" "${@:2}"; }
-export -f suite traced plain bare expandable unrecorded recorded with_cupti
+export -f suite traced plain unobserved bare expandable unrecorded recorded with_cupti
 export here python memtrace package LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
 
 part_facts() {
@@ -151,7 +159,7 @@ trainings() {
   within 60 recorded "$out/$name.trace" "$train" "$@" --tag "ours, recorded"
   within 60 traced -o "$out/native_$name.trace" --allocator native -- "$python" "$train" "$@" --tag "native, recorded"
   within 60 with_cupti "$out/cupti_$name.trace" "$train" "$@" --tag "ours, cupti"
-  within 60 plain "$train" "$@" --pluggable "$package/lib/torch-2.11/libmemtrace_torch.so" --tag pluggable
+  within 60 unobserved "$train" "$@" --pluggable "$package/lib/torch-2.11/libmemtrace_torch.so" --tag pluggable
 }
 # filled FILE: a training that ends with an out-of-memory, as it has to, under our allocator.
 filled() { recorded "$1" "$here/hour/fill_up.py" --raise; [ $? = 1 ]; }
