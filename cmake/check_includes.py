@@ -57,6 +57,7 @@ TOOLS = [
 # folder counts.
 MAY_INCLUDE: dict[str, list[str]] = {
     "base": [],
+    "messages": [],
     **{layer: ALLOCATOR[:place] for place, layer in enumerate(ALLOCATOR)},
     "allocator/cuda": ALLOCATOR,
     **{layer: TRACE[:place] for place, layer in enumerate(TRACE)},
@@ -132,6 +133,10 @@ MAY_INCLUDE: dict[str, list[str]] = {
     ],
     "tests": [""],
 }
+# What prints sentences.
+for _folder in MAY_INCLUDE:
+    if _folder.startswith(("tools", "interpose/core")):
+        MAY_INCLUDE[_folder] = [*MAY_INCLUDE[_folder], "messages"]
 # System headers that only these folders may include.
 ONLY_IN = {
     "cuda.h": [

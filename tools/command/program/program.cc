@@ -18,6 +18,7 @@
 #include "tools/command/help/help_format.h"
 #include "tools/command/help/suggestion.h"
 #include "tools/command/program/exit_code.h"
+#include "tools/command/program/language_option.h"
 #include "tools/report/words/printable.h"
 
 namespace memtrace::command {
@@ -163,6 +164,7 @@ int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> argument
     CLI::App& app = *program.add_subcommand(std::string(each.name));
     app.set_help_flag("-h,--help", "Print help");
     each.define(app, invocation, exit_code);
+    AddLanguageOption(app);
   }
   if (arguments.empty()) {
     std::cerr << program.help();
