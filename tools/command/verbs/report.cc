@@ -46,6 +46,7 @@ constexpr const char* kExamples =
 struct Options : TraceOptions {
   MomentOption moment;
   bool map = false;
+  bool verbose = false;
   PageOption page;
 };
 
@@ -76,7 +77,8 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
     Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
   AddTracesThatRanOut(run, explanation);
   if (options.page.is_asked()) return WritePage(named, explanation, run, options);
-  return options.json ? report::JsonReport(explanation, run) : report::TextReport(explanation, run);
+  return options.json ? report::JsonReport(explanation, run)
+                      : report::TextReport(explanation, run, options.verbose || options.map);
 }
 
 int ReportFile(const Options& options) {
@@ -116,6 +118,10 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   app.footer(kExamples);
   AddTraceOptions(app, *options, "memtrace.report/1");
   AddMomentOptions(app, options->moment);
+  app.add_flag("-v,--verbose", options->verbose,
+               "Print all the evidence after the first screen: the ledger of the card to the last "
+               "byte, the request, the holders")
+      ->group("Output");
   app.add_flag("--map", options->map, "Also what lies where in the card's segments")
       ->group("Output");
   AddPageOption(app, options->page);
