@@ -79,6 +79,7 @@ def collect(root: Path, target: Path) -> None:
 
 
 def read(file: Path, locale: str | None = None) -> Catalog:
+    """Reads a .po file, or the template."""
     with file.open("rb") as stream:
         return read_po(stream, locale=locale)
 
@@ -137,6 +138,7 @@ def uncollected(root: Path) -> list[str]:
 
 
 def write(root: Path, template: Path) -> None:
+    """Brings the template's sentences into the .po files, and removes those that are gone."""
     for file in sorted((root / "messages").glob("*.po")):
         options = ["--quiet", "--update", "--backup=none", "--no-wrap", "--no-fuzzy-matching", "--add-location=file"]
         subprocess.run(["msgmerge", *options, file, template], check=True)
@@ -146,6 +148,7 @@ def write(root: Path, template: Path) -> None:
 
 
 def main() -> int:
+    """Checks or writes, as the command line says."""
     root = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         template = Path(folder) / "memtrace.pot"

@@ -11,14 +11,17 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "messages/language.h"
 #include "tools/command/help/help_format.h"
 #include "tools/command/help/suggestion.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/language_option.h"
+#include "tools/command/program/plain_output.h"
 #include "tools/report/words/printable.h"
 
 namespace memtrace::command {
@@ -115,6 +118,12 @@ void TranslateHelp(std::vector<std::string>& arguments) {
   }
 }
 
+// Results for programs are English, whatever the locale is; `--lang` is parsed later and decides.
+void UseEnglishForJson(const std::vector<std::string>& arguments) {
+  if (std::find(arguments.begin(), arguments.end(), "--json") != arguments.end())
+    SetLanguage(Language::kEnglish);
+}
+
 int Parse(CLI::App& program, std::vector<std::string> arguments, const int& exit_code) {
   try {
     std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes a vector
@@ -158,6 +167,13 @@ int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> argument
   if (!starts_program) {  // a started program would inherit both
     OccupyOutputs();
     std::signal(SIGXFSZ, SIG_IGN);  // a write over the file size limit returns an error
+  }
+  UseEnglishForJson(arguments);
+  std::optional<PlainOutput> plain;
+  std::optional<PlainOutput> plain_notes;
+  if (!TerminalShowsUtf8()) {
+    plain.emplace(std::cout);
+    plain_notes.emplace(std::cerr);
   }
   int exit_code = kDone;
   for (const Verb& each : verbs) {

@@ -60,7 +60,7 @@ std::string FitCommand(const Explanation& explanation, const RunFacts& run) {
 }
 
 Section NextSection(const Explanation& explanation, const RunFacts& run) {
-  Section section{.id = "next", .title = Message("NEXT")};
+  Section section{.id = "next"};
   const std::string file = ShellWord(Printable(run.file));
   Facts facts;
   const auto add = [&facts](const std::string& label, const std::string& command) {

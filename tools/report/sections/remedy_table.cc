@@ -74,7 +74,7 @@ void AddDetails(const Explanation& explanation, const analysis::Remedy& remedy, 
 
 Table RemedyTable(const Explanation& explanation, size_t most) {
   Table table;
-  table.columns = {{"", 36}, {Message("card needs"), 22}, {Message("how known"), 10}};
+  table.columns = {{"", 36}, {Message("card needs"), 26}, {Message("how known"), 10}};
   const std::vector<analysis::Remedy>& remedies = explanation.cures.remedies;
   for (size_t i = 0; i < std::min(most, remedies.size()); ++i)
     table.rows.push_back(RowOf(i + 1, explanation, remedies[i]));
