@@ -39,7 +39,7 @@ struct Meaning {
   std::string_view sentence;
 };
 
-// What each section is, for those who see it the first time.
+// A sentence a section, for those who see it the first time.
 constexpr std::array kMeanings = {
     Meaning{"request", Marked("The request that failed, and the code that made it.")},
     Meaning{"card", Marked("Where every byte of the card is: the rows add up to its size.")},

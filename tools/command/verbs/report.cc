@@ -120,15 +120,11 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   app.footer(kExamples);
   AddTraceOptions(app, *options, "memtrace.report/1");
   AddMomentOptions(app, options->moment);
-<<<<<<< HEAD
   app.add_flag("-v,--verbose", options->verbose,
                "Print all the evidence after the first screen: the ledger of the card to the last "
                "byte, the request, the holders")
       ->group("Output");
-  app.add_flag("--map", options->map, "Also what lies where in the card's segments")
-=======
   app.add_flag("--map", options->map, "Also print which block is where in the card's segments")
->>>>>>> words-f
       ->group("Output");
   AddPageOption(app, options->page);
   app.callback([options, &exit_code] { exit_code = ReportPath(*options); });
