@@ -72,7 +72,7 @@ TEST_F(CommandLineTest, ReplayReportsFitAndPlacements) {
   const Outcome text = shell_.Run(
       "memtrace replay run.trace --policy torch-native --card 30MiB --placements out; cat out");
   EXPECT_EQ(text.code, 0) << text.err;
-  EXPECT_THAT(text.out, HasSubstr("2 of 2 allocations where they were recorded"));
+  EXPECT_THAT(text.out, HasSubstr("2 of 2 allocations are placed where they were recorded"));
   EXPECT_THAT(text.out, ContainsRegex("30.0 MiB +yes +10.0 MiB +20.0 MiB +20.0 MiB +2\n"));
   EXPECT_THAT(text.out, EndsWith("2 0 0 0 4194304\n3 0 0 4194304 6291456\n"));
   const Outcome json = shell_.Run("memtrace replay --json run.trace --policy lower-bound");
@@ -184,12 +184,14 @@ TEST_F(CommandLineTest, ReportNamesTracesOfOtherProcesses) {
     shell_.WriteTrace(name, "alloc 0 0x200 requested=1MiB\n");
   }
   shell_.Write("run.trace.5", "no trace");
-  EXPECT_THAT(shell_.Run("memtrace report run.trace").out,
-              HasSubstr("traces of other processes beside it: run.trace.407, run.trace.41\n"));
-  EXPECT_THAT(shell_.Run("memtrace report ./run.trace.41").out,
-              HasSubstr("traces of other processes beside it: ./run.trace, ./run.trace.407\n"));
+  EXPECT_THAT(
+      shell_.Run("memtrace report run.trace").out,
+      HasSubstr("Traces of other processes beside this one: run.trace.407, run.trace.41\n"));
+  EXPECT_THAT(
+      shell_.Run("memtrace report ./run.trace.41").out,
+      HasSubstr("Traces of other processes beside this one: ./run.trace, ./run.trace.407\n"));
   EXPECT_THAT(shell_.Run("memtrace report other.trace").out,
-              testing::Not(HasSubstr("other processes beside it")));
+              testing::Not(HasSubstr("other processes beside this one")));
   ExpectRefusal("memtrace tree .", 3, "other verbs one trace of it: ./other.trace, ./run.trace, ");
 }
 
