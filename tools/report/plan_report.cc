@@ -100,8 +100,8 @@ std::string TextPlan(const MemoryPlan& plan, const analysis::RunFacts& run) {
   for (const auto& [device, reserved] : plan.reserved) {
     text += Wrapped("  " + CardSentence(plan, device, reserved), 4);
   }
-  return text + Wrapped("  " + Message("$0 % of the requested bytes have a place in the plan.",
-                                       Percent(PlannedRequests(plan), plan.requested)),
+  return text + Wrapped("  " + Message("$0 of the requested bytes have a place in the plan.",
+                                       Percent(PlannedRequests(plan), plan.requested) + " %"),
                         4);
 }
 
