@@ -115,8 +115,9 @@ TEST_F(MomentVerbsTest, TreeSumsAtEachLevel) {
 TEST_F(MomentVerbsTest, TreeKeepsTheLargestRowsAndCountsTheRest) {
   const Outcome outcome =
       shell_.Run("memtrace tree --at peak --flat --by site --rows 2 leak.trace");
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("train.py:3"), HasSubstr("train.py:9"),
-                                 Not(HasSubstr("train.py:7")), HasSubstr("1 smaller rows")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("train.py:3"), HasSubstr("train.py:9"), Not(HasSubstr("train.py:7")),
+                    HasSubstr("1 smaller row is left out")));
 }
 
 TEST_F(MomentVerbsTest, DiffShowsMemoryKeptBetweenSteps) {

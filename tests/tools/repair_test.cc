@@ -58,7 +58,8 @@ class RepairTest : public testing::Test {
     const Outcome whole = shell_.Run("memtrace verify new.trace");
     EXPECT_EQ(whole.code, 0) << whole.out;
     EXPECT_EQ(Figures("new.trace"), Figures("run.trace"));
-    EXPECT_THAT(shell_.Run("memtrace report new.trace").out, HasSubstr("REPAIRED: of run.trace: "));
+    EXPECT_THAT(shell_.Run("memtrace report new.trace").out,
+                HasSubstr("REPAIRED from run.trace: "));
   }
 
   Shell shell_;

@@ -25,6 +25,7 @@
 #include "tools/report/sections/request_facts.h"
 #include "tools/report/sections/top_holders.h"
 #include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/printable.h"
 
 namespace memtrace::report {
 namespace {
@@ -104,6 +105,10 @@ Document EvidenceSections(const Explanation& explanation, const analysis::RunFac
     section.meaning = MeaningOf(section.id);
     document.push_back(std::move(section));
   }
+  document.push_back(
+      {.id = "json",
+       .parts = {Paragraph{
+           Message("All rows with exact bytes: memtrace report --json $0", Printable(run.file))}}});
   return document;
 }
 
