@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/text_report.h"
 
-#include "messages/message.h"
 #include "tools/report/report_document.h"
 #include "tools/report/words/text_document.h"
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "CLI/CLI.hpp"
+#include "messages/language.h"
 #include "profiler/trace/reading/trace_repair.h"
 #include "tools/command/inputs/memory_limit.h"
 #include "tools/command/inputs/trace_input.h"
@@ -44,8 +45,10 @@ int Refuse(const std::string& sentence, int code) {
   return code;
 }
 
-// Names the file without its folder: a repaired trace reveals no more than before (--no-paths).
+// Names the file without its folder: a repaired trace reveals no more than before (--no-paths). The
+// statement becomes part of the trace, so it is English.
 std::string StatementOn(const trace::TraceReader& reader, const std::string& file) {
+  const ScopedLanguage english(Language::kEnglish);
   return fs::path(file).filename().string() + ": " + report::DamageText(reader.completeness());
 }
 
@@ -67,8 +70,8 @@ int Write(const trace::TraceReader& reader, const Options& options) {
                                : "it lacks at least " + report::FormatCount(repair->lost_events) +
                                      " of the recorded events";
   Note("wrote " + options.output + " with " + report::FormatCount(repair->kept_events) +
-       " events; " + lost + " (" + report::DamageText(reader.completeness()) +
-       "); next: memtrace report " + options.output);
+       " events; " + lost + ". " + report::DamageText(reader.completeness()) +
+       " Next: memtrace report " + options.output);
   return kPartial;
 }
 
