@@ -49,7 +49,7 @@ TOOLS = [
     *_layers("tools/interchange", "importers", "parquet", "writers/rows", "writers"),
     *_layers("tools/report", "words", "sections"),
     "tools/report",
-    *_layers("tools/report", "fit", "page"),
+    *_layers("tools/report", "fit", "page", "picture"),
     *_layers("tools/command", "help", "program", "inputs", "outputs", "verbs"),
     "tools",
 ]
