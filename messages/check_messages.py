@@ -20,8 +20,8 @@ ENDINGS = {"C++": ("cc", "h", "def"), "Python": ("py",), "JavaScript": ("ts",)}
 # The functions that print a sentence, with the places of their literals. xgettext takes one place of a function at a
 # time.
 KEYWORDS = [
-    ("C++", ("Message:1", "CountedMessage:2,3", "Marked:1", "MEMTRACE_REMEDY:2")),
-    ("C++", ("MEMTRACE_REMEDY:4",)),
+    ("C++", ("Message:1", "CountedMessage:2,3", "Marked:1", "MEMTRACE_REMEDY:2", "MEMTRACE_TERM:1")),
+    ("C++", ("MEMTRACE_REMEDY:4", "MEMTRACE_TERM:2")),
     ("C++", ("MEMTRACE_REMEDY:5",)),
     ("Python", ("translated:1", "counted:2,3", "marked:1")),
     ("JavaScript", ("translated:1", "counted:2,3")),
