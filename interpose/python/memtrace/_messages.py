@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences that people read, in their language. C++ has the same in messages/message.h; docs/messages.md explains both.
+"""Sentences that people read, in their language. C++ has the same in messages/message.h (docs/messages.md).
 
 Each sentence is written in English where it is printed, as one whole literal with $0 to $9 for what varies. The
 functions may be called from any thread.
@@ -39,9 +39,7 @@ def message_of(text: str) -> str:
 
 
 def _with(text: str, arguments: tuple[object, ...]) -> str:
-    return re.sub(
-        r"\$([0-9$])", lambda found: "$" if found[1] == "$" else str(arguments[int(found[1])]), text
-    )
+    return re.sub(r"\$([0-9$])", lambda found: "$" if found[1] == "$" else str(arguments[int(found[1])]), text)
 
 
 @functools.cache

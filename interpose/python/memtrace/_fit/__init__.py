@@ -52,7 +52,7 @@ def _print_place_before(end: int) -> None:
 def _bounds(steps: str) -> tuple[int, int]:
     least, colon, most = steps.partition(":")
     if not (colon and least.isdecimal() and most.isdecimal() and 1 <= int(least) <= int(most)):
-        raise ValueError(f"MEMTRACE_FIT_STEPS is LEAST:MOST, two numbers of steps, not {steps!r}")
+        raise ValueError(f"MEMTRACE_FIT_STEPS must be MIN:MAX, two numbers of steps, not {steps!r}.")
     return int(least), int(most)
 
 
