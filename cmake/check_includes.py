@@ -133,7 +133,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
     ],
     "tests": [""],
 }
-# What prints sentences.
+# These folders print sentences.
 for _folder in MAY_INCLUDE:
     if _folder.startswith(("tools", "interpose/core")):
         MAY_INCLUDE[_folder] = [*MAY_INCLUDE[_folder], "messages"]

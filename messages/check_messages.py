@@ -29,7 +29,7 @@ KEYWORDS = [
 # A call whose sentence is not a literal would not be collected.
 NOT_LITERAL = {
     "C++": re.compile(r"(?<!\w)(?:Message|Marked)\((?!\s*\"|\s*std::string_view english)[^)\n]*"),
-    "Python": re.compile(r"(?<![\w.])(?<!def )(?:translated|marked)\((?!\s*\")[^)\n]*"),
+    "Python": re.compile(r"(?<![\w.])(?<!def )(?:translated|marked)\((?!\s*\"|english: str)[^)\n]*"),
     "JavaScript": re.compile(r"(?<![\w.])(?<!function )translated\((?!\s*[\"`])[^)\n]*"),
 }
 PLACEHOLDER = re.compile(r"\$\$|\$[0-9]")
@@ -76,9 +76,13 @@ def collect(root: Path, target: Path) -> None:
         parts.append(part)
     merge = ["msgcat", "--use-first", "--sort-by-file", "--no-wrap", "--add-location=file", f"--output={target}"]
     subprocess.run([*merge, *parts], check=True)
+    # English has two forms. A percent sign is not a placeholder: xgettext takes it for one of C or of Python.
+    text = re.sub(r"nplurals=INTEGER; plural=EXPRESSION", "nplurals=2; plural=(n != 1)", target.read_text())
+    target.write_text(re.sub(r"(?m)^#, .*-format\n", "", text))
 
 
 def read(file: Path, locale: str | None = None) -> Catalog:
+    """Reads a .po file, or the template."""
     with file.open("rb") as stream:
         return read_po(stream, locale=locale)
 
@@ -130,13 +134,15 @@ def uncollected(root: Path) -> list[str]:
     found = []
     for language, pattern in NOT_LITERAL.items():
         for name in sources(root, language):
-            for number, line in enumerate((root / name).read_text().splitlines(), 1):
-                code = re.sub(r"(?://|# ).*$", "", line)
-                found += [f"{name}:{number}: {call[0]}: the sentence is no literal" for call in pattern.finditer(code)]
+            code = re.sub(r"(?m)(?://|# ).*$", "", (root / name).read_text())
+            for call in pattern.finditer(code):
+                number = code.count("\n", 0, call.start()) + 1
+                found.append(f"{name}:{number}: {call[0]}: the sentence is no literal")
     return found
 
 
 def write(root: Path, template: Path) -> None:
+    """Brings the template's sentences into the .po files, and removes those that are gone."""
     for file in sorted((root / "messages").glob("*.po")):
         options = ["--quiet", "--update", "--backup=none", "--no-wrap", "--no-fuzzy-matching", "--add-location=file"]
         subprocess.run(["msgmerge", *options, file, template], check=True)
@@ -146,6 +152,7 @@ def write(root: Path, template: Path) -> None:
 
 
 def main() -> int:
+    """Checks or writes, as the command line says."""
     root = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         template = Path(folder) / "memtrace.pot"

@@ -8,7 +8,8 @@
 #include "messages/catalogue.h"
 #include "messages/language.h"
 
-namespace memtrace::messages {
+namespace memtrace {
+namespace messages {
 namespace {
 
 std::span<const Translation> CurrentTranslations() {
@@ -49,4 +50,17 @@ std::vector<std::pair<std::string_view, std::string_view>> PageTranslations() {
   return texts;
 }
 
-}  // namespace memtrace::messages
+}  // namespace messages
+
+std::string JoinedSentences(const std::vector<std::string>& sentences) {
+  const std::string_view between = CurrentLanguage() == Language::kChinese ? "" : " ";
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    if (sentence.empty()) continue;
+    if (!text.empty()) text += between;
+    text += sentence;
+  }
+  return text;
+}
+
+}  // namespace memtrace

@@ -62,6 +62,10 @@ inline std::string MessageOf(std::string_view marked) {
   return std::string(messages::Translated(marked));
 }
 
+// Joins sentences, of which empty ones are left out, as the language in use does: English has a
+// blank between two, Chinese has none.
+std::string JoinedSentences(const std::vector<std::string>& sentences);
+
 }  // namespace memtrace
 
 #endif  // MEMTRACE_MESSAGES_MESSAGE_H_

@@ -26,7 +26,7 @@ void Snapshot(std::string_view pickle) {
   const analysis::Explanation explanation = *analysis::Explain(*snapshot);
   const analysis::RunFacts run = analysis::ReadRunFacts(
       "fuzz", snapshot->info(), explanation.run.annotations, {.closed = true});
-  CheckText(report::TextReport(explanation, run));
+  CheckText(report::TextReport(explanation, run, true));
   MEMTRACE_CHECK(nlohmann::json::accept(report::JsonReport(explanation, run)));
 }
 

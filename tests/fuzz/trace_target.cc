@@ -47,14 +47,15 @@ void ReportEverything(const trace::TraceReader& reader) {
   const analysis::Explanation explanation = *analysis::Explain(source);
   const analysis::RunFacts run = analysis::ReadRunFacts(
       "run.trace", reader.info(), explanation.run.annotations, reader.completeness());
-  CheckText(report::TextReport(explanation, run));
+  CheckText(report::TextReport(explanation, run, true));
   CheckText(report::TextStats(explanation, run));
   CheckJson(report::JsonReport(explanation, run));
   analysis::Timeline timeline(source, 0);
   source.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
   CheckJson(report::JsonStats(timeline, run));
   if (timeline.counts().out_of_memory > 0)
-    CheckText(report::TextReport(*Explain(source, {analysis::MomentSpec::Kind::kFailure, 1}), run));
+    CheckText(
+        report::TextReport(*Explain(source, {analysis::MomentSpec::Kind::kFailure, 1}), run, true));
   static_cast<void>(trace::TraceToText(reader));
 }
 

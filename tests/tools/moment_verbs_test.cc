@@ -191,9 +191,9 @@ TEST_F(MomentVerbsTest, ExceptionThatEndedTheRunIsNamed) {
 
 TEST_F(MomentVerbsTest, CheckRejectsInvalidLimits) {
   ExpectRefusal("memtrace check leak.trace", "no limit is given");
-  ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is no size");
-  ExpectRefusal("memtrace check --max-growth 1MiB leak.trace", "is no growth");
-  ExpectRefusal("memtrace check --max-role foo=1MiB leak.trace", "is no role's limit");
+  ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is not a size");
+  ExpectRefusal("memtrace check --max-growth 1MiB leak.trace", "is not a growth");
+  ExpectRefusal("memtrace check --max-role foo=1MiB leak.trace", "is not a role and its limit");
 }
 
 }  // namespace

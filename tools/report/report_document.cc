@@ -2,8 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/report_document.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "messages/message.h"
 #include "tools/report/map_report.h"
 #include "tools/report/run_header.h"
 #include "tools/report/sections/activity_table.h"
@@ -12,10 +18,12 @@
 #include "tools/report/sections/growth_table.h"
 #include "tools/report/sections/holder_table.h"
 #include "tools/report/sections/ledger_table.h"
+#include "tools/report/sections/next_commands.h"
 #include "tools/report/sections/outside_table.h"
 #include "tools/report/sections/peak_section.h"
 #include "tools/report/sections/remedy_table.h"
 #include "tools/report/sections/request_facts.h"
+#include "tools/report/sections/top_holders.h"
 #include "tools/report/sections/verdict_text.h"
 
 namespace memtrace::report {
@@ -23,26 +31,86 @@ namespace {
 
 using analysis::Explanation;
 
-Section VerdictSection(const Explanation& explanation) {
-  std::string text;
-  for (const std::string& sentence : VerdictSentences(explanation))
-    text += (text.empty() ? "" : " ") + sentence;
-  return {.id = "verdict", .parts = {Paragraph{text}}};
+// The remedies of the first screen.
+constexpr size_t kFirstRemedies = 2;
+
+struct Meaning {
+  std::string_view id;  // of the section
+  std::string_view sentence;
+};
+
+// A sentence a section, for those who see it the first time.
+constexpr std::array kMeanings = {
+    Meaning{"request", Marked("The request that failed, and the code that made it.")},
+    Meaning{"card", Marked("Where every byte of the card is: the rows add up to its size.")},
+    Meaning{"cards", Marked("Each card at its own peak, or when the request failed.")},
+    Meaning{"holders",
+            Marked("The largest groups of blocks in use: what they are, and where they are from.")},
+    Meaning{"outside",
+            Marked("Memory that the process took from the driver without torch's allocator.")},
+    Meaning{"idle", Marked("Blocks in use that no kernel has written for a long time.")},
+    Meaning{"growth", Marked("What is in use when a step begins, and grows from step to step.")},
+    Meaning{"scratch", Marked("The operations that needed most temporary memory.")},
+    Meaning{
+        "fragmentation",
+        Marked("Free memory between blocks, and the blocks that keep it from being given back.")},
+    Meaning{"segments", Marked("What lies at which address.")},
+    Meaning{"peak", Marked("The moment when the program had most memory in use.")},
+    Meaning{"simulated",
+            Marked("Sizes, addresses and failures are exact; values and times are not.")},
+    Meaning{"remedies", Marked("Changes, the least effort first, and what the card must hold with "
+                               "each.")},
+};
+
+std::string MeaningOf(std::string_view id) {
+  const auto* found = std::find_if(kMeanings.begin(), kMeanings.end(),
+                                   [id](const Meaning& each) { return each.id == id; });
+  return found == kMeanings.end() ? "" : MessageOf(found->sentence);
+}
+
+Section VerdictSection(const VerdictText& verdict) {
+  return {.id = "verdict", .parts = {Paragraph{JoinedSentences(verdict.first)}}};
+}
+
+Section OtherSentences(const VerdictText& verdict) {
+  Section section{.id = "more", .title = Message("MORE ABOUT THE VERDICT")};
+  for (const std::string& sentence : verdict.others)
+    section.parts.emplace_back(Paragraph{sentence});
+  return section;
 }
 
 }  // namespace
 
-Document ReportDocument(const Explanation& explanation, const analysis::RunFacts& run) {
+Document FirstScreen(const Explanation& explanation, const analysis::RunFacts& run) {
   Document document = RunSections(explanation, run);
   for (const Section& section :
-       {VerdictSection(explanation), RequestSection(explanation.failure.request),
+       {VerdictSection(VerdictTextOf(explanation)), TopHolderSection(explanation),
+        RemedySection(explanation, kFirstRemedies), NextSection(explanation, run)}) {
+    if (!section.parts.empty()) document.push_back(section);
+  }
+  return document;
+}
+
+Document EvidenceSections(const Explanation& explanation, const analysis::RunFacts& run) {
+  Document document;
+  for (Section section :
+       {OtherSentences(VerdictTextOf(explanation)), RequestSection(explanation.failure.request),
         LedgerSection(explanation), CardsSection(explanation), HolderSection(explanation),
         OutsideSection(explanation.holders.outside), IdleSection(explanation.holders),
         GrowthSection(explanation), ScratchSection(explanation), FragmentationSection(explanation),
         MapSection(explanation), PeakSection(explanation), SimulationSection(run),
-        RemedySection(explanation)}) {
-    if (!section.parts.empty()) document.push_back(section);
+        AllRemediesSection(explanation)}) {
+    if (section.parts.empty()) continue;
+    section.meaning = MeaningOf(section.id);
+    document.push_back(std::move(section));
   }
+  return document;
+}
+
+Document WholeReport(const Explanation& explanation, const analysis::RunFacts& run) {
+  Document document = FirstScreen(explanation, run);
+  for (Section& section : EvidenceSections(explanation, run))
+    document.push_back(std::move(section));
   return document;
 }
 

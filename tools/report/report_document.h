@@ -9,9 +9,16 @@
 
 namespace memtrace::report {
 
-// Returns the report in words: the verdict first, then its evidence. docs/report.md explains each
-// figure.
-Document ReportDocument(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+// Returns what a terminal shows at first, in at most 25 lines of 100 columns: the verdict in three
+// sentences, who holds the card, the two cheapest remedies, and the commands to go on with.
+Document FirstScreen(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+
+// Returns the evidence: the other sentences of the verdict, then a section for each question.
+// docs/report.md explains each figure.
+Document EvidenceSections(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+
+// Returns both, in this order.
+Document WholeReport(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report
 

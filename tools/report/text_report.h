@@ -10,9 +10,11 @@
 
 namespace memtrace::report {
 
-// Returns the report for people: the verdict first, then its evidence. It has at most Columns()
-// columns, no color, and nothing unescaped from the trace. docs/report.md explains each figure.
-std::string TextReport(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+// Returns the report for people: the first screen and, if `verbose`, the evidence after it. It has
+// at most Columns() columns but for commands to paste, no color, and nothing unescaped from the
+// trace. docs/report.md explains each figure.
+std::string TextReport(const analysis::Explanation& explanation, const analysis::RunFacts& run,
+                       bool verbose);
 
 }  // namespace memtrace::report
 

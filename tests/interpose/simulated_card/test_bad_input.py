@@ -135,8 +135,8 @@ def test_run_reports_that_the_installed_driver_is_not_used(tmp_path):
     assert done.stdout == "1024\nFalse\n", done.stderr
     assert "asked" not in done.stderr
     assert said(done.stderr)[0] == (
-        f"the program gets the simulated card alone, not NVIDIA's driver {PRETENDED_DRIVER}; "
-        "without --card it gets that"
+        f"the program uses only the simulated card, not NVIDIA's driver {PRETENDED_DRIVER}; "
+        "without --card it uses the driver"
     )
     assert sum("NVIDIA" in sentence for sentence in said(done.stderr)) == 1
 
@@ -204,7 +204,7 @@ def test_failed_pinned_allocation_prints_one_sentence():
     assert done.stdout == "0\n0 0\n2\n0\n", done.stderr
     assert said(done.stderr) == [
         "the host refuses 4294967296 bytes for pinned or managed memory (Cannot allocate memory): the call fails as "
-        "out of memory, and it is not the card that has none; raise the limit on addresses (ulimit -v), or let the "
+        "out of memory, because of the host and not the card; raise the limit on addresses (ulimit -v), or let the "
         "host overcommit (vm.overcommit_memory)"
     ]
 

@@ -28,19 +28,18 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Say what is installed, and what a run asked of the simulated card in vain\n"
-    "The driver and its cards, torch, whether memtrace's allocator serves it, CUPTI, the "
-    "simulated\n"
-    "card; of a trace, the calls that failed because the card does not support them.\n"
+    "Show what is installed, and which calls of a run the simulated card lacks\n"
+    "It shows the driver and its cards, torch, whether memtrace's allocator serves it, CUPTI,\n"
+    "and the simulated card. For a trace, it lists the calls that failed because the\n"
+    "simulated card does not support them.\n"
     "\n"
     "Usage: memtrace doctor [OPTIONS] [FILE]";
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace doctor                                  the installation\n"
     "  memtrace doctor run.trace                        the unsupported calls of a run\n"
-    "  memtrace doctor --symbols                        what becomes of each CUDA call on the "
-    "card\n"
-    "  memtrace doctor --hooks                          what memtrace goes round in a program";
+    "  memtrace doctor --symbols                        what the card does for each CUDA call\n"
+    "  memtrace doctor --hooks                          what memtrace replaces in a program";
 
 struct Options {
   std::string file;
@@ -207,17 +206,15 @@ void DefineDoctor(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  CLI::Option* file = app.add_option("FILE", options->file, "A trace that memtrace run wrote");
+  CLI::Option* file = app.add_option("FILE", options->file, "Trace that memtrace run wrote");
   file->group("Input");
   CLI::Option* symbols = app.add_flag("--symbols", options->symbols,
-                                      "List every symbol of the card: library, name, and "
-                                      "full, partial with what is not done, inert or "
-                                      "unsupported");
+                                      "List every symbol of the simulated card: library, name, and "
+                                      "full, partial (with what is missing), inert or unsupported");
   symbols->group("Output");
   app.add_flag("--hooks", options->hooks,
-               "List what memtrace goes round in Python, torch and "
-               "other libraries, and why; what memtrace fit changes in "
-               "its trials is not of it")
+               "List what memtrace replaces in Python, torch and other libraries, and why; the "
+               "changes that memtrace fit tries are not listed")
       ->excludes(file)
       ->excludes(symbols)
       ->group("Output");

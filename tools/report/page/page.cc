@@ -36,7 +36,7 @@ std::string Page(const Explanation& explanation, const RunFacts& run,
   const UsageChart chart =
       UsageChartOf(explanation.card_of_verdict(), detail.cards[explanation.card].curve);
   return PageWith((explanation.failure.request ? "out of memory: " : "") + run.file,
-                  ReportDocument(explanation, run), LedgerBars(explanation) + DrawUsage(chart),
+                  WholeReport(explanation, run), LedgerBars(explanation) + DrawUsage(chart),
                   DataTemplate("data", Packed(PageData(run.file, explanation, detail, source))));
 }
 

@@ -3,13 +3,19 @@
 #ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_REMEDY_TABLE_H_
 #define MEMTRACE_TOOLS_REPORT_SECTIONS_REMEDY_TABLE_H_
 
+#include <cstddef>
+
 #include "tools/analysis/explanation.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
 
-// Lists remedies: the need with each, how that is known, and the line to change.
-Section RemedySection(const analysis::Explanation& explanation);
+// Lists the first `most` remedies, which take the least effort: the need with each, how that is
+// known, and the line to change.
+Section RemedySection(const analysis::Explanation& explanation, size_t most);
+
+// Lists all remedies that are worth reading, and says which step decides.
+Section AllRemediesSection(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report
 

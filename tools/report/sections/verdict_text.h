@@ -19,8 +19,15 @@ std::string DescribePosition(const analysis::Position& position);
 // Returns the explained moment: "oom", "peak", or the user's text.
 std::string MomentName(const analysis::Explanation& explanation);
 
-// Returns the verdict in sentences: what happened and why, what was missing, what the rest of the
-// step would have needed, and what else contributed.
+// The verdict in sentences: what happened and why, then what else a person should know, the most
+// important first.
+struct VerdictText {
+  std::vector<std::string> first;   // at most three, for the first screen
+  std::vector<std::string> others;  // may be empty
+};
+VerdictText VerdictTextOf(const analysis::Explanation& explanation);
+
+// Returns all sentences of the verdict.
 std::vector<std::string> VerdictSentences(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

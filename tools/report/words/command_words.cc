@@ -42,4 +42,11 @@ std::string ShortCommand(const analysis::RunFacts& run, size_t width) {
   return Width(command) <= width ? command : Joined(run, false);
 }
 
+std::vector<std::string> CommandWords(const analysis::RunFacts& run) {
+  std::vector<std::string> words;
+  for (const std::string& word : run.words)
+    words.push_back(words.empty() ? WithoutFolder(word) : Relative(word, run.folder));
+  return words;
+}
+
 }  // namespace memtrace::report

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tools/analysis/source/run_facts.h"
 
@@ -17,6 +18,11 @@ namespace memtrace::report {
 //
 // If that is longer than `width`, other absolute paths also lose their folders.
 std::string ShortCommand(const analysis::RunFacts& run, size_t width);
+
+// Returns the words of the command with their folders, for a command that is to be run again: the
+// program without its folder, and paths below the reader's current folder relative to it. Empty if
+// the words are not known.
+std::vector<std::string> CommandWords(const analysis::RunFacts& run);
 
 }  // namespace memtrace::report
 

@@ -30,7 +30,8 @@ struct Clauses {
 struct Fact {
   std::string label;
   std::string text;
-  bool is_place = false;  // a line of code: cut rather than wrapped
+  bool is_place = false;    // a line of code: cut rather than wrapped
+  bool is_command = false;  // to be pasted: neither cut nor wrapped
 };
 struct Facts {
   std::vector<Fact> rows;
@@ -79,6 +80,7 @@ struct Section {
   std::string_view id;     // "holders": stable, for links
   std::string title = {};  // "WHO HOLDS IT"; empty: none
   std::string subtitle = {};
+  std::string meaning = {};      // one sentence for those who see such a section the first time
   std::vector<Part> parts = {};  // empty: there is nothing to say
 };
 

@@ -124,13 +124,15 @@ class SectionText {
     const std::string title =
         section_.title + (section_.subtitle.empty() ? "" : "  " + section_.subtitle);
     const auto* first = std::get_if<Table>(&section_.parts.front());
-    const bool stands_over_table = first != nullptr && TableText(*first).has_head();
+    const bool stands_over_table =
+        first != nullptr && TableText(*first).has_head() && section_.meaning.empty();
     std::string text;
     if (stands_over_table) {
       text = TableText(*first).Head(title) + TableText(*first).Lines();
     } else if (!title.empty()) {
       text = Wrapped(title, kIndent);
     }
+    if (!section_.meaning.empty()) text += Wrapped(Blanks(kIndent) + section_.meaning, kIndent);
     for (size_t i = stands_over_table ? 1 : 0; i < section_.parts.size(); ++i)
       text += std::visit([this](const auto& part) { return this->Text(part); }, section_.parts[i]);
     return text;
@@ -153,8 +155,12 @@ class SectionText {
       const std::string start =
           Blanks(kIndent) + LeftAligned(is_told ? "" : std::string_view(fact.label), width);
       before = &fact.label;
-      lines += fact.is_place ? start + Shortened(fact.text, Columns() - width - kIndent) + "\n"
-                             : Wrapped(start + fact.text, width + kIndent);
+      if (fact.is_command) {
+        lines += start + fact.text + "\n";
+      } else {
+        lines += fact.is_place ? start + Shortened(fact.text, Columns() - width - kIndent) + "\n"
+                               : Wrapped(start + fact.text, width + kIndent);
+      }
     }
     return lines;
   }

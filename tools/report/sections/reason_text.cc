@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/sections/reason_text.h"
+
+#include <cstdint>
+
+#include "messages/message.h"
+#include "tools/analysis/source/frame_rules.h"
+#include "tools/analysis/source/frames.h"
+#include "tools/remedies/catalogue.h"
+#include "tools/report/sections/others_text.h"
+#include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Cause;
+using analysis::Explanation;
+using analysis::Ledger;
+using analysis::LedgerPart;
+
+std::string Held(const Ledger& ledger, LedgerPart part) {
+  return FormatBytes(ledger.positive(part));
+}
+
+std::string UnusedText(const Ledger& ledger) { return FormatBytes(analysis::Unused(ledger)); }
+
+const Ledger& LedgerOf(const Explanation& explanation) {
+  return explanation.card_of_verdict().ledger;
+}
+
+const analysis::RestOfStep& RestOf(const Explanation& explanation) {
+  return explanation.failure.verdict.rest;
+}
+
+// True if it is known how much more memory the step would have needed.
+bool IsRestKnown(const Explanation& explanation) {
+  const analysis::RestOfStep& rest = RestOf(explanation);
+  return rest.rise && !rest.at_least;
+}
+
+std::string LimitReason(const Explanation& explanation) {
+  return Message("The limit set for this process ($0) is reached; the card itself is not full.",
+                 FormatBytes(explanation.failure.request->limit));
+}
+
+std::string TooLargeReason(const Explanation& explanation) {
+  const Ledger& ledger = LedgerOf(explanation);
+  if (explanation.failure.verdict.is_larger_than_card) {
+    return Message("The card is too small for this request: it has $0, of which $1 is unused.",
+                   FormatBytes(ledger.total), UnusedText(ledger));
+  }
+  return Message(
+      "The request is larger than the unused memory, although most of the card is unused ($0 of "
+      "$1).",
+      UnusedText(ledger), FormatBytes(ledger.total));
+}
+
+// Allocators give whole cached segments back before they fail, with these exceptions.
+std::string CachedReason(const Explanation& explanation) {
+  const std::string cached = FormatBytes(explanation.failure.verdict.releasable);
+  const std::string cure = MessageOf(remedies::RowOf(remedies::Id::kEmptyCache).change);
+  if (analysis::IsOfAnotherLibrary(explanation.failure.request->stack)) {
+    return Message(
+        "$0 is cached and unused, but another library asked the driver itself, for which torch "
+        "does not empty its cache. This does: $1.",
+        cached, cure);
+  }
+  return Message(
+      "$0 is cached and unused, but torch does not empty its cache for a request inside a memory "
+      "pool (torch.cuda.use_mem_pool) or a graph capture. This does: $1.",
+      cached, cure);
+}
+
+std::string StreamWaitReason(const Explanation& explanation) {
+  return Message("Enough memory was freed, but $0 of it still waits for another stream.",
+                 Held(LedgerOf(explanation), LedgerPart::kStreamWait));
+}
+
+// Used only if the rest of the step would have fitted into unused memory or, if that is not known,
+// if much of the card is unused.
+std::string FragmentationReason(const Explanation& explanation) {
+  const std::string unused = UnusedText(LedgerOf(explanation));
+  if (IsRestKnown(explanation)) {
+    return Message(
+        "The card is fragmented, not full: $0 is unused, but in pieces that cannot be joined.",
+        unused);
+  }
+  return Message(
+      "The card is fragmented: $0 is unused, but in pieces that cannot be joined. In one piece it "
+      "would have served this request; what the program would have requested next is not known.",
+      unused);
+}
+
+std::string OtherProcessReason(const Explanation& explanation) {
+  std::string others = OthersClause(explanation.card_of_verdict());
+  if (others.empty()) {
+    others = Message("Other processes hold $0 of the card",
+                     Held(LedgerOf(explanation), LedgerPart::kOtherProcesses));
+  }
+  return IsRestKnown(explanation) ? Message("$0; without them the step would have gone on.", others)
+                                  : Message("$0; without them the request would have fit.", others);
+}
+
+// A snapshot of torch has the driver's free bytes, but not the card's size.
+std::string ReasonWithoutSize(const Explanation& explanation) {
+  const Ledger& ledger = LedgerOf(explanation);
+  const std::string in_use = Held(ledger, LedgerPart::kLive);
+  const std::string free = Held(ledger, LedgerPart::kFree);
+  if (analysis::Unused(ledger) >= explanation.failure.request->bytes)
+    return Message("$0 is in use, and the driver had $1 left.", in_use, free);
+  return Message(
+      "$0 is in use, and the driver had $1 left: even in one piece, all unused memory would not "
+      "have served the request.",
+      in_use, free);
+}
+
+// Unused memory in pieces that would serve the request, but not the rest of the step, is not the
+// cause. It is mentioned so that nobody looks for it.
+std::string CapacityReason(const Explanation& explanation) {
+  const Ledger& ledger = LedgerOf(explanation);
+  if (!ledger.total_known) return ReasonWithoutSize(explanation);
+  const std::string in_use = Held(ledger, LedgerPart::kLive);
+  const std::string total = FormatBytes(ledger.total);
+  // Otherwise something beside blocks in use fills it, such as pools or contexts, which the ledger
+  // and the contributing causes name.
+  const bool blocks_fill_it = ledger.positive(LedgerPart::kLive) > ledger.total / 2;
+  if (analysis::Unused(ledger) < explanation.failure.request->bytes) {
+    return blocks_fill_it
+               ? Message("The card is full, not fragmented: $0 of $1 is in use.", in_use, total)
+               : Message("The card is full, not fragmented.");
+  }
+  const std::string full = blocks_fill_it
+                               ? Message("The card is full: $0 of $1 is in use.", in_use, total)
+                               : Message("The card is full.");
+  const auto& rise = RestOf(explanation).rise;
+  if (!rise || *rise <= analysis::Unused(ledger)) return full;
+  return JoinedSentences(
+      {full, Message("The $0 that is unused in pieces would have served this request, but not the "
+                     "rest of the step.",
+                     UnusedText(ledger))});
+}
+
+std::string ShortageSentence(const Explanation& explanation) {
+  const analysis::ExplainedRequest& request = *explanation.failure.request;
+  const uint64_t free = LedgerOf(explanation).positive(LedgerPart::kFree);
+  const uint64_t short_by = explanation.failure.verdict.short_by;
+  const std::string bytes = FormatBytes(request.bytes);
+  if (short_by > 0) {
+    return Message("The request for $0 failed; at most $1 was available ($2 short).", bytes,
+                   FormatBytes(request.obtainable), FormatBytes(short_by));
+  }
+  if (free < request.bytes) return Message("The request for $0 failed.", bytes);
+  return Message(
+      "The request for $0 failed while $1 of the card was free: torch takes memory from the driver "
+      "in pieces of up to 20 MiB, and the last of them did not fit.",
+      bytes, FormatBytes(free));
+}
+
+}  // namespace
+
+std::string FailureSentence(const Explanation& explanation) {
+  const analysis::ExplainedRequest& request = *explanation.failure.request;
+  const std::string line = analysis::UserLine(request);
+  const std::string position = DescribePosition(request.at);
+  const std::string where = line.empty()
+                                ? Message("OUT OF MEMORY $0.", position)
+                                : Message("OUT OF MEMORY $0, at $1.", position, Printable(line));
+  return JoinedSentences({where, ShortageSentence(explanation)});
+}
+
+std::string ReasonSentence(const Explanation& explanation) {
+  switch (explanation.failure.verdict.cause) {
+    case Cause::kNone:
+      return "";
+    case Cause::kLimit:
+      return LimitReason(explanation);
+    case Cause::kTooLarge:
+      return TooLargeReason(explanation);
+    case Cause::kCached:
+      return CachedReason(explanation);
+    case Cause::kStreamWait:
+      return StreamWaitReason(explanation);
+    case Cause::kFragmentation:
+      return FragmentationReason(explanation);
+    case Cause::kOtherProcess:
+      return OtherProcessReason(explanation);
+    case Cause::kCapacity:
+      return CapacityReason(explanation);
+  }
+  return "";
+}
+
+}  // namespace memtrace::report

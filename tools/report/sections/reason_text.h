@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_REASON_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_REASON_TEXT_H_
+
+#include <string>
+
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::report {
+
+// Says which request failed, when and where: "OUT OF MEMORY in step 1, optimizer.step(), at
+// train.py:20. The request for 306.7 MiB failed; ...". The explanation must have a failed request.
+std::string FailureSentence(const analysis::Explanation& explanation);
+
+// Says why it failed, by the cause of the verdict; one or two sentences. The explanation must have
+// a failed request.
+std::string ReasonSentence(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_REASON_TEXT_H_

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/sections/top_holders.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "messages/message.h"
+#include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::Explanation;
+using analysis::Holding;
+using analysis::Ledger;
+using analysis::LedgerPart;
+
+constexpr size_t kRows = 5;
+constexpr size_t kPlaceWidth = 24;
+
+struct Holder {
+  std::string name;
+  int64_t bytes = 0;
+  std::string line = {};  // of its largest part
+  uint64_t largest = 0;   // bytes of that part
+};
+
+// Returns "parameters", "parameters of edited_model", "parameters of model 2".
+std::string NameOf(const Holding& holding) {
+  const std::string role = RoleWords(holding.role);
+  const std::string model = std::to_string(holding.model + 1);
+  if (!holding.owner.empty()) {
+    const std::string owner = Printable(holding.owner);
+    return holding.model > 0 ? Message("$0 of $1, model $2", role, owner, model)
+                             : Message("$0 of $1", role, owner);
+  }
+  return holding.model > 0 ? Message("$0 of model $1", role, model) : role;
+}
+
+void AddHoldings(const Explanation& explanation, std::vector<Holder>& holders) {
+  const std::vector<Holding>& holdings = explanation.holders.held.holdings;
+  for (size_t i = 0; i < holdings.size(); ++i) {
+    const std::string name = NameOf(holdings[i]);
+    auto found = std::find_if(holders.begin(), holders.end(),
+                              [&name](const Holder& each) { return each.name == name; });
+    if (found == holders.end()) found = holders.insert(holders.end(), Holder{.name = name});
+    found->bytes += static_cast<int64_t>(holdings[i].bytes);
+    if (holdings[i].bytes > found->largest) {
+      found->largest = holdings[i].bytes;
+      found->line = explanation.holders.lines[i].line;
+    }
+  }
+}
+
+// Returns all holders, the largest first. Without those whose bytes are negative (`unexplained` of
+// a ledger that does not add up).
+std::vector<Holder> HoldersOf(const Explanation& explanation) {
+  std::vector<Holder> holders;
+  AddHoldings(explanation, holders);
+  for (const analysis::LedgerEntry& entry : explanation.card_of_verdict().ledger.entries) {
+    if (entry.part == LedgerPart::kLive || entry.part == LedgerPart::kFree || entry.bytes <= 0)
+      continue;
+    holders.push_back({.name = LedgerWords(entry.part), .bytes = entry.bytes});
+  }
+  std::stable_sort(holders.begin(), holders.end(),
+                   [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+  return holders;
+}
+
+std::string TitleOf(const Explanation& explanation, uint64_t total) {
+  const std::string card = std::to_string(explanation.card_of_verdict().index);
+  const bool is_known = explanation.card_of_verdict().ledger.total_known && total > 0;
+  if (!is_known) return Message("WHO HOLDS CARD $0", card);
+  return Message("WHO HOLDS CARD $0 ($1)", card, FormatBytes(total));
+}
+
+}  // namespace
+
+Section TopHolderSection(const Explanation& explanation) {
+  const Ledger& ledger = explanation.card_of_verdict().ledger;
+  std::vector<Holder> holders = HoldersOf(explanation);
+  Section section{.id = "top", .title = TitleOf(explanation, ledger.total)};
+  if (holders.empty()) return section;
+  int64_t shown = 0;
+  const size_t rows = std::min(kRows, holders.size());
+  for (size_t i = 0; i < rows; ++i) shown += holders[i].bytes;
+  const int64_t free = ledger.bytes(LedgerPart::kFree);
+  const int64_t total = ledger.total > 0 ? static_cast<int64_t>(ledger.total) : shown;
+  const size_t others = holders.size() - rows;
+  holders.resize(rows);
+  if (others > 0 || total - free - shown != 0) {
+    holders.push_back({.name = CountedMessage(others, "1 other", "$0 others", FormatCount(others)),
+                       .bytes = total - free - shown});
+  }
+  if (ledger.total > 0) holders.push_back({.name = LedgerWords(LedgerPart::kFree), .bytes = free});
+
+  const TableUnit unit = UnitFor(static_cast<uint64_t>(total));
+  std::vector<int64_t> bytes;
+  bytes.reserve(holders.size());
+  for (const Holder& holder : holders) bytes.push_back(holder.bytes);
+  const std::vector<int64_t> figures = AdditiveHundredths(bytes, Hundredths(total, unit), unit);
+  Table table;
+  table.columns = {{"", 30},
+                   {std::string(unit.name), 9, TableColumn::Kind::kFigure},
+                   {Message("mostly from"), kPlaceWidth, TableColumn::Kind::kPath}};
+  for (size_t i = 0; i < holders.size(); ++i) {
+    TableRow row{
+        .cells = {holders[i].name, FormatHundredths(figures[i]), Printable(holders[i].line)}};
+    row.share = total == 0 ? 0 : static_cast<double>(bytes[i]) / static_cast<double>(total);
+    table.rows.push_back(std::move(row));
+  }
+  section.parts.emplace_back(std::move(table));
+  return section;
+}
+
+}  // namespace memtrace::report

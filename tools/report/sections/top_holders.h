@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_TOP_HOLDERS_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_TOP_HOLDERS_H_
+
+#include "tools/analysis/explanation.h"
+#include "tools/report/words/document.h"
+
+namespace memtrace::report {
+
+// Returns the five largest holders of the card of the verdict: roles of blocks in use (those of
+// each tag and each model apart), and what is not a block, such as the context, holes and other
+// processes. With what remains and what is free the rows add up to the card.
+Section TopHolderSection(const analysis::Explanation& explanation);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_TOP_HOLDERS_H_

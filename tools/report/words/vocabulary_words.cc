@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/words/vocabulary_words.h"
+
+#include <algorithm>
+#include <array>
+
+#include "messages/message.h"
+#include "tools/report/words/printable.h"
+
+namespace memtrace::report {
+namespace {
+
+// In the order of roles.def.
+constexpr std::array kRoles = {
+    Marked("of unknown role"),  Marked("parameters"),  Marked("gradients"),
+    Marked("optimizer states"), Marked("activations"), Marked("inputs"),
+    Marked("temporaries"),      Marked("workspaces"),  Marked("KV cache"),
+    Marked("communication"),    Marked("buffers"),     Marked("checkpoint")};
+static_assert(kRoles.size() == trace::kRoleCount);
+
+// In the order of ledger.def.
+constexpr std::array kLedgerEntries = {Marked("context"),
+                                       Marked("in use"),
+                                       Marked("rounding"),
+                                       Marked("waiting for another stream"),
+                                       Marked("cached"),
+                                       Marked("free beside blocks (holes)"),
+                                       Marked("free in private pools"),
+                                       Marked("outside the allocator"),
+                                       Marked("other processes"),
+                                       Marked("free"),
+                                       Marked("unexplained")};
+static_assert(kLedgerEntries.size() == analysis::kLedgerParts);
+
+constexpr std::array kOutsideKinds = {Marked("device"),   Marked("stream-ordered"),
+                                      Marked("physical"), Marked("managed"),
+                                      Marked("host"),     Marked("registered")};
+
+constexpr std::array kSites = {
+    Marked("none"),        Marked("no stack"),     Marked("no module"),   Marked("in init"),
+    Marked("in forward"),  Marked("in recompute"), Marked("in backward"), Marked("in optimizer"),
+    Marked("in evaluate"), Marked("in generate")};
+
+}  // namespace
+
+std::string RoleWords(trace::Role role) { return MessageOf(kRoles[static_cast<size_t>(role)]); }
+
+std::string RoleWords(std::string_view name) {
+  for (size_t i = 0; i < kRoles.size(); ++i)
+    if (name == RoleName(static_cast<trace::Role>(i))) return MessageOf(kRoles[i]);
+  return Printable(name);
+}
+
+std::string LedgerWords(analysis::LedgerPart part) {
+  return MessageOf(kLedgerEntries[static_cast<size_t>(part)]);
+}
+
+std::string EvidenceWords(analysis::Evidence evidence) {
+  constexpr std::array kEvidence = {Marked("unknown"), Marked("guessed"), Marked("inferred"),
+                                    Marked("stated")};
+  return MessageOf(kEvidence[static_cast<size_t>(evidence)]);
+}
+
+std::string OutsideKindWords(trace::OutsideKind kind) {
+  const auto index = static_cast<size_t>(kind);
+  return index < kOutsideKinds.size() ? MessageOf(kOutsideKinds[index]) : Message("unknown");
+}
+
+std::string SiteWords(std::string_view site) {
+  const bool is_bracketed = site.starts_with('(') && site.ends_with(')');
+  const std::string_view inner = is_bracketed ? site.substr(1, site.size() - 2) : site;
+  const bool has_words = std::find(kSites.begin(), kSites.end(), inner) != kSites.end();
+  if (!has_words || (!is_bracketed && !inner.starts_with("in "))) return Printable(site);
+  return is_bracketed ? "(" + MessageOf(inner) + ")" : MessageOf(inner);
+}
+
+}  // namespace memtrace::report
