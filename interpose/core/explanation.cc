@@ -39,25 +39,20 @@ std::string FreeInPools(const trace::OutOfMemory& event, const trace::CardLedger
   return Message("$0 is free in private pools.", Size(card.private_pools));
 }
 
+uint64_t Unused(const trace::CardLedger& card) { return card.free + card.cached + card.holes; }
+
 Verdict TooLarge(const trace::OutOfMemory& event, const trace::CardLedger& card) {
-  const std::string requested = Size(event.requested);
-  if (!trace::IsLargerThanCard(event, card))
-    return {Message("The request for $0 is larger than what is left of the card, although most of "
-                    "the card is unused.",
-                    requested),
-            FreeInPools(event, card)};
-  if (event.requested > card.total)
-    return {Message("The request for $0 is larger than the card, which has $1.", requested,
-                    Size(card.total))};
-  return {
-      Message("The request for $0 does not fit even on an empty card: of its $1, the CUDA "
-              "context takes $2.",
-              requested, Size(card.total), Size(card.context))};
+  if (trace::IsLargerThanCard(event, card))
+    return {Message("The card is too small for this request: it has $0, of which $1 is unused.",
+                    Size(card.total), Size(Unused(card)))};
+  return {Message("The request is larger than the unused memory, although most of the card is "
+                  "unused ($0 of $1).",
+                  Size(Unused(card)), Size(card.total)),
+          FreeInPools(event, card)};
 }
 
 std::string FullCard(const trace::OutOfMemory& event, const trace::CardLedger& card) {
-  if (card.free + card.cached + card.holes < event.requested)
-    return Message("The card is full, and fragmentation is not the reason.");
+  if (Unused(card) < event.requested) return Message("The card is full, not fragmented.");
   return Message("The card is full: $0 of $1 is in use.", Size(card.live_allocated),
                  Size(card.total));
 }
@@ -66,9 +61,9 @@ Verdict VerdictOf(const trace::OutOfMemory& event, const trace::CardLedger& card
   switch (trace::CauseOfFailure(event, card)) {
     case trace::FailureCause::kLimit:
       return {
-          Message("The request would exceed this process's limit of $0 "
-                  "(torch.cuda.set_per_process_memory_fraction); the card is not full.",
-                  Size(event.limit))};
+          Message("The limit set for this process ($0) is reached; the card itself is not full.",
+                  Size(event.limit)),
+          Message("Raise it with torch.cuda.set_per_process_memory_fraction().")};
     case trace::FailureCause::kTooLarge:
       return TooLarge(event, card);
     case trace::FailureCause::kCached:
@@ -130,10 +125,9 @@ std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
   constexpr std::string_view kBegin = "memtrace: ";
   const trace::CardLedger* card = trace::FailedCard(event);
   const Verdict verdict = card != nullptr ? VerdictOf(event, *card) : Verdict{};
-  std::string text(kBegin);
-  if (!verdict.cause.empty()) text += verdict.cause + " ";
-  text += Shortfall(event) + "\n";
+  std::string text;
   const auto add = [&](const std::string& line) { text.append(kBegin).append(line).append("\n"); };
+  add(JoinedSentences({verdict.cause, Shortfall(event)}));
   add(Holders(owners));
   if (!verdict.remark.empty()) add(verdict.remark);
   if (!trace_path.empty())

@@ -182,7 +182,7 @@ TEST_F(CAbiProcessTest, UnwritableTraceDoesNotStopTheProgram) {
     void* address = nullptr;
     EXPECT_EQ(memtrace_allocate(0, 2_GiB, 0, 0, &address, &failure), MEMTRACE_OUT_OF_MEMORY);
     EXPECT_THAT(failure.explanation,
-                HasSubstr("The request for 2.00 GiB is larger than the card, which has 1.00"));
+                HasSubstr("The card is too small for this request: it has 1.00 GiB"));
   }));
 }
 

@@ -319,7 +319,8 @@ TEST_F(CAbiTest, LimitFailsRequestsThatTheCardCouldHold) {
     void* address = nullptr;
     EXPECT_EQ(memtrace_allocate(0, 200_MiB, 0, 0, &address, &failure), MEMTRACE_OUT_OF_MEMORY);
     EXPECT_EQ(failure.limit, 100_MiB);
-    EXPECT_THAT(failure.explanation, HasSubstr("exceed this process's limit of 100.00 MiB"));
+    EXPECT_THAT(failure.explanation,
+                HasSubstr("The limit set for this process (100.00 MiB) is reached"));
     EXPECT_EQ(memtrace_set_limit(0, ~uint64_t{0}), MEMTRACE_OK);
     Allocate(200_MiB);
   }));

@@ -21,7 +21,7 @@ TEST(ExplanationTest, FullCardTextHasTheShortfallAndTheLargestOwners) {
   const std::vector<recorder::NamedBytes> owners = {{.name = "parameter policy", .bytes = 2_GiB},
                                                     {.name = "gradient", .bytes = 512}};
   EXPECT_EQ(ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB}), &owners, "run.trace"),
-            "memtrace: The card is full, and fragmentation is not the reason. The request for "
+            "memtrace: The card is full, not fragmented. The request for "
             "300.00 MiB failed; at most 100.00 MiB was available (200.00 MiB short).\n"
             "memtrace: The largest holders are parameter policy 2.00 GiB, gradient 0.50 KiB.\n"
             "memtrace: To see what filled the card, run: memtrace report run.trace");
@@ -50,7 +50,7 @@ TEST(ExplanationTest, CauseAgreesWithTheReport) {
   trace::OutOfMemory limited = Failure({.total = 1_GiB, .free = 1_GiB});
   limited.limit = 100_MiB;
   EXPECT_THAT(ExplainOutOfMemory(limited, nullptr, ""),
-              HasSubstr("exceed this process's limit of 100.00 MiB"));
+              HasSubstr("The limit set for this process (100.00 MiB) is reached"));
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB, .stream_wait = 250_MiB}), nullptr, ""),
               HasSubstr("250.00 MiB is freed but still waits"));
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB,
@@ -67,12 +67,10 @@ TEST(ExplanationTest, CauseAgreesWithTheReport) {
 }
 
 TEST(ExplanationTest, RequestThatTheContextPreventsIsNotCalledLargerThanTheCard) {
-  const trace::CardLedger card = {.total = 1_GiB, .context = 900_MiB};
+  const trace::CardLedger card = {.total = 1_GiB, .free = 124_MiB, .context = 900_MiB};
   EXPECT_THAT(ExplainOutOfMemory(Failure(card), nullptr, ""),
-              HasSubstr("The request for 300.00 MiB does not fit even on an empty card: of its "
-                        "1.00 GiB, the CUDA context takes 900.00 MiB."));
-  EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 200_MiB}), nullptr, ""),
-              HasSubstr("is larger than the card, which has 200.00 MiB."));
+              HasSubstr("The card is too small for this request: it has 1.00 GiB, of which 124.00 "
+                        "MiB is unused. The request for 300.00 MiB failed;"));
 }
 
 TEST(ExplanationTest, AvailableRequestIsNotCalledShort) {

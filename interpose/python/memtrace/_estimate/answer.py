@@ -5,7 +5,7 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
-from memtrace._messages import marked, message_of, translated
+from memtrace._messages import joined_sentences, marked, message_of, translated
 
 # Memory that exists before a step begins.
 _STANDING = ("parameters", "buffers", "context", "outside torch", "other processes")
@@ -63,7 +63,7 @@ class Estimate:
         place = self.first_failure.place
         if self.total <= self.card_bytes:
             begin = translated("The model runs out of memory in $0.", place)
-            return f"{begin} {self._failed_request(self.first_failure)}"
+            return joined_sentences([begin, self._failed_request(self.first_failure)])
         left = self.card_bytes - sum(self.parts.get(name, 0) for name in _STANDING)
         if left <= 0:
             return translated(
@@ -95,7 +95,7 @@ class Estimate:
                 _gib(self.peak_reserved),
             )
         )
-        return " ".join(sentences)
+        return joined_sentences(sentences)
 
     def _failed_request(self, failure: FirstFailure) -> str:
         """Says why a request fails on a card that is large enough for the sum of all."""
