@@ -24,7 +24,7 @@ _STDERR = 2  # the program may have closed the object
 def start(torch: ModuleType, session: Session) -> None:
     """Watches steps as MEMTRACE_FIT_STEPS and _WATCH say, applies _CHANGES, and protects the user's files.
 
-    Raises ValueError if MEMTRACE_FIT_STEPS is not LEAST:MOST.
+    Raises ValueError if MEMTRACE_FIT_STEPS is not MIN:MAX.
     """
     if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
         _changes.start(torch, session, changes)
