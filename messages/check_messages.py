@@ -149,6 +149,7 @@ def write(root: Path, template: Path) -> None:
         subprocess.run(
             ["msgattrib", "--no-obsolete", "--no-wrap", "--sort-by-file", f"--output={file}", file], check=True
         )
+        file.write_text(re.sub(r'(?m)^"(?:POT-Creation-Date|Report-Msgid-Bugs-To):.*\n', "", file.read_text()))
 
 
 def main() -> int:

@@ -150,7 +150,9 @@ TEST_F(MomentVerbsTest, CheckPassesOrExitsWithOne) {
   EXPECT_EQ(shell_.Run("memtrace check --max-peak 52MiB leak.trace").code, 0);
   const Outcome failed = shell_.Run("memtrace check --max-peak 51MiB leak.trace");
   EXPECT_EQ(failed.code, 1);
-  EXPECT_THAT(failed.out, HasSubstr("FAILED  card 0: peak 52.0 MiB, at most 51.0 MiB"));
+  EXPECT_THAT(
+      failed.out,
+      HasSubstr("FAILED  Card 0: the peak is 52.0 MiB, 1.0 MiB above the limit of 51.0 MiB."));
   EXPECT_EQ(shell_.Run("memtrace check --max-growth 2MiB/step leak.trace").code, 0);
   EXPECT_EQ(shell_.Run("memtrace check --max-growth 1MiB/step leak.trace").code, 1);
   const std::string roles = "memtrace check --max-role activation=22MiB --max-role parameter=";

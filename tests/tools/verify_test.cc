@@ -80,7 +80,7 @@ TEST_F(VerifyTest, InconsistentEventIsNamedWithItsOffset) {
   EXPECT_THAT(outcome.out,
               HasSubstr("INCONSISTENT: 2 events cannot be true. The first is event 6 at "
                         "byte "));
-  EXPECT_THAT(outcome.out, HasSubstr("frees 0x7f0000000000 of card 0, where no block lives"));
+  EXPECT_THAT(outcome.out, HasSubstr("frees 0x7f0000000000 of card 0, where no block is in use"));
   const json file = OnlyFile("odd.trace");
   ASSERT_EQ(file["faults"].size(), 2U);
   const uint64_t offset = file["faults"][0]["offset"];

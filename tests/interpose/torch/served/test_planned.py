@@ -119,7 +119,7 @@ def test_unusable_plan_is_reported_once_and_the_run_continues(tmp_path, text, wh
     plan = tmp_path / "broken.plan"
     plan.write_text(text)
     finished = on_card(TRAINING, tmp_path, "--steps", "2", MEMTRACE_PLAN=str(plan))
-    said = [line for line in finished.err.splitlines() if "no plan is used" in line]
+    said = [line for line in finished.err.splitlines() if "No plan is used" in line]
     assert len(said) == 1
     assert why in said[0]
     assert finished.printed()["reserved"] > 0
