@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "messages/message.h"
 #include "profiler/trace/events/failure_cause.h"
 #include "profiler/trace/events/printable_text.h"
 #include "tools/remedies/catalogue.h"
@@ -36,7 +37,7 @@ std::string FreeInPools(const trace::OutOfMemory& event, const trace::CardLedger
 }
 
 // Returns the change to make, in the words of the report.
-std::string ChangeOf(remedies::Id id) { return std::string(remedies::RowOf(id).change); }
+std::string ChangeOf(remedies::Id id) { return MessageOf(remedies::RowOf(id).change); }
 
 std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   switch (trace::CauseOfFailure(event, card)) {
