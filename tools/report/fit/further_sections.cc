@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -96,14 +98,20 @@ std::string HoldsText(const fit::Scaling& scaling) {
                  Printable(scaling.name), FormatCount(scaling.holds_from));
 }
 
+// Returns a site of a need, "activation, model.layers.*", in words.
+std::string SiteText(std::string_view site) {
+  const size_t comma = site.find(", ");
+  if (comma == std::string_view::npos) return Printable(site);
+  return Message("$0, $1", RoleWords(site.substr(0, comma)), SiteWords(site.substr(comma + 2)));
+}
+
 Table GrowthTable(const std::string& title, const std::vector<fit::NamedFormula>& growths,
-                  const fit::Scaling& scaling) {
+                  const fit::Scaling& scaling, std::string (*words)(std::string_view)) {
   Table table;
   table.title = title;
   table.columns = {{"", 44}, {Message("grows as"), 44}};
   for (const fit::NamedFormula& of : growths)
-    table.rows.push_back(
-        {.cells = {Printable(MessageOf(of.name)), GrowthText(of.growth, scaling)}});
+    table.rows.push_back({.cells = {words(of.name), GrowthText(of.growth, scaling)}});
   return table;
 }
 
@@ -151,9 +159,11 @@ Section ScalingSection(const fit::Answer& answer, const fit::Scaling& scaling) {
   if (const std::string holds = HoldsText(scaling); !holds.empty())
     section.parts.emplace_back(Paragraph{holds});
   if (!scaling.roles.empty())
-    section.parts.emplace_back(GrowthTable(Message("what grows"), scaling.roles, scaling));
+    section.parts.emplace_back(
+        GrowthTable(Message("what grows"), scaling.roles, scaling, MessageOf));
   if (!scaling.sites.empty())
-    section.parts.emplace_back(GrowthTable(Message("where it grows"), scaling.sites, scaling));
+    section.parts.emplace_back(
+        GrowthTable(Message("where it grows"), scaling.sites, scaling, SiteText));
   const std::string largest = LargestText(answer, scaling);
   if (!largest.empty()) section.parts.emplace_back(Paragraph{largest});
   return section;
