@@ -69,7 +69,6 @@ MAY_INCLUDE: dict[str, list[str]] = {
         "interpose/core/stacks",
         "interpose/core/outside",
         "interpose/core/cards",
-        "tools/remedies",
     ],
     # The C ABI stands above the process; the core's other folders see its public header, and nothing of the process.
     "interpose/core/abi": [*CORE_USES, "interpose/core", "interpose/core/stacks"],

@@ -60,7 +60,8 @@ TEST_F(FolderReportTest, FirstProcessToFailIsNamed) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, HasSubstr("2 of 3 processes ran out of memory. The first was rank 0"));
   EXPECT_THAT(outcome.out, HasSubstr("MISSING: there are no readable traces of 2 ranks: 3, 4"));
-  EXPECT_THAT(outcome.out, HasSubstr("who holds what: memtrace report job/run.trace\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("to see what holds the memory: memtrace report job/run.trace\n"));
   const json report = Json();
   EXPECT_EQ(report["first_to_fail"], "job/run.trace");
   EXPECT_THAT(report["missing_ranks"], ElementsAre(3, 4));
