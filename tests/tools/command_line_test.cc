@@ -207,10 +207,10 @@ TEST_F(CommandLineTest, InvalidCountIsRejectedInOneSentence) {
 
 TEST_F(CommandLineTest, MissingOutOfMemoryIsReported) {
   shell_.WriteTrace("fine.trace", "alloc 0 0x200 requested=1MiB\n");
-  ExpectRefusal("memtrace report --oom 1 fine.trace", 2, "no out-of-memory in this trace");
+  ExpectRefusal("memtrace report --oom 1 fine.trace", 2, "this trace has no out-of-memory error");
   shell_.WriteTrace("one.trace", "out_of_memory 0 requested=1MiB\n  card 0 total=2MiB\n");
   ExpectRefusal("memtrace report --oom 2 one.trace", 2,
-                "no out-of-memory 2 in this trace; it has 1");
+                "no out-of-memory error 2 in this trace; it has 1");
 }
 
 TEST_F(CommandLineTest, RunRejectsInvalidArgumentsBeforeStarting) {

@@ -10,8 +10,8 @@
 
 namespace memtrace::report {
 
-// Says how a run ended that did not run out of memory: "No out-of-memory.", that the program
-// recovered from failed requests, that another process ran out, or which exception ended it.
+// Says how a run ended that did not run out of memory: that it did not, that the program recovered
+// from failed requests, that another process ran out, or which exception ended it.
 std::string EndSentence(const analysis::Explanation& explanation);
 
 // Returns the same for a run that allocated nothing on a card.
