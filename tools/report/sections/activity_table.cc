@@ -134,15 +134,17 @@ Section IdleSection(const analysis::ExplainedHolders& holders) {
     rest -= idle.sites[i].bytes;
   }
   if (idle.sites.size() > shown) table.rest = FormatRest(idle.sites.size() - shown, rest);
-  std::string limits = Message(
+  const std::string limits = Message(
       "Inferred: a block counts as written when it is allocated, and by what its thread launches "
       "until the next allocation. Reads are not seen. Blocks whose role hooks state are left out.");
-  if (idle.unknown_bytes > 0)
-    limits += " " + Message(
-                        "$0 more was last seen written in an earlier step, but CUPTI did not "
-                        "record all the time since then.",
-                        FormatBytes(idle.unknown_bytes));
-  section.parts = {std::move(table), Note{limits}};
+  const std::string unknown =
+      idle.unknown_bytes == 0
+          ? ""
+          : Message(
+                "$0 more was last seen written in an earlier step, but CUPTI did not record all "
+                "the time since then.",
+                FormatBytes(idle.unknown_bytes));
+  section.parts = {std::move(table), Note{JoinedSentences({limits, unknown})}};
   return section;
 }
 

@@ -30,11 +30,16 @@ std::string RanOutBesideSentence(const analysis::Explanation& explanation) {
 std::string WithException(const std::string& sentence, const analysis::Explanation& explanation) {
   const std::string name = analysis::ExceptionThatEnded(explanation.run.annotations);
   if (name.empty()) return sentence;
-  return sentence + " " +
-         Message(
-             "An exception, $0, ended the program. Memory that it would have needed later is "
-             "not in these figures.",
-             Printable(name));
+  return JoinedSentences(
+      {sentence, Message("An exception, $0, ended the program. Memory that it would have needed "
+                         "later is not in these figures.",
+                         Printable(name))});
+}
+
+// Returns "2.00 GiB (train.py:9)", without the line if the stack has none of the user's.
+std::string RequestText(const analysis::ExplainedRequest& request) {
+  const std::string line = analysis::UserLine(request);
+  return FormatBytes(request.bytes) + (line.empty() ? "" : " (" + Printable(line) + ")");
 }
 
 }  // namespace
@@ -51,8 +56,7 @@ std::string EndSentence(const analysis::Explanation& explanation) {
                         "recovered from it: $0, $1.",
                         "The program completed. $2 requests for memory failed, and the program "
                         "recovered from them. The last was for $0, $1.",
-                        FormatBytes(last.bytes) + LineInBrackets(last), DescribePosition(last.at),
-                        FormatCount(last.number));
+                        RequestText(last), DescribePosition(last.at), FormatCount(last.number));
 }
 
 std::string EndWithoutMemorySentence(const analysis::Explanation& explanation) {
@@ -60,10 +64,4 @@ std::string EndWithoutMemorySentence(const analysis::Explanation& explanation) {
       Message("The program did not run out of memory. It allocated nothing on a card."),
       explanation);
 }
-
-std::string LineInBrackets(const analysis::ExplainedRequest& request) {
-  const std::string line = analysis::UserLine(request);
-  return line.empty() ? "" : " (" + Printable(line) + ")";
-}
-
 }  // namespace memtrace::report

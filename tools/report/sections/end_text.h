@@ -6,7 +6,6 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/verdict/explained_request.h"
 
 namespace memtrace::report {
 
@@ -16,9 +15,6 @@ std::string EndSentence(const analysis::Explanation& explanation);
 
 // Returns the same for a run that allocated nothing on a card.
 std::string EndWithoutMemorySentence(const analysis::Explanation& explanation);
-
-// Returns " (train.py:9)"; empty if the stack has no line of the user's.
-std::string LineInBrackets(const analysis::ExplainedRequest& request);
 
 }  // namespace memtrace::report
 

@@ -157,7 +157,7 @@ std::string ContainerSentences(const Keeper& keeper, const std::string& place) {
   const std::string container = Printable(keeper.container);
   const std::string name = Printable(keeper.name);
   const std::string count = FormatCount(keeper.count);
-  std::string text =
+  const std::string elements =
       keeper.kind == Keeper::Kind::kElementsGraphs
           ? CountedMessage(keeper.count,
                            "The $0 '$1' ($2) keeps this memory: 1 element and the graph that made "
@@ -168,11 +168,10 @@ std::string ContainerSentences(const Keeper& keeper, const std::string& place) {
           : CountedMessage(keeper.count, "The $0 '$1' ($2) keeps this memory: 1 element.",
                            "The $0 '$1' ($2) keeps this memory: $3 elements.", container, name,
                            place, count);
-  if (!keeper.hook.empty())
-    text += " " + Message("The forward hook $0 fills it.", Printable(keeper.hook));
-  if (!keeper.metric.empty())
-    text += " " + Message("It is a state of a $0.", Printable(keeper.metric));
-  return text;
+  return JoinedSentences(
+      {elements,
+       keeper.hook.empty() ? "" : Message("The forward hook $0 fills it.", Printable(keeper.hook)),
+       keeper.metric.empty() ? "" : Message("It is a state of a $0.", Printable(keeper.metric))});
 }
 
 }  // namespace
@@ -207,9 +206,8 @@ std::string KeeperSentence(const Explanation& explanation) {
 std::string GrowthSentence(const Explanation& explanation) {
   if (!Grows(explanation)) return "";
   const GrowthCourse& growth = explanation.kept.growth;
-  const std::string until_full = TimeUntilFullSentence(explanation);
-  return RateSentence(growth) + " " + ShareSentence(growth) +
-         (until_full.empty() ? "" : " " + until_full);
+  return JoinedSentences(
+      {RateSentence(growth), ShareSentence(growth), TimeUntilFullSentence(explanation)});
 }
 
 std::string ScratchSentence(const Explanation& explanation) {
@@ -228,7 +226,8 @@ std::string ScratchSentence(const Explanation& explanation) {
                           "by the end of the phase.",
                           bytes, phase);
   if (first.stays == 0) return text;
-  return text + " " + Message("After it was freed, $0 more was in use than before.", FormatBytes(first.stays));
+  return JoinedSentences({text, Message("After it was freed, $0 more was in use than before.",
+                                        FormatBytes(first.stays))});
 }
 
 Section GrowthSection(const Explanation& explanation) {

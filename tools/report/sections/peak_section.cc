@@ -207,7 +207,7 @@ std::string LeftSentence(const Explanation& explanation) {
                          total);
   // The sentence about reserved memory already mentions holes.
   const std::string holes = ReservedSentence(explanation).empty() ? HolesSentence(ledger) : "";
-  return holes.empty() ? text : text + " " + holes;
+  return JoinedSentences({text, holes});
 }
 
 }  // namespace memtrace::report

@@ -54,7 +54,7 @@ std::string DeadCyclesSentences(const Explanation& explanation) {
       "collector frees them.",
       FormatBytes(dead->bytes), FormatCount(dead->blocks));
   if (dead->made_at.empty()) return text;
-  return text + " " + Message("It was allocated by $0.", Printable(dead->made_at));
+  return JoinedSentences({text, Message("It was allocated by $0.", Printable(dead->made_at))});
 }
 
 std::string KeeperSentence(const analysis::FailedAttempts& left) {
@@ -84,10 +84,11 @@ std::string KeeperSentence(const analysis::FailedAttempts& left) {
 std::string AttemptsSentences(const Explanation& explanation) {
   const auto& left = explanation.kept.failed_attempts;
   if (!left || !explanation.holders.is_of_weight(left->bytes, kPart)) return "";
-  return CountedMessage(left->attempts, "$0 was allocated in an earlier attempt that failed.",
-                        "$0 was allocated in $1 earlier attempts that failed.",
-                        FormatBytes(left->bytes), FormatCount(left->attempts)) +
-         " " + KeeperSentence(*left);
+  return JoinedSentences(
+      {CountedMessage(left->attempts, "$0 was allocated in an earlier attempt that failed.",
+                      "$0 was allocated in $1 earlier attempts that failed.",
+                      FormatBytes(left->bytes), FormatCount(left->attempts)),
+       KeeperSentence(*left)});
 }
 
 ordered_json UnreadNamesJson(const Explanation& explanation) {
@@ -156,12 +157,8 @@ std::string UnreadSentence(const Explanation& explanation) {
 }
 
 std::string UnneededSentences(const Explanation& explanation) {
-  std::string sentences;
-  for (const std::string& text : {EarlierValueSentence(explanation), AttemptsSentences(explanation),
-                                  DeadCyclesSentences(explanation)}) {
-    if (!text.empty()) sentences += text + " ";
-  }
-  return sentences;
+  return JoinedSentences({EarlierValueSentence(explanation), AttemptsSentences(explanation),
+                          DeadCyclesSentences(explanation)});
 }
 
 std::string CollectionsSentence(const Explanation& explanation) {

@@ -10,7 +10,7 @@
 
 namespace memtrace::report {
 
-// Returns sentences, each followed by a blank, about memory that the program held but no longer
+// Returns sentences about memory that the program held but no longer
 // needed when a request failed. They come before the cause, because they are the answer to any.
 std::string UnneededSentences(const analysis::Explanation& explanation);
 

@@ -45,9 +45,9 @@ std::string VariablesText(const std::vector<Variable>& variables,
   const uint64_t held = holders.held.bytes;
   const uint64_t rest = held - std::min(held, reached);
   if (!holders.is_of_weight(rest, kRestPart)) return text;
-  return text + " " +
-         Message("No variable reaches $0, such as the graph of a pass or memory of a library.",
-                 FormatBytes(rest));
+  return JoinedSentences(
+      {text, Message("No variable reaches $0, such as the graph of a pass or memory of a library.",
+                     FormatBytes(rest))});
 }
 
 nlohmann::ordered_json VariablesJson(const std::vector<Variable>& variables) {
