@@ -77,7 +77,7 @@ TEST_F(FolderReportTest, OutlierIsNamedWithItsExtraMemory) {
   EXPECT_THAT(outcome.out,
               HasSubstr("None of 5 processes ran out of memory. The fullest was rank 3"));
   EXPECT_THAT(outcome.out,
-              HasSubstr("rank 3  700.0 MiB, the median is 302.0 MiB: activation +398.0 MiB"));
+              HasSubstr("rank 3  700.0 MiB, the median is 302.0 MiB: activations +398.0 MiB"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("MISSING")));
   const json outliers = Json()["outliers"];
   ASSERT_EQ(outliers.size(), 1U);
@@ -99,7 +99,7 @@ TEST_F(FolderReportTest, UnreadableTraceIsListed) {
 
 TEST_F(FolderReportTest, SingleTraceIsReportedAsUsual) {
   Write("a.trace", Process(0, 100));
-  EXPECT_THAT(shell_.Run("memtrace report job").out, HasSubstr("WHO HOLDS IT"));
+  EXPECT_THAT(shell_.Run("memtrace report job").out, HasSubstr("WHO HOLDS CARD 0"));
 }
 
 TEST_F(FolderReportTest, MomentNeedsASingleTrace) {

@@ -75,8 +75,9 @@ Table TableOf(const std::vector<ChangedRow>& rows, size_t shown) {
 }
 
 Section RowsSection(const DiffSide& before, const DiffSide& after, const DiffStyle& style) {
-  const std::vector<ChangedRow> rows = ChangedRows(
-      before.explanation.holders.attributed, after.explanation.holders.attributed, style.levels);
+  const std::vector<ChangedRow> rows =
+      ChangedRows(before.explanation.holders.attributed, after.explanation.holders.attributed,
+                  style.levels, LevelWords);
   if (rows.empty()) return {.id = "rows", .parts = {Paragraph{Message("Nothing changed.")}}};
   const size_t shown = style.rows == 0 ? rows.size() : std::min(rows.size(), style.rows);
   return {.id = "rows", .title = LevelsTitle(style.levels), .parts = {TableOf(rows, shown)}};
@@ -89,7 +90,7 @@ std::string SignedChange(int64_t bytes) {
 // Returns the changes of the ledger's entries, without those that are the same.
 Section CardSection(const DiffSide& before, const DiffSide& after) {
   Table table;
-  table.columns = {{"", 24},
+  table.columns = {{"", 28},
                    {Message("change"), 14, Kind::kFigure},
                    {Message("before"), 14, Kind::kFigure},
                    {Message("after"), 14, Kind::kFigure}};

@@ -11,6 +11,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -95,8 +96,7 @@ Section MapSection(const analysis::Explanation& explanation) {
         trace::Role::kActivation, trace::Role::kInput, trace::Role::kTemporary,
         trace::Role::kWorkspace, trace::Role::kKvCache, trace::Role::kComm, trace::Role::kBuffer,
         trace::Role::kCheckpoint, trace::Role::kUnknown}) {
-    signs += (signs.empty() ? "" : ", ") + std::string(1, SignOf(role)) + " " +
-             std::string(RoleName(role));
+    signs += (signs.empty() ? "" : ", ") + std::string(1, SignOf(role)) + " " + RoleWords(role);
   }
   section.parts = {std::move(table),
                    Note{Message("each sign shows what takes most of its part: $0, "

@@ -12,6 +12,7 @@
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -186,8 +187,8 @@ std::string Differences(const Outlier& outlier) {
   std::string text;
   for (size_t i = 0; i < outlier.roles.size() && i < kRoles; ++i) {
     const auto& [role, more] = outlier.roles[i];
-    text +=
-        (text.empty() ? "" : ", ") + role + " " + (more > 0 ? "+" : "") + FormatSignedBytes(more);
+    text += (text.empty() ? "" : ", ") + RoleWords(role) + " " + (more > 0 ? "+" : "") +
+            FormatSignedBytes(more);
   }
   return text;
 }

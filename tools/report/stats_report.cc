@@ -12,6 +12,7 @@
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -48,7 +49,7 @@ std::string PeakText(const analysis::CardExplanation& card) {
     if (share.bytes < card.peak.bytes / 100) {
       small += share.bytes;
     } else {
-      roles += (roles.empty() ? "" : ", ") + share.name + " " + FormatBytes(share.bytes);
+      roles += (roles.empty() ? "" : ", ") + RoleWords(share.name) + " " + FormatBytes(share.bytes);
     }
   }
   if (small > 0) roles += (roles.empty() ? "" : ", ") + Message("other $0", FormatBytes(small));

@@ -10,6 +10,7 @@
 #include "tools/report/sections/ledger_table.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -27,7 +28,7 @@ std::string LedgerRows(const analysis::Ledger& ledger) {
   std::string text;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.bytes == 0) continue;
-    text += "  " + LeftAligned(EntryLabel(ledger, entry), 24) +
+    text += "  " + LeftAligned(EntryLabel(ledger, entry), 28) +
             RightAligned(SignedBytes(entry.bytes), 16) + "\n";
   }
   return text;
@@ -44,8 +45,8 @@ std::string HolderRows(const std::vector<SummaryRow>& rows, uint64_t whole, size
   std::string text;
   for (size_t i = 0; i < std::min(rows.size(), most); ++i) {
     const SummaryRow& row = rows[i];
-    text += "  " + LeftAligned(Shortened(Printable(row.role), 17), 18) +
-            LeftAligned(Shortened(Printable(row.owner), 33), 34) +
+    text += "  " + LeftAligned(Shortened(RoleWords(row.role), 17), 18) +
+            LeftAligned(Shortened(SiteWords(row.owner), 33), 34) +
             RightAligned(FormatBytes(row.bytes), 14) + RightAligned(Percent(row.bytes, whole), 8) +
             "\n";
   }

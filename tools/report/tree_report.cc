@@ -54,14 +54,14 @@ struct Node {
   }
 };
 
-Node TreeOf(const Explanation& explanation, const TreeStyle& style) {
+Node TreeOf(const Explanation& explanation, const TreeStyle& style, ValueOfLevel value_of) {
   Node root;
   for (const AttributedBytes& row : explanation.holders.attributed) {
     Node* node = &root;
     node->Add(row);
     std::string joined;
     for (const TreeLevel level : style.levels) {
-      const std::string value = LevelValue(row, level);
+      const std::string value = value_of(row, level);
       if (style.flat) {
         joined += (joined.empty() ? "" : " · ") + value;
         continue;
@@ -199,7 +199,7 @@ std::string LevelsTitle(const std::vector<TreeLevel>& levels) {
 
 std::string TextTree(const Explanation& explanation, const analysis::RunFacts& run,
                      const TreeStyle& style) {
-  const Node root = TreeOf(explanation, style);
+  const Node root = TreeOf(explanation, style, LevelWords);
   const std::string text =
       TextOf(RunSections(explanation, run)) + "\n" + Wrapped(Heading(explanation, root), 2);
   if (root.children.empty()) return text;
@@ -213,7 +213,7 @@ std::string JsonTree(const Explanation& explanation, const analysis::RunFacts& r
   const analysis::CardExplanation& card = explanation.card_of_verdict();
   ordered_json levels = ordered_json::array();
   for (const TreeLevel level : style.levels) levels.push_back(std::string(LevelName(level)));
-  const ordered_json root = NodeJson(TreeOf(explanation, style), card.when.at.step);
+  const ordered_json root = NodeJson(TreeOf(explanation, style, LevelValue), card.when.at.step);
   ordered_json json;
   json["schema"] = "memtrace.tree/1";
   json["file"] = run.file;

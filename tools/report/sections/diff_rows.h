@@ -12,8 +12,6 @@
 
 namespace memtrace::report {
 
-using ValueOfLevel = std::string (*)(const analysis::AttributedBytes& row, TreeLevel level);
-
 // The change of all bytes that have the same values of the levels.
 struct ChangedRow {
   std::vector<std::string> values;  // one for each level

@@ -21,6 +21,7 @@ std::string_view LevelName(TreeLevel level);  // "role"
 std::string LevelValue(const analysis::AttributedBytes& row, TreeLevel level);
 // Returns the same as people read it: "activations".
 std::string LevelWords(const analysis::AttributedBytes& row, TreeLevel level);
+using ValueOfLevel = std::string (*)(const analysis::AttributedBytes& row, TreeLevel level);
 
 // Parses "role,owner,module,site,step", in any order. Returns kInvalidArgument with a sentence.
 absl::StatusOr<std::vector<TreeLevel>> ParseTreeLevels(std::string_view text);

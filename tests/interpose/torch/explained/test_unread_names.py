@@ -64,7 +64,7 @@ def test_earlier_copy_is_named_and_the_program_fits_without_it(tmp_path: Path, a
     assert edited["bytes"] == 128 * MIB and edited["since_step"] == 1
     assert edited["is_earlier"] and edited["made_at"] == "train.py:10"
     assert (
-        "The value of step 1 (128.0 MiB, train.py:10) still lives while step 2 makes its own: 'edited' holds it."
+        "'edited' still holds the value of step 1 (128.0 MiB, train.py:10) while step 2 makes its own."
         in (report["verdict"]["sentence"])
     )
     first = report["remedies"][0]
@@ -77,7 +77,10 @@ def test_earlier_copy_is_named_and_the_program_fits_without_it(tmp_path: Path, a
 def test_earlier_copy_is_named_at_the_peak_without_a_failure(tmp_path: Path) -> None:
     report = run(tmp_path, EDITED, "8GiB").report()
     assert names(report)["edited"]["bytes"] == 128 * MIB
-    assert "still lived while step 2 made its own: 'edited' held it." in report["verdict"]["sentence"]
+    assert (
+        "'edited' still held the value of step 1 (128.0 MiB, train.py:10) while step 2 made its own."
+        in report["verdict"]["sentence"]
+    )
     assert any(row["name"] == "del edited" for row in report["remedies"])
 
 
