@@ -46,8 +46,8 @@ const IterationNames& NamesOf(const GrowthCourse& growth) {
 }
 
 // Returns the text for the kind of iterations that the growth has.
-std::string ForKind(const GrowthCourse& growth, std::string steps, std::string micro_batches,
-                    std::string loop) {
+std::string ForKind(const GrowthCourse& growth, const std::string& steps,
+                    const std::string& micro_batches, const std::string& loop) {
   if (growth.kind == IterationKind::kLoop) return loop;
   return growth.kind == IterationKind::kStep ? steps : micro_batches;
 }
