@@ -50,12 +50,12 @@ def sources(root: Path, language: str) -> list[str]:
 
 def collect(root: Path, target: Path) -> None:
     """Writes the template: all sentences of all sources, each with the files that have it."""
-    parts = []
     for number, (language, keywords) in enumerate(KEYWORDS):
-        part = target.with_suffix(f".{number}.pot")
+        joined = ["--join-existing"] if number > 0 else []
         subprocess.run(
             [
                 "xgettext",
+                *joined,
                 f"--language={language}",
                 "--from-code=UTF-8",
                 "--keyword",
@@ -64,7 +64,7 @@ def collect(root: Path, target: Path) -> None:
                 "--sort-by-file",
                 "--no-wrap",
                 "--force-po",
-                f"--output={part}",
+                f"--output={target}",
                 "--files-from=-",
             ],
             cwd=root,
@@ -73,9 +73,6 @@ def collect(root: Path, target: Path) -> None:
             text=True,
             check=True,
         )
-        parts.append(part)
-    merge = ["msgcat", "--use-first", "--sort-by-file", "--no-wrap", "--add-location=file", f"--output={target}"]
-    subprocess.run([*merge, *parts], check=True)
     # English has two forms. A percent sign is not a placeholder: xgettext takes it for one of C or of Python.
     text = re.sub(r"nplurals=INTEGER; plural=EXPRESSION", "nplurals=2; plural=(n != 1)", target.read_text())
     target.write_text(re.sub(r"(?m)^#, .*-format\n", "", text))
