@@ -18,7 +18,7 @@ def offered() -> set[tuple[int, int]]:
     command = [sys.executable, "-m", "pip", "index", "versions", "torch", "--disable-pip-version-check"]
     asked = subprocess.run(command, check=False, capture_output=True, text=True)
     if asked.returncode != 0:
-        sys.exit(f"missing_torches: the package index cannot be asked: {asked.stderr.strip()}")
+        sys.exit(f"missing_torches: the package index cannot be queried: {asked.stderr.strip()}")
     versions = re.search(r"^Available versions: (.*)$", asked.stdout, re.M)
     return {
         (int(major), int(minor)) for major, minor in re.findall(r"(\d+)\.(\d+)\.\d+", versions[1] if versions else "")
@@ -35,7 +35,9 @@ def main() -> int:
     """Prints the missing minors, one a line."""
     missing = sorted(minor for minor in offered() - served() if minor >= FIRST)
     for major, minor in missing:
-        print(f"torch {major}.{minor} has no setup/headers/torch-{major}.{minor}.lock and so no shim (docs/torches.md)")
+        print(
+            f"torch {major}.{minor} has no shim: setup/headers/torch-{major}.{minor}.lock is missing (docs/torches.md)."
+        )
     return 1 if missing else 0
 
 

@@ -172,7 +172,7 @@ for user in range(40):
 
 def test_growing_adapters_are_to_be_deleted(tmp_path: Path) -> None:
     rows, _ = told(ADAPTERS.format(""), tmp_path, "800MiB")
-    assert rows[0]["change"].startswith("model.delete_adapter(NAME) of those"), rows
+    assert rows[0]["change"].startswith("model.delete_adapter(NAME) for adapters"), rows
     completes(ADAPTERS.format('model.delete_adapter(f"user{user}")'), tmp_path, "800MiB")
 
 

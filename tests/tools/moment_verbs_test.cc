@@ -115,8 +115,9 @@ TEST_F(MomentVerbsTest, TreeSumsAtEachLevel) {
 TEST_F(MomentVerbsTest, TreeKeepsTheLargestRowsAndCountsTheRest) {
   const Outcome outcome =
       shell_.Run("memtrace tree --at peak --flat --by site --rows 2 leak.trace");
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("train.py:3"), HasSubstr("train.py:9"),
-                                 Not(HasSubstr("train.py:7")), HasSubstr("1 smaller rows")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("train.py:3"), HasSubstr("train.py:9"), Not(HasSubstr("train.py:7")),
+                    HasSubstr("1 smaller row is left out")));
 }
 
 TEST_F(MomentVerbsTest, DiffShowsMemoryKeptBetweenSteps) {
@@ -149,7 +150,9 @@ TEST_F(MomentVerbsTest, CheckPassesOrExitsWithOne) {
   EXPECT_EQ(shell_.Run("memtrace check --max-peak 52MiB leak.trace").code, 0);
   const Outcome failed = shell_.Run("memtrace check --max-peak 51MiB leak.trace");
   EXPECT_EQ(failed.code, 1);
-  EXPECT_THAT(failed.out, HasSubstr("FAILED  card 0: peak 52.0 MiB, at most 51.0 MiB"));
+  EXPECT_THAT(
+      failed.out,
+      HasSubstr("FAILED  Card 0: the peak is 52.0 MiB, 1.0 MiB above the limit of 51.0 MiB."));
   EXPECT_EQ(shell_.Run("memtrace check --max-growth 2MiB/step leak.trace").code, 0);
   EXPECT_EQ(shell_.Run("memtrace check --max-growth 1MiB/step leak.trace").code, 1);
   const std::string roles = "memtrace check --max-role activation=22MiB --max-role parameter=";
@@ -189,9 +192,9 @@ TEST_F(MomentVerbsTest, ExceptionThatEndedTheRunIsNamed) {
 
 TEST_F(MomentVerbsTest, CheckRejectsInvalidLimits) {
   ExpectRefusal("memtrace check leak.trace", "no limit is given");
-  ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is no size");
-  ExpectRefusal("memtrace check --max-growth 1MiB leak.trace", "is no growth");
-  ExpectRefusal("memtrace check --max-role foo=1MiB leak.trace", "is no role's limit");
+  ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is not a size");
+  ExpectRefusal("memtrace check --max-growth 1MiB leak.trace", "is not a growth");
+  ExpectRefusal("memtrace check --max-role foo=1MiB leak.trace", "is not a role and its limit");
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ TEST_F(DiffPageTest, HasTheSectionsOfTheTerminal) {
   shell_.WriteTrace("a.trace", Golden("steps"));
   shell_.WriteTrace("b.trace", Golden("foreach_copy"));
   const std::string page = PageOf("a.trace b.trace");
-  for (const char* part : {"WHAT CHANGED", "by role module site", "THE CARD", "card 0 before",
+  for (const char* part : {"WHAT CHANGED", "by role, module, site", "THE CARD", "card 0 before",
                            "template id=\"data-before\"", "template id=\"data-after\""})
     EXPECT_THAT(page, HasSubstr(part));
 }

@@ -12,6 +12,7 @@ import functools
 import gettext
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "locale"
@@ -36,6 +37,11 @@ def marked(english: str) -> str:
 def message_of(text: str) -> str:
     """Returns a text that stands in a table, marked there, in the language in use."""
     return _translations().gettext(text)
+
+
+def joined_sentences(sentences: Iterable[str]) -> str:
+    """Joins sentences as the language in use does: English has a blank between two, Chinese has none."""
+    return ("" if isinstance(_translations(), gettext.GNUTranslations) else " ").join(sentences)
 
 
 def _with(text: str, arguments: tuple[object, ...]) -> str:

@@ -125,7 +125,7 @@ def test_report_states_whether_events_are_complete(tmp_path: Path, action: str, 
     file = tmp_path / "snapshot.pickle"
     file.write_bytes(pickle.dumps({"segments": [], "device_traces": [[entry(action, MIB, 512)]]}))
     text = " ".join(memtrace("report", str(file)).out.split())
-    assert said in text and "context, other processes" in text and "none lost" not in text
+    assert said in text and "context, other processes" in text and "LOST" not in text
 
 
 def test_events_of_all_cards_are_ordered_by_time(tmp_path: Path) -> None:

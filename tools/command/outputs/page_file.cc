@@ -3,6 +3,7 @@
 #include "tools/command/outputs/page_file.h"
 
 #include "CLI/CLI.hpp"
+#include "messages/message.h"
 #include "tools/command/program/output_file.h"
 #include "tools/command/program/program.h"
 
@@ -23,7 +24,7 @@ void AddPageOption(CLI::App& app, PageOption& option) {
 
 absl::Status WritePageFile(const std::string& path, const std::string& html) {
   const absl::Status written = OutputFile(path).KeepText(html);
-  if (written.ok()) Note("wrote " + path + "; open it with a browser");
+  if (written.ok()) Note(Message("wrote $0; open it with a browser", path));
   return written;
 }
 

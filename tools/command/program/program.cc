@@ -28,21 +28,22 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "What fills a CUDA card, and why a PyTorch program ran out of its memory.\n"
-    "Runs a program on our allocator (on a real card or a simulated one), records, explains.\n"
+    "Show what fills a CUDA card, and why a PyTorch program ran out of memory.\n"
+    "memtrace runs a program with its own allocator, on a real or a simulated card. It\n"
+    "records and explains how the program uses the card's memory.\n"
     "\n"
     "Usage: memtrace COMMAND [OPTIONS]";
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace run -- python train.py                  record a program on the real card\n"
-    "  memtrace run --card 24GiB -- python train.py     the same on a simulated card, no GPU\n"
-    "  memtrace report run.trace                        why it ran out, and who holds the card";
+    "  memtrace run --card 24GiB -- python train.py     on a simulated card, without a GPU\n"
+    "  memtrace report run.trace                        why it ran out, and what holds the card";
 
 void Define(CLI::App& program) {
   program.description(kDescription);
   program.footer(kExamples);
   program.formatter(std::make_shared<HelpFormat>());
-  program.set_help_flag("-h,--help", "Print help (of a command: memtrace COMMAND --help)");
+  program.set_help_flag("-h,--help", "Print help (for a command: memtrace COMMAND --help)");
   program.set_version_flag("-V,--version", "memtrace " MEMTRACE_VERSION, "Print the version");
   program.require_subcommand(0, 1);
 }
@@ -70,7 +71,7 @@ int UnknownVerb(const std::vector<Verb>& verbs, const std::string& name) {
   names.reserve(verbs.size());
   for (const Verb& verb : verbs) names.emplace_back(verb.name);
   Note("there is no command '" + name + "'" + DidYouMean(name, names) +
-       "; memtrace --help lists them");
+       "; memtrace --help lists the commands");
   return kUsage;
 }
 
@@ -83,7 +84,7 @@ int WrongUsage(const CLI::App& program, const CLI::ParseError& error) {
     sentence = UnexpectedWord(app, extras.front());
   }
   const std::string name = chosen.empty() ? "" : " " + app.get_name();
-  Note(sentence + "; memtrace" + name + " --help says more");
+  Note(sentence + "; memtrace" + name + " --help lists the options");
   return kUsage;
 }
 
@@ -103,7 +104,7 @@ int CheckOutput(int exit_code) {
                        error == EBADF || error == EPIPE;
   Note(absl::StrCat("the result could not be written to stdout",
                     is_told ? absl::StrCat(" (", std::strerror(error), ")") : "",
-                    "; make room, or send it elsewhere"));
+                    "; free some space, or write it elsewhere"));
   return kEnvironment;
 }
 

@@ -29,17 +29,18 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Say why a program ran out of memory, and who holds the card\n"
-    "The verdict first, then the ledger of the card to the last byte, the request, the holders.\n"
-    "Of a folder: which of its processes failed first, and which is not like the others.\n"
+    "Explain why a program ran out of memory, and what holds the card\n"
+    "The verdict comes first, then where each byte of the card is, the request, and what\n"
+    "holds memory. For a folder, it says which of its processes failed first, and which\n"
+    "differs from the others.\n"
     "\n"
     "Usage: memtrace report [OPTIONS] FILE|FOLDER";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace report run.trace                        the last out-of-memory, or the peak\n"
-    "  memtrace report --oom 1 run.trace                the first out-of-memory\n"
-    "  memtrace report --at step:5 run.trace            as step 5 begins\n"
-    "  memtrace report traces/                          the processes of a job beside each other\n"
+    "  memtrace report run.trace                        the last out-of-memory error, or the peak\n"
+    "  memtrace report --oom 1 run.trace                the first out-of-memory error\n"
+    "  memtrace report --at step:5 run.trace            the start of step 5\n"
+    "  memtrace report traces/                          the processes of a job side by side\n"
     "  memtrace report -o page.html run.trace           the same as a page, with pictures\n"
     "  memtrace report --json run.trace | jq .verdict   for programs: bytes as integers";
 
@@ -74,7 +75,8 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   analysis::Explanation& explanation = *explained;
   AddReplayedRemedies(input, explanation);
   for (const std::string& file : named.differing_files())
-    Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
+    Note(file +
+         " is not the file that was recorded, so its frames without a name keep their offsets");
   AddTracesThatRanOut(run, explanation);
   if (options.page.is_asked()) return WritePage(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run)
@@ -103,8 +105,8 @@ int ReportPath(const Options& options) {
     return ReportFile(of_file);
   }
   if (options.map || options.moment.spec != analysis::MomentSpec()) {
-    Note("moments and maps are of one process; name one trace of " + options.file + ", such as " +
-         traces.front());
+    Note("--at, --oom and --map are for one process; name one trace of " + options.file +
+         ", such as " + traces.front());
     return kUsage;
   }
   return ReportFolder({options.file, traces, options.json, options.page.file});
@@ -122,7 +124,7 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
                "Print all the evidence after the first screen: the ledger of the card to the last "
                "byte, the request, the holders")
       ->group("Output");
-  app.add_flag("--map", options->map, "Also what lies where in the card's segments")
+  app.add_flag("--map", options->map, "Also print which block is where in the card's segments")
       ->group("Output");
   AddPageOption(app, options->page);
   app.callback([options, &exit_code] { exit_code = ReportPath(*options); });

@@ -53,11 +53,12 @@ std::string NeedText(const analysis::Remedy& remedy, const analysis::Ledger& led
 
 TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Remedy& remedy) {
   const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
-  const std::string change = Printable(remedy.change);
-  TableRow row{.cells = {std::to_string(number) + " " + Printable(remedy.name),
+  const std::string change = Printable(MessageOf(remedy.change));
+  TableRow row{.cells = {std::to_string(number) + " " + Printable(MessageOf(remedy.name)),
                          NeedText(remedy, ledger), HowKnownText(remedy)},
                .below = {change}};
-  if (!remedy.cost.empty()) row.below = {Message("$0 (costs: $1)", change, Printable(remedy.cost))};
+  if (!remedy.cost.empty())
+    row.below = {Message("$0 (costs: $1)", change, Printable(MessageOf(remedy.cost)))};
   return row;
 }
 

@@ -178,7 +178,7 @@ def completes(script: str, folder: Path, card: str) -> None:
 def test_arithmetic_on_a_large_input_fits_in_place(tmp_path: Path) -> None:
     report = failed(DISTANCES.format(" ** 2"), tmp_path, "200MiB")
     row = rows(report)["in place or in pieces"]
-    assert row["change"].startswith("train.py:4: in place")
+    assert row["change"].startswith("train.py:4: compute it in place")
     assert row["predicted_peak"] < 200 * MIB
     completes(DISTANCES.format(".square_()"), tmp_path, "200MiB")
 
@@ -282,7 +282,7 @@ with torch.no_grad():
 
 def test_activation_function_fits_in_place(tmp_path: Path) -> None:
     row = rows(failed(ACTIVATED.format("False"), tmp_path, "200MiB"))["in place or in pieces"]
-    assert row["change"].startswith("train.py:5: inplace=True of leaky_relu")
+    assert row["change"].startswith("train.py:5: inplace=True for leaky_relu")
     assert row["predicted_peak"] < 200 * MIB
     completes(ACTIVATED.format("True"), tmp_path, "200MiB")
 

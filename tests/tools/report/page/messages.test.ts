@@ -13,7 +13,7 @@ const TEXTS = {
   "$0 of $1": "$1 的 $0",
   "1 block": "$0 个块",
   ", ": "，",
-  "no stack": "无调用栈",
+  "(no stack)": "（无调用栈）",
   "optimizer states": "优化器状态",
   "At most $0 was available.": "最多可用 $0。",
 };
@@ -68,7 +68,7 @@ test("lists and sentences are joined as the language does", () => {
 
 test("names of the vocabulary are printed as words, names of the program as they are", () => {
   assert.deepEqual(["optimizer_state", "a b"].map(roleWords), ["优化器状态", "a b"]);
-  assert.deepEqual(["(no stack)", "train.py:18"].map(siteWords), ["(无调用栈)", "train.py:18"]);
+  assert.deepEqual(["(no stack)", "train.py:18"].map(siteWords), ["（无调用栈）", "train.py:18"]);
 });
 
 test("names of an object's own properties are no translations", () => {

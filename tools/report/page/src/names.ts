@@ -31,16 +31,16 @@ const EVIDENCE: Readonly<Record<string, string>> = {
 
 /** Names that stand for none. */
 const SITES: Readonly<Record<string, string>> = {
-  "(none)": translated("none"),
-  "(no stack)": translated("no stack"),
-  "(no module)": translated("no module"),
-  "(in init)": translated("in init"),
-  "(in forward)": translated("in forward"),
-  "(in recompute)": translated("in recompute"),
-  "(in backward)": translated("in backward"),
-  "(in optimizer)": translated("in optimizer"),
-  "(in evaluate)": translated("in evaluate"),
-  "(in generate)": translated("in generate"),
+  "(none)": translated("(none)"),
+  "(no stack)": translated("(no stack)"),
+  "(no module)": translated("(no module)"),
+  "(in init)": translated("(in init)"),
+  "(in forward)": translated("(in forward)"),
+  "(in recompute)": translated("(in recompute)"),
+  "(in backward)": translated("(in backward)"),
+  "(in optimizer)": translated("(in optimizer)"),
+  "(in evaluate)": translated("(in evaluate)"),
+  "(in generate)": translated("(in generate)"),
 };
 
 const wordsIn = (words: Readonly<Record<string, string>>, name: string): string | undefined =>
@@ -52,7 +52,4 @@ export const roleWords = (role: string): string => wordsIn(ROLES, role) ?? role;
 export const evidenceWords = (evidence: string): string => wordsIn(EVIDENCE, evidence) ?? evidence;
 
 /** Returns a site, owner or module as it is printed: "(no stack)" in the page's language. */
-export function siteWords(site: string): string {
-  const words = wordsIn(SITES, site);
-  return words === undefined ? site : `(${words})`;
-}
+export const siteWords = (site: string): string => wordsIn(SITES, site) ?? site;
