@@ -126,7 +126,9 @@ int Diff(const Options& options) {
     Note("one file needs two moments, such as --at step:3 --at step:9; or name a second file");
     return kUsage;
   }
-  if (const absl::Status wrong = options.page.Check(); !wrong.ok()) {
+  absl::Status wrong = CheckIsPage(options.page);
+  if (wrong.ok()) wrong = options.page.Check();
+  if (!wrong.ok()) {
     Note(std::string(wrong.message()));
     return kUsage;
   }

@@ -23,6 +23,9 @@
 #include "tools/command/verbs/verbs.h"
 #include "tools/report/json_report.h"
 #include "tools/report/page/page.h"
+#include "tools/report/picture/png_file.h"
+#include "tools/report/picture/report_picture.h"
+#include "tools/report/picture/svg_file.h"
 #include "tools/report/text_report.h"
 
 namespace memtrace::command {
@@ -51,13 +54,22 @@ struct Options : TraceOptions {
   PageOption page;
 };
 
+absl::Status WritePicture(const report::Drawing& drawing, const PageOption& file) {
+  if (file.is_svg()) return WritePictureFile(file.file, report::SvgFile(drawing));
+  const absl::StatusOr<std::string> png = report::PngFile(drawing);
+  return png.ok() ? WritePictureFile(file.file, *png) : png.status();
+}
+
 // Returns empty text, because everything that a person needs is in the file.
-absl::StatusOr<std::string> WritePage(const analysis::EventSource& source,
+absl::StatusOr<std::string> WriteFile(const analysis::EventSource& source,
                                       const analysis::Explanation& explanation,
                                       const analysis::RunFacts& run, const Options& options) {
   const analysis::RunDetail detail = analysis::DetailOf(source, explanation);
+  const analysis::UsageCurve& curve = detail.cards[explanation.card].curve;
   absl::Status written =
-      WritePageFile(options.page.file, report::Page(explanation, run, detail, source));
+      options.page.is_picture()
+          ? WritePicture(report::ReportPicture(explanation, run, curve), options.page)
+          : WritePageFile(options.page.file, report::Page(explanation, run, detail, source));
   if (!written.ok()) return written;
   return "";
 }
@@ -78,7 +90,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
     Note(file +
          " is not the file that was recorded, so its frames without a name keep their offsets");
   AddTracesThatRanOut(run, explanation);
-  if (options.page.is_asked()) return WritePage(named, explanation, run, options);
+  if (options.page.is_asked()) return WriteFile(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run)
                       : report::TextReport(explanation, run, options.verbose || options.map);
 }
@@ -104,6 +116,10 @@ int ReportPath(const Options& options) {
     of_file.file = traces.front();
     return ReportFile(of_file);
   }
+  if (const absl::Status wrong = CheckIsPage(options.page); !wrong.ok()) {
+    Note(std::string(wrong.message()));
+    return kUsage;
+  }
   if (options.map || options.moment.spec != analysis::MomentSpec()) {
     Note("--at, --oom and --map are for one process; name one trace of " + options.file +
          ", such as " + traces.front());
@@ -126,7 +142,7 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
       ->group("Output");
   app.add_flag("--map", options->map, "Also print which block is where in the card's segments")
       ->group("Output");
-  AddPageOption(app, options->page);
+  AddPageOrPictureOption(app, options->page);
   app.callback([options, &exit_code] { exit_code = ReportPath(*options); });
 }
 
