@@ -237,14 +237,6 @@ std::string RankText(const RunFacts& run) {
 
 }  // namespace
 
-std::string JoinedSentences(const std::vector<std::string>& sentences) {
-  std::string joined;
-  for (const std::string& sentence : sentences) {
-    if (!sentence.empty()) joined += (joined.empty() ? "" : " ") + sentence;
-  }
-  return joined;
-}
-
 std::string ReadableEventsText(uint64_t events) {
   return CountedMessage(events, "1 event can be read.", "$0 events can be read.",
                         FormatCount(events));
