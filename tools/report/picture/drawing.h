@@ -26,6 +26,18 @@ struct Rectangle {
   Colour colour;
 };
 
+// Many rectangles of one colour.
+struct Rectangles {
+  struct Place {
+    double x = 0;
+    double y = 0;
+    double width = 0;
+    double height = 0;
+  };
+  std::vector<Place> places;
+  Colour colour;
+};
+
 // Text in a font of fixed width: each column of text (Width() in words/printable.h) takes
 // kColumnWidth at kTextHeight, and as much less at a smaller height.
 struct Label {
@@ -43,7 +55,7 @@ struct Drawing {
   double width = 0;
   double height = 0;
   Colour ground;
-  std::vector<std::variant<Rectangle, Label>> shapes;  // later ones cover earlier ones
+  std::vector<std::variant<Rectangle, Rectangles, Label>> shapes;  // later ones cover earlier ones
 };
 
 }  // namespace memtrace::report

@@ -41,6 +41,11 @@ class Raster {
       for (int x = Pixel(shape.x); x < right; ++x) Blend(x, y, shape.colour, 255);
   }
 
+  void Fill(const Rectangles& shape) {
+    for (const auto& [x, y, width, height] : shape.places)
+      Fill({x, y, width, height, shape.colour});
+  }
+
   // Puts a glyph at the pen.
   void Put(const Glyph& glyph, double x, double baseline, Colour colour) {
     const int left = Pixel(x) + glyph.left;
@@ -124,6 +129,8 @@ absl::StatusOr<std::string> PngFile(const Drawing& drawing) {
   for (const auto& shape : drawing.shapes) {
     if (const auto* rectangle = std::get_if<Rectangle>(&shape)) {
       raster.Fill(*rectangle);
+    } else if (const auto* rectangles = std::get_if<Rectangles>(&shape)) {
+      raster.Fill(*rectangles);
     } else if (!writer.Write(std::get<Label>(shape))) {
       return absl::UnavailableError(
           Message("This system has no font for some characters of the picture; write an .svg "

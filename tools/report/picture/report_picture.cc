@@ -120,7 +120,7 @@ class Chart {
 
   void Draw() {
     Scale();
-    for (size_t i = 0; i < curve_.columns.size(); ++i) Column(i);
+    Columns();
     if (card_ > 0)
       drawing_.shapes.emplace_back(Rectangle{left(), Y(card_), right() - left(), 1.5, kInk});
     for (const analysis::FailureMark& failure : curve_.failures) {
@@ -157,17 +157,36 @@ class Chart {
     }
   }
 
-  void Column(size_t index) {
-    const analysis::UsageColumn& column = curve_.columns[index];
-    const double x = X(column.first_event);
-    const double end =
-        index + 1 < curve_.columns.size() ? X(curve_.columns[index + 1].first_event) : right();
+  // Draws one column a pixel: of those that share it, the one with most memory.
+  void Columns() {
+    std::array<Rectangles, analysis::kRoles> layers;
+    for (size_t i = 0; i < kRoleColours.size(); ++i) layers[i].colour = kRoleColours[i].colour;
+    for (size_t i = 0; i < curve_.columns.size();) {
+      size_t next = i + 1;
+      size_t most = i;
+      while (next < curve_.columns.size() && X(curve_.columns[next].first_event) < BeginOf(i) + 1) {
+        if (curve_.columns[next].most > curve_.columns[most].most) most = next;
+        ++next;
+      }
+      Stack(curve_.columns[most], BeginOf(i), EndBefore(next), layers);
+      i = next;
+    }
+    for (Rectangles& layer : layers)
+      if (!layer.places.empty()) drawing_.shapes.emplace_back(std::move(layer));
+  }
+  double BeginOf(size_t column) const { return X(curve_.columns[column].first_event); }
+  double EndBefore(size_t column) const {
+    return column < curve_.columns.size() ? BeginOf(column) : right();
+  }
+
+  void Stack(const analysis::UsageColumn& column, double x, double end,
+             std::array<Rectangles, analysis::kRoles>& layers) const {
     uint64_t below = 0;
-    for (const auto& [role, colour] : kRoleColours) {
-      const uint64_t bytes = column.by_role[static_cast<size_t>(role)];
+    for (size_t i = 0; i < kRoleColours.size(); ++i) {
+      const uint64_t bytes = column.by_role[static_cast<size_t>(kRoleColours[i].role)];
       if (bytes == 0) continue;
       const double y = Y(below + bytes);
-      drawing_.shapes.emplace_back(Rectangle{x, y, end - x, Y(below) - y, colour});
+      layers[i].places.push_back({x, y, end - x, Y(below) - y});
       below += bytes;
     }
   }

@@ -20,6 +20,15 @@ std::string Element(const Rectangle& shape) {
                          shape.x, shape.y, shape.width, shape.height, NameOf(shape.colour));
 }
 
+std::string Element(const Rectangles& shape) {
+  std::string path;
+  for (const Rectangles::Place& place : shape.places) {
+    absl::StrAppendFormat(&path, "M%.1f %.1fh%.1fv%.1fh%.1fz", place.x, place.y, place.width,
+                          place.height, -place.width);
+  }
+  return absl::StrFormat(R"(<path d="%s" fill="%s"/>)", path, NameOf(shape.colour));
+}
+
 std::string Element(const Label& label) {
   const double width =
       static_cast<double>(Width(label.text)) * kColumnWidth * label.height / kTextHeight;

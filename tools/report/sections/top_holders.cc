@@ -122,7 +122,7 @@ Section TopHolderSection(const Explanation& explanation) {
                    {Message("mostly from"), PlaceWidth(), TableColumn::Kind::kPath}};
   for (size_t i = 0; i < holders.size(); ++i) {
     TableRow row{
-        .cells = {holders[i].name, FormatHundredths(figures[i]), Printable(holders[i].line)}};
+        .cells = {holders[i].name, FormatHundredths(figures[i]), SiteWords(holders[i].line)}};
     row.share = total == 0 ? 0 : static_cast<double>(bytes[i]) / static_cast<double>(total);
     table.rows.push_back(std::move(row));
   }
