@@ -4,7 +4,7 @@
 
 Usage: check_symbols.py ROOT [--write]. Exit 0 if all is well, 1 with one line per violation otherwise. A parameter is
 ignored if it has no name. Handles of libraries do not count, because each process has only one model of the cards. The
-page of these tables is docs/card-symbols.md; --write makes it.
+page of these tables is docs/reference/card-symbols.md; --write makes it.
 """
 
 import re
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interpose/simulate
 from symbol_tables import names, notes, without_version
 
 CARD = Path("interpose/simulated_card")
-PAGE = Path("docs/card-symbols.md")
+PAGE = Path("docs/reference/card-symbols.md")
 HEAD = """# What the simulated card answers in part
 
 Made by `cmake/check_symbols.py . --write` of `interpose/simulated_card/symbols`. Of each function that its libraries

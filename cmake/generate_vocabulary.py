@@ -3,8 +3,8 @@
 """Generates what other languages need from the tables in profiler/trace/vocabulary and base/environment.def.
 
 Usage: generate_vocabulary.py ROOT [--check]. Writes the constants of Python, the types of the page's script, the tables
-of format.md and docs/environment.md. With --check it writes nothing; if a file differs from what it would write, it
-prints a line for each and exits with 1.
+of format.md and docs/reference/environment.md. With --check it writes nothing; if a file differs from what it would
+write, it prints a line for each and exits with 1.
 """
 
 import re
@@ -16,7 +16,7 @@ PYTHON = Path("interpose/python/memtrace/_vocabulary.py")
 SCRIPT = Path("tools/report/page/src/vocabulary.ts")
 FORMAT = TABLES.parent / "format.md"
 ENVIRONMENT = Path("base/environment.def")
-VARIABLES = Path("docs/environment.md")
+VARIABLES = Path("docs/reference/environment.md")
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _WIDTH = 120
 
@@ -102,7 +102,7 @@ def variables(root: Path) -> dict[str, str]:
 
 
 def variables_page_of(root: Path) -> str:
-    """Returns docs/environment.md: a table for each comment of the list that is above rows."""
+    """Returns docs/reference/environment.md: a table for each comment of the list that is above rows."""
     lines = [
         "# Environment",
         "",

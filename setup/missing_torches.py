@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the minors of torch in the package index that no lock file of `headers/` pins; exit status 1 if there are any.
 
-A missing minor runs with torch's own allocator; docs/torches.md describes how one is added.
+A missing minor runs with torch's own allocator; docs/design/torches.md describes how one is added.
 """
 
 import re
@@ -35,7 +35,9 @@ def main() -> int:
     """Prints the missing minors, one a line."""
     missing = sorted(minor for minor in offered() - served() if minor >= FIRST)
     for major, minor in missing:
-        print(f"torch {major}.{minor} has no setup/headers/torch-{major}.{minor}.lock and so no shim (docs/torches.md)")
+        print(
+            f"torch {major}.{minor} has no setup/headers/torch-{major}.{minor}.lock and so no shim (docs/design/torches.md)"
+        )
     return 1 if missing else 0
 
 

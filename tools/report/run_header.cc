@@ -88,8 +88,8 @@ class SimulationText {
       for (const std::string& fault : facts_.first_faults) Say(Printable(fault), 1);
     }
     Count(facts_.assumed_workspaces,
-          "library calls (cuDNN, cuSOLVER) whose workspaces are assumed, docs/simulated-card.md "
-          "says how");
+          "library calls (cuDNN, cuSOLVER) whose workspaces are assumed, "
+          "docs/design/simulated-card.md says how");
     AddTiming();
     AddUnsupportedCalls();
     if (parts_.empty()) Say("the process left no counts in the trace");

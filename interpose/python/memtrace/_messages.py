@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences that people read, in their language. C++ has the same in messages/message.h; docs/messages.md explains both.
+"""Sentences that people read, in their language.
 
+C++ has the same in messages/message.h; docs/design/messages.md explains both.
 Each sentence is written in English where it is printed, as one whole literal with $0 to $9 for what varies. The
 functions may be called from any thread.
 """

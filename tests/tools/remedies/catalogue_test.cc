@@ -55,7 +55,7 @@ TEST(CatalogueTest, PythonHasExactlyTheseHooks) {
 }
 
 TEST(CatalogueTest, TableInFitDocumentHasEachHook) {
-  const std::string page = TextOf("docs/fit.md");
+  const std::string page = TextOf("docs/design/fit.md");
   for (const Row& row : Catalogue()) {
     if (row.hook.empty()) continue;
     EXPECT_NE(page.find("\n| " + std::string(row.name) + " | "), std::string::npos) << row.name;

@@ -31,7 +31,7 @@ using interchange::ExportFormat;
 
 constexpr const char* kDescription =
     "Write a trace in another tool's format\n"
-    "docs/export.md says what each format holds, and what of it is exact.\n"
+    "docs/reference/export.md says what each format holds, and what of it is exact.\n"
     "\n"
     "Usage: memtrace export --to FORMAT [OPTIONS] FILE";
 constexpr const char* kExamples =

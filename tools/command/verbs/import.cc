@@ -22,9 +22,9 @@ using interchange::ImportFormat;
 
 constexpr const char* kDescription =
     "Make a trace of what another tool recorded\n"
-    "Of torch.profiler's JSON (profile_memory=True, also .gz), or of an RMM log; docs/export.md "
-    "says what\n"
-    "they do not hold. stats, report and export then read the trace.\n"
+    "Of torch.profiler's JSON (profile_memory=True, also .gz), or of an RMM log;\n"
+    "docs/reference/export.md says what they do not hold. stats, report and export then read the\n"
+    "trace.\n"
     "\n"
     "Usage: memtrace import [OPTIONS] FILE";
 constexpr const char* kExamples =

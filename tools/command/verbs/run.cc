@@ -188,7 +188,7 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
   CLI::Option* cupti =
       app.add_flag("--cupti", options->request.cupti,
                    "Record kernels and copies, too, by NVIDIA's CUPTI: how long blocks lie "
-                   "unwritten. It takes some MiB of the card, and time (docs/cupti.md)")
+                   "unwritten. It takes some MiB of the card, and time (docs/design/cupti.md)")
           ->group("What it leaves");
   app.add_flag("--no-trace", options->request.no_trace,
                "Record nothing: our allocator alone, at its full speed")

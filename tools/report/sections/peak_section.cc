@@ -104,7 +104,7 @@ Facts AssumedFacts(const analysis::Breakdown& peak) {
   if (assumed == 0) return {};
   return {.rows = {{"assumed", FormatBytes(assumed) +
                                    " of the peak are workspaces whose size the simulated card "
-                                   "assumes (docs/simulated-card.md)"}}};
+                                   "assumes (docs/design/simulated-card.md)"}}};
 }
 
 // Returns ", beside 120.0 MiB in holes (largest 60.0 MiB)"; empty if they are small beside what was
