@@ -9,6 +9,7 @@ page of these tables is docs/reference/card-symbols.md; --write makes it.
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interpose/simulated_card/symbols"))
@@ -88,8 +89,9 @@ def page(folder: Path) -> str:
     """Returns the page of all tables."""
     text = HEAD
     for table in sorted(folder.glob("*.partial.txt")):
-        text += f"\n## {table.name.removesuffix('.partial.txt')}\n\n| function | in part |\n|---|---|\n"
-        text += "".join(f"| `{name}` | {note} |\n" for name, note in notes(table).items())
+        text += f"\n## {table.name.removesuffix('.partial.txt')}\n\n"
+        entries = (f"- `{name}`: {note}" for name, note in notes(table).items())
+        text += "".join(textwrap.fill(entry, 120, subsequent_indent="  ") + "\n" for entry in entries)
     return text
 
 
