@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup headers configure build build-tests demo wheel test test-all test-newest test-matrix sanitize fuzz lint lint-quick bench pictures format clean
+.PHONY: help setup headers configure build build-tests demo wheel test test-all test-newest test-matrix sanitize fuzz lint lint-quick bench pictures messages format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -96,10 +96,13 @@ bench: build ## the benchmarks, against their rivals in the same run
 pictures: demo ## pictures of the demo's page, into build/pictures
 	@$(VENV)/bin/node bench/page_pictures.ts build/pictures build/demo/page.html build/demo/page.html#holders build/demo/page.html#remedies
 
+messages: setup ## bring new and changed sentences of the sources into messages/*.po, for their translators
+	@$(PYTHON) messages/check_messages.py . --write
+
 format: ## format all sources in place
 	@git ls-files '*.h' '*.cc' | xargs -r clang-format -i
 	@git ls-files '*.ts' '*.mjs' '*.css' package.json tsconfig.json | xargs $(VENV)/bin/node node_modules/prettier/bin/prettier.cjs --write --log-level=warn
-	@$(VENV)/bin/ruff format -q interpose/python tests examples tools bench cmake setup
+	@$(VENV)/bin/ruff format -q interpose/python messages tests examples tools bench cmake setup
 
 clean: ## remove build products, keep .venv
 	@rm -rf build

@@ -49,7 +49,7 @@ TOOLS = [
     *_layers("tools/interchange", "importers", "parquet", "writers/rows", "writers"),
     *_layers("tools/report", "words", "sections"),
     "tools/report",
-    *_layers("tools/report", "fit", "page"),
+    *_layers("tools/report", "fit", "page", "picture"),
     *_layers("tools/command", "help", "program", "inputs", "outputs", "verbs"),
     "tools",
 ]
@@ -69,7 +69,6 @@ MAY_INCLUDE: dict[str, list[str]] = {
         "interpose/core/stacks",
         "interpose/core/outside",
         "interpose/core/cards",
-        "tools/remedies",
     ],
     # The C ABI stands above the process; the core's other folders see its public header, and nothing of the process.
     "interpose/core/abi": [*CORE_USES, "interpose/core", "interpose/core/stacks"],
@@ -133,7 +132,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
     ],
     "tests": [""],
 }
-# What prints sentences.
+# These folders print sentences.
 for _folder in MAY_INCLUDE:
     if _folder.startswith(("tools", "interpose/core")):
         MAY_INCLUDE[_folder] = [*MAY_INCLUDE[_folder], "messages"]

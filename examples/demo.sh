@@ -21,7 +21,7 @@ echo
 echo "\$ memtrace report run.trace"
 (cd build/demo && "$bin/memtrace" report run.trace)
 echo
-echo "The remedy, tried:"
+echo "The same training with the remedy:"
 run fused.trace examples/train_gpt2_xl_fused.py
 echo
 echo "\$ memtrace report fused.trace"

@@ -8,4 +8,4 @@ from train_gpt2_xl import train
 if __name__ == "__main__":
     train(fused=True)
     peak = torch.cuda.max_memory_allocated() / 2**30
-    print(f"one step done; most memory allocated {peak:.2f} GiB")
+    print(f"One step is done. The peak of allocated memory is {peak:.2f} GiB.")

@@ -20,8 +20,8 @@ ENDINGS = {"C++": ("cc", "h", "def"), "Python": ("py",), "JavaScript": ("ts",)}
 # The functions that print a sentence, with the places of their literals. xgettext takes one place of a function at a
 # time.
 KEYWORDS = [
-    ("C++", ("Message:1", "CountedMessage:2,3", "Marked:1", "MEMTRACE_REMEDY:2")),
-    ("C++", ("MEMTRACE_REMEDY:4",)),
+    ("C++", ("Message:1", "CountedMessage:2,3", "Marked:1", "MEMTRACE_REMEDY:2", "MEMTRACE_TERM:1")),
+    ("C++", ("MEMTRACE_REMEDY:4", "MEMTRACE_TERM:2")),
     ("C++", ("MEMTRACE_REMEDY:5",)),
     ("Python", ("translated:1", "counted:2,3", "marked:1")),
     ("JavaScript", ("translated:1", "counted:2,3")),
@@ -29,7 +29,7 @@ KEYWORDS = [
 # A call whose sentence is not a literal would not be collected.
 NOT_LITERAL = {
     "C++": re.compile(r"(?<!\w)(?:Message|Marked)\((?!\s*\"|\s*std::string_view english)[^)\n]*"),
-    "Python": re.compile(r"(?<![\w.])(?<!def )(?:translated|marked)\((?!\s*\")[^)\n]*"),
+    "Python": re.compile(r"(?<![\w.])(?<!def )(?:translated|marked)\((?!\s*\"|english: str)[^)\n]*"),
     "JavaScript": re.compile(r"(?<![\w.])(?<!function )translated\((?!\s*[\"`])[^)\n]*"),
 }
 PLACEHOLDER = re.compile(r"\$\$|\$[0-9]")
@@ -50,12 +50,12 @@ def sources(root: Path, language: str) -> list[str]:
 
 def collect(root: Path, target: Path) -> None:
     """Writes the template: all sentences of all sources, each with the files that have it."""
-    parts = []
     for number, (language, keywords) in enumerate(KEYWORDS):
-        part = target.with_suffix(f".{number}.pot")
+        joined = ["--join-existing"] if number > 0 else []
         subprocess.run(
             [
                 "xgettext",
+                *joined,
                 f"--language={language}",
                 "--from-code=UTF-8",
                 "--keyword",
@@ -64,7 +64,7 @@ def collect(root: Path, target: Path) -> None:
                 "--sort-by-file",
                 "--no-wrap",
                 "--force-po",
-                f"--output={part}",
+                f"--output={target}",
                 "--files-from=-",
             ],
             cwd=root,
@@ -73,12 +73,13 @@ def collect(root: Path, target: Path) -> None:
             text=True,
             check=True,
         )
-        parts.append(part)
-    merge = ["msgcat", "--use-first", "--sort-by-file", "--no-wrap", "--add-location=file", f"--output={target}"]
-    subprocess.run([*merge, *parts], check=True)
+    # English has two forms. A percent sign is not a placeholder: xgettext takes it for one of C or of Python.
+    text = re.sub(r"nplurals=INTEGER; plural=EXPRESSION", "nplurals=2; plural=(n != 1)", target.read_text())
+    target.write_text(re.sub(r"(?m)^#, .*-format\n", "", text))
 
 
 def read(file: Path, locale: str | None = None) -> Catalog:
+    """Reads a .po file, or the template."""
     with file.open("rb") as stream:
         return read_po(stream, locale=locale)
 
@@ -130,22 +131,26 @@ def uncollected(root: Path) -> list[str]:
     found = []
     for language, pattern in NOT_LITERAL.items():
         for name in sources(root, language):
-            for number, line in enumerate((root / name).read_text().splitlines(), 1):
-                code = re.sub(r"(?://|# ).*$", "", line)
-                found += [f"{name}:{number}: {call[0]}: the sentence is no literal" for call in pattern.finditer(code)]
+            code = re.sub(r"(?m)(?://|# ).*$", "", (root / name).read_text())
+            for call in pattern.finditer(code):
+                number = code.count("\n", 0, call.start()) + 1
+                found.append(f"{name}:{number}: {call[0]}: the sentence is no literal")
     return found
 
 
 def write(root: Path, template: Path) -> None:
+    """Brings the template's sentences into the .po files, and removes those that are gone."""
     for file in sorted((root / "messages").glob("*.po")):
         options = ["--quiet", "--update", "--backup=none", "--no-wrap", "--no-fuzzy-matching", "--add-location=file"]
         subprocess.run(["msgmerge", *options, file, template], check=True)
         subprocess.run(
             ["msgattrib", "--no-obsolete", "--no-wrap", "--sort-by-file", f"--output={file}", file], check=True
         )
+        file.write_text(re.sub(r'(?m)^"(?:POT-Creation-Date|Report-Msgid-Bugs-To):.*\n', "", file.read_text()))
 
 
 def main() -> int:
+    """Checks or writes, as the command line says."""
     root = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         template = Path(folder) / "memtrace.pot"

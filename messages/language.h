@@ -31,6 +31,18 @@ std::string LanguageTags();
 Language CurrentLanguage();
 void SetLanguage(Language language);
 
+// Uses a language until the end of the scope, for what is stored rather than printed.
+class ScopedLanguage {
+ public:
+  explicit ScopedLanguage(Language language) : before_(CurrentLanguage()) { SetLanguage(language); }
+  ~ScopedLanguage() { SetLanguage(before_); }
+  ScopedLanguage(const ScopedLanguage&) = delete;
+  ScopedLanguage& operator=(const ScopedLanguage&) = delete;
+
+ private:
+  Language before_;
+};
+
 // False if the locale (the first of LC_ALL, LC_CTYPE and LANG that is set) names a character set
 // other than UTF-8. A locale without one, such as "C", is taken to show UTF-8, as Python does.
 bool TerminalShowsUtf8();

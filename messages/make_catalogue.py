@@ -37,6 +37,7 @@ def quoted(text: str) -> str:
 
 
 def row(english: str, text: str, is_for_page: bool) -> str:
+    """Returns a row of the table."""
     return f"    {{{quoted(english)}, {quoted(text)}, {str(is_for_page).lower()}}},"
 
 

@@ -37,7 +37,7 @@ def download(lock: Path, into: Path) -> list[Path]:
     command += [f"--platform={platform}" for platform in platforms] + ["--requirement", str(lock)]
     finished = subprocess.run(command, check=False, capture_output=True, text=True)
     if finished.returncode != 0:
-        sys.exit(f"fetch_headers: the packages of {lock} cannot be had: {finished.stderr.strip()}")
+        sys.exit(f"fetch_headers: the packages of {lock} cannot be downloaded: {finished.stderr.strip()}")
     return sorted(into.glob("*.whl"))
 
 
@@ -85,7 +85,7 @@ def main() -> None:
     known = {lock.stem: lock for lock in sorted(LOCKS.glob("*.lock"))}
     for name in sys.argv[2:] or known:
         if name not in known:
-            sys.exit(f"fetch_headers: there is no {LOCKS}/{name}.lock; there are {', '.join(known)}")
+            sys.exit(f"fetch_headers: there is no {LOCKS}/{name}.lock. Give one of {', '.join(known)}.")
         fetch(known[name], folder)
 
 

@@ -18,7 +18,7 @@ def offered() -> set[tuple[int, int]]:
     command = [sys.executable, "-m", "pip", "index", "versions", "torch", "--disable-pip-version-check"]
     asked = subprocess.run(command, check=False, capture_output=True, text=True)
     if asked.returncode != 0:
-        sys.exit(f"missing_torches: the package index cannot be asked: {asked.stderr.strip()}")
+        sys.exit(f"missing_torches: the package index cannot be queried: {asked.stderr.strip()}")
     versions = re.search(r"^Available versions: (.*)$", asked.stdout, re.M)
     return {
         (int(major), int(minor)) for major, minor in re.findall(r"(\d+)\.(\d+)\.\d+", versions[1] if versions else "")
@@ -35,9 +35,8 @@ def main() -> int:
     """Prints the missing minors, one a line."""
     missing = sorted(minor for minor in offered() - served() if minor >= FIRST)
     for major, minor in missing:
-        print(
-            f"torch {major}.{minor} has no setup/headers/torch-{major}.{minor}.lock and so no shim (docs/design/torches.md)"
-        )
+        lock = f"setup/headers/torch-{major}.{minor}.lock"
+        print(f"torch {major}.{minor} has no shim: {lock} is missing (docs/design/torches.md).")
     return 1 if missing else 0
 
 

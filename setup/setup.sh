@@ -13,13 +13,13 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-base='' size='torch and its CUDA libraries: about 5 GB'
+base='' size='about 5 GB: torch and its CUDA libraries'
 case ${1-} in
   "") name=.venv locks=(requirements.lock requirements-dev.lock) ;;
   newest) name=.venv-newest locks=(requirements-newest.lock requirements-dev.lock) ;;
   frameworks) name=.venv-frameworks base=$root/.venv size='half a GB' locks=(requirements-frameworks.lock) ;;
   *)
-    echo "setup: unknown environment '$1'; it is 'newest', 'frameworks', or nothing for the usual one" >&2
+    echo "setup: there is no environment '$1'. Give 'newest', 'frameworks', or no argument for the usual one." >&2
     exit 2
     ;;
 esac
@@ -35,7 +35,7 @@ missing_packages() {
 install_packages() {
   local missing
   if ! command -v dpkg-query >/dev/null; then
-    echo "setup: this is not Debian; install the equivalents of setup/debian-packages.txt yourself" >&2
+    echo "setup: This is not Debian. Install the equivalents of setup/debian-packages.txt yourself." >&2
     return
   fi
   missing=$(missing_packages | paste -sd ' ')
@@ -43,13 +43,13 @@ install_packages() {
   local as_root=()
   if [ "$(id -u)" != 0 ]; then
     if ! sudo -n true 2>/dev/null; then
-      echo "setup: missing Debian packages: $missing" >&2
-      echo "setup: install them (apt-get install $missing) or run again as root or with sudo" >&2
+      echo "setup: These Debian packages are missing: $missing" >&2
+      echo "setup: Install them (apt-get install $missing), or run this again as root or with sudo." >&2
       exit 5
     fi
     as_root=(sudo)
   fi
-  echo "setup: installing Debian packages: $missing" >&2
+  echo "setup: Installing Debian packages: $missing" >&2
   "${as_root[@]}" apt-get update -qq
   # shellcheck disable=SC2086  # a list of package names
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
@@ -61,7 +61,7 @@ install_packages() {
 layer_on_base() {
   [ -z "$base" ] && return
   if [ ! -x "$base/bin/python" ]; then
-    echo "setup: $name stands on $base, which does not exist; run setup/setup.sh without an argument first" >&2
+    echo "setup: $name needs $base, which does not exist. Run setup/setup.sh without an argument first." >&2
     exit 5
   fi
   "$base/bin/python" -c 'import sys; print(*(p for p in sys.path if p.endswith("-packages")), sep="\n")' \
@@ -75,7 +75,7 @@ make_venv() {
   if [ -x "$venv/bin/python" ] && cat "${files[@]}" | cmp -s - "$stamp"; then
     return
   fi
-  echo "setup: making $venv ($size, some minutes)" >&2
+  echo "setup: Making $venv ($size). This takes some minutes." >&2
   /usr/bin/python3 -m venv "$venv"
   layer_on_base
   local file
@@ -89,7 +89,7 @@ make_venv() {
 make_node_modules() {
   local lock=$root/package-lock.json stamp=$root/node_modules/.memtrace-lock
   cmp -s "$lock" "$stamp" && return
-  echo "setup: making $root/node_modules (80 MB)" >&2
+  echo "setup: Making $root/node_modules (80 MB)." >&2
   (cd "$root" && "$venv/bin/npm" ci --loglevel=error >/dev/null)
   cp "$lock" "$stamp"
 }

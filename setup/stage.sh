@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 notes=build/stages.txt
 mkdir -p build
 if [ "${1-}" = --summary ]; then
-  awk -F'\t' '{ printf "%6.1f min  %s\n", $1 / 60, $2; all += $1 } END { printf "%6.1f min  in all\n", all / 60 }' "$notes"
+  awk -F'\t' '{ printf "%6.1f min  %s\n", $1 / 60, $2; all += $1 } END { printf "%6.1f min  total\n", all / 60 }' "$notes"
   exit
 fi
 if [ "${1-}" = --first ]; then

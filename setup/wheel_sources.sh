@@ -21,7 +21,7 @@ mkdir -p apt/lists/partial
 apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
   sort -u >apt/sources.list
 if [ ! -s apt/sources.list ]; then
-  echo "wheel: apt knows no Debian packages; run apt-get update first" >&2
+  echo "wheel: apt knows no Debian packages. Run apt-get update first." >&2
   exit 5
 fi
 apt_options=(-o "Dir::Etc::sourcelist=$PWD/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null

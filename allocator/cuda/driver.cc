@@ -44,7 +44,8 @@ absl::StatusOr<const Driver*> Driver::Get() {
 absl::StatusOr<Driver> Driver::Load() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return absl::UnavailableError(absl::StrCat("no CUDA driver on this machine: ", dlerror()));
+    return absl::UnavailableError(
+        absl::StrCat("there is no CUDA driver on this machine: ", dlerror()));
   }
   Driver driver;
 #define MEMTRACE_LOOK_UP(name, symbol)                                                         \

@@ -49,7 +49,7 @@ class Parser {
     while (status.ok() && Next() && line_ != "end") status = ReadSection();
     if (!status.ok()) return status;
     if (line_ != "end") return ErrorInLine("the file ends early");
-    if (!rest_.empty()) return ErrorInLine("there is more behind the end");
+    if (!rest_.empty()) return ErrorInLine("there is more after the end");
     return std::move(plan_);
   }
 
@@ -77,25 +77,26 @@ class Parser {
 
   absl::Status ReadVersion() {
     const auto version = Next() ? NumbersAfter<1>(kMagic) : std::nullopt;
-    if (!version.has_value()) return ErrorInLine("not a plan that memtrace plan wrote");
+    if (!version.has_value()) return ErrorInLine("it is not a plan that memtrace plan wrote");
     if ((*version)[0] > Plan::kVersion) {
       return absl::FailedPreconditionError(
-          absl::StrCat("the plan has version ", (*version)[0], ", of a later memtrace"));
+          absl::StrCat("the plan has version ", (*version)[0], ", which a later memtrace wrote"));
     }
-    return (*version)[0] == Plan::kVersion ? absl::OkStatus() : ErrorInLine("no such version");
+    return (*version)[0] == Plan::kVersion ? absl::OkStatus()
+                                           : ErrorInLine("the plan has an unknown version");
   }
 
   absl::Status ReadSection() {
     const auto head = NumbersAfter<5>(kSection);
-    if (!head.has_value()) return ErrorInLine("neither a section nor the end");
+    if (!head.has_value()) return ErrorInLine("it is neither a section nor the end");
     const auto [device, stream, bytes, prologue, cycle] = *head;
     if (device >= kMostCards || stream >= kMostStreams)
-      return ErrorInLine("no such card or stream");
+      return ErrorInLine("there is no such card or stream");
     if (prologue > Plan::kMostItems || cycle > Plan::kMostItems)
-      return ErrorInLine("too many items");
+      return ErrorInLine("there are too many items");
     PlanSection section{
         static_cast<int32_t>(device), static_cast<uint32_t>(stream), bytes, prologue, {}};
-    if (HasSection(section)) return ErrorInLine("the same card and stream again");
+    if (HasSection(section)) return ErrorInLine("the card and stream appear twice");
     MEMTRACE_RETURN_IF_ERROR(ReadItems(prologue + cycle, section));
     if (absl::Status status = Plan::Check(section); !status.ok())
       return ErrorInLine(std::string(status.message()));
@@ -145,7 +146,7 @@ absl::Status Plan::Check(const PlanSection& section) {
   if (section.bytes > kMostBytes) return absl::InvalidArgumentError("no card has so many bytes");
   for (const PlanSection::Item& item : section.items) {
     if (item.size % kAllocationUnit != 0 || item.offset % kAllocationUnit != 0) {
-      return absl::InvalidArgumentError("a size or an offset is no multiple of 512");
+      return absl::InvalidArgumentError("a size or an offset is not a multiple of 512");
     }
     if (IsSmall(item.size)) return absl::InvalidArgumentError("small blocks are not planned");
     if (item.size > section.bytes || item.offset > section.bytes - item.size) {

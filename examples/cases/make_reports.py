@@ -34,7 +34,7 @@ def call(command: list[str], folder: Path = ROOT, settings: str = "") -> str:
         environment["PYTORCH_CUDA_ALLOC_CONF"] = settings
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS)
     if "OutOfMemoryError" not in done.stderr and done.returncode not in (0, 1):
-        raise SystemExit(f"{' '.join(command)}: status {done.returncode}\n{done.stderr}")
+        raise SystemExit(f"{' '.join(command)} ended with status {done.returncode}.\n{done.stderr}")
     return done.stdout
 
 
@@ -106,7 +106,7 @@ def embed() -> None:
 
 def main() -> None:
     if importlib.util.find_spec("memtrace") is None:
-        raise SystemExit(f"{sys.executable} has no memtrace: use the python of .venv-frameworks")
+        raise SystemExit(f"{sys.executable} has no memtrace. Use the python of .venv-frameworks.")
     wanted = [word for word in sys.argv[1:] if word != "--embed"]
     TRACES.mkdir(parents=True, exist_ok=True)
     DOCS.mkdir(parents=True, exist_ok=True)

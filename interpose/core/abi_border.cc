@@ -36,7 +36,7 @@ int NoSuchCard(int device) {
   if (!Process::Get().cards().is_started())
     return Fail(MEMTRACE_NOT_STARTED, "memtrace has not been started");
   return Fail(MEMTRACE_INVALID_ARGUMENT,
-              "there is no card " + std::to_string(device) + " with our allocator");
+              "memtrace's allocator serves no card " + std::to_string(device));
 }
 
 int Missing(const char* what) {

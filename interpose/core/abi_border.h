@@ -75,9 +75,9 @@ int WithOwner(const void* address, Action action) {
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
     if (Process::Get().cards().is_forked()) return Fail(MEMTRACE_INTERNAL, Process::kForked);
     CachingAllocator* allocator = Process::Get().cards().owner_of(Address(address));
-    return allocator != nullptr
-               ? action(*allocator)
-               : Fail(MEMTRACE_INVALID_ARGUMENT, "the address is in no segment of ours");
+    return allocator != nullptr ? action(*allocator)
+                                : Fail(MEMTRACE_INVALID_ARGUMENT,
+                                       "the address is not in a segment of memtrace's allocator");
   });
 }
 

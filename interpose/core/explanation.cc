@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <string_view>
 
+#include "messages/message.h"
 #include "profiler/trace/events/failure_cause.h"
 #include "profiler/trace/events/printable_text.h"
-#include "tools/remedies/catalogue.h"
 
 namespace memtrace {
 namespace {
@@ -28,47 +28,68 @@ std::string Size(uint64_t bytes) {
   return text;
 }
 
-// Returns "; 512.00 MiB lie free in private pools", or "" if they would not be enough for the
-// request.
+struct Verdict {
+  std::string cause;
+  std::string remark = {};  // what the program can do about it, or what it could have used
+};
+
+// Returns nothing if the private pools would not be enough for the request.
 std::string FreeInPools(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   if (card.private_pools == 0 || card.private_pools < trace::ShortBy(event)) return "";
-  return "; " + Size(card.private_pools) + " lie free in private pools";
+  return Message("$0 is free in private pools.", Size(card.private_pools));
 }
 
-// Returns the change to make, in the words of the report.
-std::string ChangeOf(remedies::Id id) { return std::string(remedies::RowOf(id).change); }
+uint64_t Unused(const trace::CardLedger& card) { return card.free + card.cached + card.holes; }
 
-std::string Cause(const trace::OutOfMemory& event, const trace::CardLedger& card) {
+Verdict TooLarge(const trace::OutOfMemory& event, const trace::CardLedger& card) {
+  if (trace::IsLargerThanCard(event, card))
+    return {Message("The card is too small for this request: it has $0, of which $1 is unused.",
+                    Size(card.total), Size(Unused(card)))};
+  return {Message("The request is larger than the unused memory, although most of the card is "
+                  "unused ($0 of $1).",
+                  Size(Unused(card)), Size(card.total)),
+          FreeInPools(event, card)};
+}
+
+std::string FullCard(const trace::OutOfMemory& event, const trace::CardLedger& card) {
+  if (Unused(card) < event.requested) return Message("The card is full, not fragmented.");
+  return Message("The card is full: $0 of $1 is in use.", Size(card.live_allocated),
+                 Size(card.total));
+}
+
+Verdict VerdictOf(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   switch (trace::CauseOfFailure(event, card)) {
     case trace::FailureCause::kLimit:
-      return "the limit of " + Size(event.limit) +
-             " set for this process is reached, the card is not full (" +
-             ChangeOf(remedies::Id::kHigherLimit) + ")";
+      return {
+          Message("The limit set for this process ($0) is reached; the card itself is not full.",
+                  Size(event.limit)),
+          Message("Raise it with torch.cuda.set_per_process_memory_fraction().")};
     case trace::FailureCause::kTooLarge:
-      return trace::IsLargerThanCard(event, card)
-                 ? "the request is larger than the card, which has " + Size(card.total)
-                 : "the request is larger than what is left of the card, which is mostly free" +
-                       FreeInPools(event, card);
+      return TooLarge(event, card);
     case trace::FailureCause::kCached:
-      return "the cache would do, but torch does not give it back for this request (a memory pool "
-             "or a graph capture is in use): " +
-             ChangeOf(remedies::Id::kEmptyCache);
+      return {Message("The cache is large enough, but torch does not release it for this request, "
+                      "because a memory pool or a graph capture is in use."),
+              Message("Call torch.cuda.empty_cache() before this line.")};
     case trace::FailureCause::kStreamWait:
-      return Size(card.stream_wait) +
-             " is freed but still waits for other streams (record_stream): " +
-             ChangeOf(remedies::Id::kWaitForStreams);
+      return {Message("$0 is freed but still waits for other streams (record_stream).",
+                      Size(card.stream_wait)),
+              Message("Call torch.cuda.synchronize() before this line.")};
     case trace::FailureCause::kFragmentation:
-      return "enough is free, but in pieces: the largest is " + Size(card.largest_hole);
+      return {Message("Enough memory is free, but in pieces: the largest hole is $0.",
+                      Size(card.largest_hole))};
     case trace::FailureCause::kOtherProcess:
-      return "other processes hold " + Size(card.other_processes) + " of this card";
+      return {Message("Other processes hold $0 of this card.", Size(card.other_processes))};
     default:
-      break;
+      return {FullCard(event, card), FreeInPools(event, card)};
   }
-  const bool is_in_pieces = card.free + card.cached + card.holes >= event.requested;
-  const std::string live =
-      ": " + Size(card.live_allocated) + " of " + Size(card.total) + " are live";
-  return "the card is full" + (is_in_pieces ? live : "; it is not fragmented") +
-         FreeInPools(event, card);
+}
+
+std::string Shortfall(const trace::OutOfMemory& event) {
+  if (trace::ShortBy(event) == 0)
+    return Message("The request for $0 failed, although $1 was available.", Size(event.requested),
+                   Size(event.obtainable));
+  return Message("The request for $0 failed; at most $1 was available ($2 short).",
+                 Size(event.requested), Size(event.obtainable), Size(trace::ShortBy(event)));
 }
 
 // Shortens an owner's name, which becomes part of an exception's text: a program may choose any
@@ -85,12 +106,15 @@ std::string Name(std::string_view owner) {
   return trace::PrintableText(owner.substr(0, end)) + (end < owner.size() ? "..." : "");
 }
 
-std::string Names(const std::vector<recorder::NamedBytes>& owners) {
-  std::string text;
-  for (const auto& owner : owners) {
-    text += (text.empty() ? "" : ", ") + Name(owner.name) + " " + Size(owner.bytes);
-  }
-  return text.empty() ? "nobody" : text;
+std::string Holders(const std::vector<recorder::NamedBytes>* owners) {
+  if (owners == nullptr)
+    return Message("It is not known who holds the memory, because no trace is recorded.");
+  if (owners->empty()) return Message("No recorded block is in use.");
+  std::string names;
+  for (const auto& owner : *owners)
+    names += (names.empty() ? "" : ", ") + Name(owner.name) + " " + Size(owner.bytes);
+  return CountedMessage(owners->size(), "The largest holder is $0.", "The largest holders are $0.",
+                        names);
 }
 
 }  // namespace
@@ -98,15 +122,17 @@ std::string Names(const std::vector<recorder::NamedBytes>& owners) {
 std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
                                const std::vector<recorder::NamedBytes>* owners,
                                const std::string& trace_path) {
-  std::string text = "memtrace: ";
-  if (const trace::CardLedger* card = trace::FailedCard(event)) text += Cause(event, *card);
-  text += "; " + Size(event.requested) + " were asked for and " + Size(event.obtainable) +
-          " could be had: short by " + Size(trace::ShortBy(event)) + ".\n";
-  text += owners != nullptr
-              ? "memtrace: most is held by " + Names(*owners) + ".\n"
-              : "memtrace: who holds it is not known, because no trace is recorded.\n";
+  constexpr std::string_view kBegin = "memtrace: ";
+  const trace::CardLedger* card = trace::FailedCard(event);
+  const Verdict verdict = card != nullptr ? VerdictOf(event, *card) : Verdict{};
+  std::string text;
+  const auto add = [&](const std::string& line) { text.append(kBegin).append(line).append("\n"); };
+  add(JoinedSentences({verdict.cause, Shortfall(event)}));
+  add(Holders(owners));
+  if (!verdict.remark.empty()) add(verdict.remark);
   if (!trace_path.empty())
-    text += "memtrace: what filled the card: memtrace report " + trace::PrintableText(trace_path);
+    text.append(kBegin).append(Message("To see what filled the card, run: memtrace report $0",
+                                       trace::PrintableText(trace_path)));
   return text;
 }
 

@@ -11,9 +11,9 @@
 
 namespace memtrace {
 
-// Returns the text that follows torch's own in an out-of-memory error: the cause with its
-// arithmetic, the three largest owners (null: nobody counted), and the command that explains the
-// rest. It has a few lines; sizes are in GiB or MiB as torch prints them.
+// Returns the text that follows torch's own in an out-of-memory error, in the language in use: the
+// verdict, the three largest owners (null: nobody counted), and the command that explains the rest.
+// Each line begins with "memtrace: "; sizes are in GiB or MiB as torch prints them.
 std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
                                const std::vector<recorder::NamedBytes>* owners,
                                const std::string& trace_path);

@@ -17,8 +17,8 @@ std::shared_ptr<const Plan> ReadPlanOfProcess() {
   if (path.empty()) return nullptr;
   absl::StatusOr<Plan> plan = Plan::Read(path);
   if (plan.ok()) return std::make_shared<const Plan>(*std::move(plan));
-  PrintSentence("no plan is used (" + std::string(plan.status().message()) +
-                "); memtrace plan makes one, the program goes on without");
+  PrintSentence("No plan is used (" + std::string(plan.status().message()) +
+                "). memtrace plan makes one. The program continues without it.");
   return nullptr;
 }
 

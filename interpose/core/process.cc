@@ -154,8 +154,8 @@ void Process::OpenTrace() {
   for (auto& [key, value] : info) value = AsRecorded(std::move(value));
   auto writer = OpenWriter(info);
   if (!writer.ok()) {
-    PrintSentence("no trace is written (" + std::string(writer.status().message()) +
-                  "); the program goes on");
+    PrintSentence("No trace is written (" + std::string(writer.status().message()) +
+                  "). The program continues.");
     notes_.SuppressFailureMessage();
     writer = trace::TraceWriter::Stopped(writer.status());
   }

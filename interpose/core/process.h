@@ -43,8 +43,8 @@ class Process {
   }
 
   static constexpr const char* kForked =
-      "this process was forked from one that uses CUDA and cannot use it; start processes that do "
-      "with the method 'spawn'";
+      "this process was forked from one that uses CUDA, so it cannot use CUDA; start it with the "
+      "method 'spawn'";
 
   void SetInfo(std::string key, std::string value);
 

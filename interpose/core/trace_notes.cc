@@ -73,8 +73,8 @@ void TraceNotes::WriteFacts(recorder::Recorder& recorder) const {
 void TraceNotes::ReportFailureOnce() {
   if (has_said_why_) return;
   if (const absl::Status failure = recorder()->trace().TakeFailure(); !failure.ok()) {
-    PrintSentence("recording stopped (" + std::string(failure.message()) +
-                  "); the program goes on");
+    PrintSentence("Recording stopped (" + std::string(failure.message()) +
+                  "). The program continues.");
   }
 }
 

@@ -54,12 +54,13 @@ void Start() {
   void* library = LoadCore();
   if (library == nullptr) {
     const char* reason = dlerror();
-    Say("nothing is recorded, the program goes on: ", reason != nullptr ? reason : "no core");
+    Say("Nothing is recorded, and the program continues: ",
+        reason != nullptr ? reason : "libmemtrace.so cannot be loaded");
     return;
   }
   if (!FindFunctions(library)) {
-    Say("nothing is recorded, the program goes on: libmemtrace.so is of another version than "
-        "libmemtrace_preload.so; install memtrace again");
+    Say("Nothing is recorded, and the program continues: libmemtrace.so has another version than "
+        "libmemtrace_preload.so. Install memtrace again.");
     return;
   }
   WarnIfPythonIsNotHooked();

@@ -91,8 +91,8 @@ void HookPython(int argc, char** argv) {
 void WarnIfPythonIsNotHooked() {
   if (ignoring_option == '\0') return;
   const char option[] = {'-', ignoring_option, '\0'};
-  Say("only what the program takes from the driver is recorded, without tensors, roles and steps: "
-      "python does not load memtrace with ",
+  Say("Only memory that the program takes from the driver is recorded, without tensors, roles and "
+      "steps, because python does not load memtrace with ",
       option);
 }
 

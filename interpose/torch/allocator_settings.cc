@@ -80,8 +80,8 @@ void WarnAboutIgnoredSettings() {
   }
   if (named.empty()) return;
   std::fprintf(stderr,
-               "memtrace: of PYTORCH_CUDA_ALLOC_CONF, %s changes nothing with memtrace's "
-               "allocator, whose segments always expand\n",
+               "memtrace: PYTORCH_CUDA_ALLOC_CONF has settings without effect (%s), because the "
+               "segments of memtrace's allocator always expand.\n",
                named.c_str());
 }
 

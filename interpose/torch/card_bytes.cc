@@ -36,8 +36,8 @@ uint64_t TotalBytes(c10::DeviceIndex device) {
   const bool is_known = kDriver.device_get != nullptr && kDriver.device_total_mem != nullptr &&
                         kDriver.device_get(&handle, device) == 0 &&
                         kDriver.device_total_mem(&bytes, handle) == 0;
-  TORCH_CHECK(is_known, "the CUDA driver does not say how large device ", static_cast<int>(device),
-              " is");
+  TORCH_CHECK(is_known, "the CUDA driver does not report the size of device ",
+              static_cast<int>(device));
   return bytes;
 }
 

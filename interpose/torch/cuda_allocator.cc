@@ -140,7 +140,7 @@ void CudaAllocator::emptyCache(MempoolId_t pool) {
   // A pool's destructor empties it and must not throw; the next empty_cache tries again.
   const bool is_all = pool == MempoolId_t{0, 0};
   if (C10_UNLIKELY(status != MEMTRACE_OK && !is_all)) {
-    TORCH_WARN("memtrace: a pool's memory is not given back yet: ", memtrace_last_error());
+    TORCH_WARN("memtrace: the memory of a pool could not be released yet: ", memtrace_last_error());
     return;
   }
   ThrowUnlessOk(status);
@@ -354,7 +354,7 @@ std::shared_ptr<native::AllocatorState> CudaAllocator::getCheckpointState(c10::D
 
 native::CheckpointDelta CudaAllocator::setCheckpointPoolState(
     c10::DeviceIndex device, std::shared_ptr<native::AllocatorState> state) {
-  TORCH_CHECK(state != nullptr, "there is no checkpoint");
+  TORCH_CHECK(state != nullptr, "setCheckpointPoolState: the checkpoint is null");
   return RestorePool(device, *state, &Delete);
 }
 

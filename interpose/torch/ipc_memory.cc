@@ -93,8 +93,8 @@ c10::cuda::CUDACachingAllocator::ShareableHandle ShareMemory(void* address) {
 
 std::shared_ptr<void> OpenSharedMemory(const std::string& handle) {
   TORCH_CHECK(!handle.empty() && (handle.front() == kBlock || handle.front() == kCudaMalloc),
-              "a CUDA tensor comes from a process without memtrace's allocator: run both with it, ",
-              "or both with --allocator native");
+              "a CUDA tensor comes from a process without memtrace's allocator. Run both ",
+              "processes with it, or both with --allocator native.");
   Opened& opened = Opened::Get();
   const MutexLock lock(opened.mutex);
   std::weak_ptr<void>& known = opened.by_handle[handle];

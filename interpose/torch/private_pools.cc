@@ -114,7 +114,7 @@ native::CheckpointDelta RestorePool(c10::DeviceIndex device,
                                     const native::AllocatorState& checkpoint,
                                     c10::DeleterFnPtr deleter) {
   const auto* state = dynamic_cast<const PoolState*>(&checkpoint);
-  TORCH_CHECK(state != nullptr, "the checkpoint is not one of memtrace's allocator");
+  TORCH_CHECK(state != nullptr, "the checkpoint was not made by memtrace's allocator");
   native::CheckpointDelta delta;
   const auto visit = [&](void* address, bool is_allocated) {
     if (is_allocated) {

@@ -67,7 +67,7 @@ ActivitySession::ActivitySession(const CuptiLibrary& library, Tell tell)
 absl::Status ActivitySession::Begin() {
   ActivitySession* nobody = nullptr;
   if (!current.compare_exchange_strong(nobody, this)) {
-    return absl::UnavailableError("a session of this process is on already");
+    return absl::UnavailableError("this process already has a CUPTI session");
   }
   {
     const MutexLock lock(mutex_);

@@ -24,7 +24,7 @@ absl::StatusOr<CuptiLibrary> CuptiLibrary::Find() {
       if (void* handle = dlopen(name, mode)) return Of(handle);
     }
   }
-  return absl::NotFoundError("neither libcupti.so.13 nor libcupti.so.12 is to be found");
+  return absl::NotFoundError("neither libcupti.so.13 nor libcupti.so.12 was found");
 }
 
 absl::StatusOr<CuptiLibrary> CuptiLibrary::Load(const std::string& path) {

@@ -65,15 +65,15 @@ TEST(PlanTest, EmptyPlanHasNoSections) {
 TEST(PlanTest, LaterVersionIsRejectedByNumber) {
   const absl::Status status = Plan::Parse("memtrace-plan 2\nanything").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("version 2, of a later memtrace"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("version 2, which a later memtrace wrote"));
 }
 
 TEST(PlanTest, TextThatIsNotAPlanIsRejected) {
-  EXPECT_EQ(Problem(""), "line 1: not a plan that memtrace plan wrote");
-  EXPECT_EQ(Problem("memtrace"), "line 1: not a plan that memtrace plan wrote");
-  EXPECT_EQ(Problem("memtrace-plan 1"), "line 1: not a plan that memtrace plan wrote");
-  EXPECT_EQ(Problem("memtrace-plan 0\nend\n"), "line 1: no such version");
-  EXPECT_EQ(Problem("memtrace-plan 1\nrest\n"), "line 2: neither a section nor the end");
+  EXPECT_EQ(Problem(""), "line 1: it is not a plan that memtrace plan wrote");
+  EXPECT_EQ(Problem("memtrace"), "line 1: it is not a plan that memtrace plan wrote");
+  EXPECT_EQ(Problem("memtrace-plan 1"), "line 1: it is not a plan that memtrace plan wrote");
+  EXPECT_EQ(Problem("memtrace-plan 0\nend\n"), "line 1: the plan has an unknown version");
+  EXPECT_EQ(Problem("memtrace-plan 1\nrest\n"), "line 2: it is neither a section nor the end");
 }
 
 TEST(PlanTest, EveryTruncationIsDetected) {
@@ -81,7 +81,7 @@ TEST(PlanTest, EveryTruncationIsDetected) {
   for (size_t length = 0; length < text.size(); ++length) {
     EXPECT_FALSE(Plan::Parse(text.substr(0, length)).ok()) << length;
   }
-  EXPECT_EQ(Problem(text + "x"), "line 8: there is more behind the end");
+  EXPECT_EQ(Problem(text + "x"), "line 8: there is more after the end");
 }
 
 TEST(PlanTest, InvalidItemsAreRejected) {
@@ -89,8 +89,8 @@ TEST(PlanTest, InvalidItemsAreRejected) {
   EXPECT_THAT(Problem(WithItem("2097152 2097664")), HasSubstr("outside the planned bytes"));
   EXPECT_THAT(Problem(WithItem("2097152 18446744073709551104")),
               HasSubstr("outside the planned bytes"));
-  EXPECT_THAT(Problem(WithItem("2097153 0")), HasSubstr("no multiple of 512"));
-  EXPECT_THAT(Problem(WithItem("2097152 1")), HasSubstr("no multiple of 512"));
+  EXPECT_THAT(Problem(WithItem("2097153 0")), HasSubstr("not a multiple of 512"));
+  EXPECT_THAT(Problem(WithItem("2097152 1")), HasSubstr("not a multiple of 512"));
   EXPECT_THAT(Problem(WithItem("1048576 0")), HasSubstr("small blocks are not planned"));
   EXPECT_THAT(Problem(WithItem("2097152  0")), HasSubstr("a size and an offset are missing"));
   EXPECT_THAT(Problem(WithItem("-1 0")), HasSubstr("a size and an offset are missing"));
@@ -108,7 +108,7 @@ TEST(PlanTest, InvalidSectionsAreRejected) {
   EXPECT_THAT(Problem(begin + "0 0 18446744073709551615 0 0\nend\n"),
               HasSubstr("no card has so many bytes"));
   EXPECT_THAT(Problem(begin + "0 0 0 0 0\nsection 0 0 0 0 0\nend\n"),
-              HasSubstr("line 3: the same card and stream again"));
+              HasSubstr("line 3: the card and stream appear twice"));
 }
 
 TEST(PlanTest, MissingFileIsNamed) {

@@ -134,7 +134,7 @@ def _record_run(row: Row, folder: Path) -> None:
     done = _run([*_launch(row, folder, "run.trace"), *_program(row, row.arguments)], row, folder)
     _keep(folder, done, time.monotonic() - began)
     trace = _trace_to_report(folder)
-    for name, options in (("report.txt", []), ("report.json", ["--json"])):
+    for name, options in (("report.txt", ["--verbose"]), ("report.json", ["--json"])):
         told = _run([str(MEMTRACE), "report", *options, str(trace)], row, folder)
         (folder / name).write_text(told.stdout)
         if told.returncode > 1:

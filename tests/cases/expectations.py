@@ -99,7 +99,7 @@ def says_nothing_of(*patterns: str) -> Expectation:
 def holds(
     count: int = 0, *, line: str = "", role: str = "", site: str = "", within: int = 0, first: bool = False
 ) -> Expectation:
-    """One row of WHO HOLDS IT that matches, or all that match, have these bytes.
+    """One row of WHO HOLDS THE MEMORY that matches, or all that match, have these bytes.
 
     With `first`, the largest row of all matches.
     """

@@ -33,11 +33,11 @@ def test_training_that_will_not_fit_is_warned_of_and_continues(tmp_path):
     told = run("trainer_fit.py", tmp_path / "with", "900MiB", "{}", card="8GiB").printed()
     without = run("trainer_fit.py", tmp_path / "without", "without", "{}", card="8GiB").printed()
     assert len(told["warned"]) == 1 and without["warned"] == []
-    assert told["warned"][0].startswith("memtrace: this training will run out in the first ")
+    assert told["warned"][0].startswith("memtrace: The model runs out of memory in ")
     assert told["own"] == without["own"]
     assert told["order"] == without["order"] and len(told["order"]) == 12
 
 
 def test_stop_option_stops_before_the_first_step(tmp_path):
     finished = run("trainer_fit.py", tmp_path, "900MiB", "{}", "stop", card="8GiB", expect=1)
-    assert "memtrace._estimate.answer.DoesNotFit: will run out in the first " in finished.err
+    assert "memtrace._estimate.answer.DoesNotFit: The model runs out of memory in " in finished.err

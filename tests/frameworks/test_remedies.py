@@ -65,7 +65,7 @@ def told(script: str, folder: Path, card: str) -> tuple[list[JsonObject], str]:
     done = on_card(
         MODEL + script, folder, python=PYTHON, card=card, expect=1, options=("--allocator", "memtrace"), **OFFLINE
     )
-    return done.report()["remedies"], " ".join(memtrace("report", str(done.trace)).out.split())
+    return done.report()["remedies"], " ".join(memtrace("report", "--verbose", str(done.trace)).out.split())
 
 
 def completes(script: str, folder: Path, card: str) -> None:
@@ -88,7 +88,7 @@ def test_modules_copied_by_peft_have_a_remedy(tmp_path: Path) -> None:
 
 def test_eval_accumulation_steps_is_the_remedy_for_joined_predictions(tmp_path: Path) -> None:
     rows, text = told(EVALUATED.format(""), tmp_path, "190MiB")
-    assert "Live memory grows by" in text and "fragmented" not in text.replace("not fragmented", ""), text
+    assert "Memory in use grows by" in text and "fragmented" not in text.replace("not fragmented", ""), text
     assert rows[0]["name"] == "eval_accumulation_steps", rows
     assert not any("half the" in row["name"] for row in rows)
     completes(EVALUATED.format("eval_accumulation_steps=1"), tmp_path, "190MiB")
@@ -96,7 +96,7 @@ def test_eval_accumulation_steps_is_the_remedy_for_joined_predictions(tmp_path: 
 
 def test_states_of_a_metric_are_named_with_its_class(tmp_path: Path) -> None:
     rows, text = told(METRIC.format(""), tmp_path, "260MiB")
-    assert "a state of a BinaryAUROC" in text, text
+    assert "It is a state of a BinaryAUROC." in text, text
     assert "compute_on_cpu=True" in rows[0]["change"] and "reset()" in rows[0]["change"], rows
     completes(METRIC.format("compute_on_cpu=True"), tmp_path, "260MiB")
 
@@ -172,7 +172,7 @@ for user in range(40):
 
 def test_growing_adapters_are_to_be_deleted(tmp_path: Path) -> None:
     rows, _ = told(ADAPTERS.format(""), tmp_path, "800MiB")
-    assert rows[0]["change"].startswith("model.delete_adapter(NAME) of those"), rows
+    assert rows[0]["change"].startswith("model.delete_adapter(NAME) for adapters"), rows
     completes(ADAPTERS.format('model.delete_adapter(f"user{user}")'), tmp_path, "800MiB")
 
 

@@ -72,5 +72,5 @@ def test_patch_wrapped_by_others_is_left_and_named(monkeypatch):
 
 def test_doctor_lists_patched_functions():
     listed = subprocess.run([MEMTRACE, "doctor", "--hooks"], capture_output=True, text=True, check=True, timeout=60)
-    assert "torch.nn.Module.__call__: which module runs (_hooks.py)\n" in listed.stdout
+    assert "torch.nn.Module.__call__: notes which module runs (_hooks.py)\n" in listed.stdout
     assert len(listed.stdout.splitlines()) > 20

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# memtrace says one of these if it does not record a program.
+NOT_RECORDED = ("is not recorded", "runs without", "could not")
 
 
 class CheckError(Exception):
@@ -63,7 +65,7 @@ class Environment:
 def last_json(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
     """Reads the last line as JSON; raises CheckError with the last line of stderr if there is none."""
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    said = [line for line in done.stderr.splitlines() if "unrecorded" in line or "could not" in line]
+    said = [line for line in done.stderr.splitlines() if any(words in line for words in NOT_RECORDED)]
     if done.returncode != 0 or not lines or said:
         wrong = said or done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
         raise CheckError(wrong[0][:160])

@@ -79,7 +79,8 @@ def main() -> int:
     parser.add_argument("command", nargs=argparse.REMAINDER)
     limits = parser.parse_args()
     command = limits.command[1:] if limits.command[:1] == ["--"] else limits.command
-    child = subprocess.Popen(command, start_new_session=True)
+    # The tests expect English, whatever the locale is.
+    child = subprocess.Popen(command, start_new_session=True, env={"MEMTRACE_LANG": "en", **os.environ})
     started = time.monotonic()
     while True:
         try:

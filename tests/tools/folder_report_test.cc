@@ -59,8 +59,9 @@ TEST_F(FolderReportTest, FirstProcessToFailIsNamed) {
   const Outcome outcome = shell_.Run("memtrace report job");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, HasSubstr("2 of 3 processes ran out of memory. The first was rank 0"));
-  EXPECT_THAT(outcome.out, HasSubstr("MISSING: of 2 ranks there is no trace: 3, 4"));
-  EXPECT_THAT(outcome.out, HasSubstr("who holds what: memtrace report job/run.trace\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("MISSING: there are no readable traces of 2 ranks: 3, 4"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("to see what holds the memory: memtrace report job/run.trace\n"));
   const json report = Json();
   EXPECT_EQ(report["first_to_fail"], "job/run.trace");
   EXPECT_THAT(report["missing_ranks"], ElementsAre(3, 4));
@@ -76,7 +77,7 @@ TEST_F(FolderReportTest, OutlierIsNamedWithItsExtraMemory) {
   EXPECT_THAT(outcome.out,
               HasSubstr("None of 5 processes ran out of memory. The fullest was rank 3"));
   EXPECT_THAT(outcome.out,
-              HasSubstr("rank 3  700.0 MiB, the median is 302.0 MiB: activation +398.0 MiB"));
+              HasSubstr("rank 3  700.0 MiB, the median is 302.0 MiB: activations +398.0 MiB"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("MISSING")));
   const json outliers = Json()["outliers"];
   ASSERT_EQ(outliers.size(), 1U);
@@ -91,14 +92,14 @@ TEST_F(FolderReportTest, UnreadableTraceIsListed) {
   shell_.Write("job/notes.txt", "no trace");
   const Outcome outcome = shell_.Run("memtrace report job");
   EXPECT_EQ(outcome.code, 4);
-  EXPECT_THAT(outcome.out, HasSubstr("3 traces · 1 of them UNREADABLE"));
+  EXPECT_THAT(outcome.out, HasSubstr("3 traces · 1 of them is UNREADABLE"));
   EXPECT_THAT(outcome.out, HasSubstr("job/c.trace is not a memtrace trace: the file is empty"));
   EXPECT_EQ(Json()["processes"][2]["readable"], false);
 }
 
 TEST_F(FolderReportTest, SingleTraceIsReportedAsUsual) {
   Write("a.trace", Process(0, 100));
-  EXPECT_THAT(shell_.Run("memtrace report job").out, HasSubstr("WHO HOLDS IT"));
+  EXPECT_THAT(shell_.Run("memtrace report job").out, HasSubstr("WHO HOLDS CARD 0"));
 }
 
 TEST_F(FolderReportTest, MomentNeedsASingleTrace) {

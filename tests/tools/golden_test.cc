@@ -65,7 +65,14 @@ class GoldenTest : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(GoldenTest, TextReportMatchesGolden) {
-  CompareWithGolden(OutputOf("report"), "report/" + GetParam() + ".txt");
+  CompareWithGolden(OutputOf("report --verbose"), "report/" + GetParam() + ".txt");
+}
+
+TEST_P(GoldenTest, FirstScreenIsTheHeadOfTheReportAndFitsATerminal) {
+  constexpr ptrdiff_t kLines = 25;
+  const std::string first = OutputOf("report");
+  EXPECT_EQ(OutputOf("report --verbose").substr(0, first.size()), first);
+  EXPECT_LE(std::count(first.begin(), first.end(), '\n'), kLines) << first;
 }
 
 TEST_P(GoldenTest, JsonReportMatchesGolden) {
@@ -87,12 +94,12 @@ void ExpectToFit(const std::string& text, size_t columns) {
 }
 
 TEST_P(GoldenTest, TextFitsTheTerminalWithoutControlCharacters) {
-  ExpectToFit(OutputOf("report") + OutputOf("stats"), report::kColumns);
+  ExpectToFit(OutputOf("report --verbose") + OutputOf("stats"), report::kColumns);
 }
 
 TEST_P(GoldenTest, TextFitsANarrowTerminal) {
-  const Outcome outcome = shell_.Run("COLUMNS=80; export COLUMNS; memtrace report " + trace_ +
-                                     "; memtrace stats " + trace_);
+  const Outcome outcome = shell_.Run("COLUMNS=80; export COLUMNS; memtrace report --verbose " +
+                                     trace_ + "; memtrace stats " + trace_);
   ExpectToFit(outcome.out, report::kLeastColumns);
 }
 

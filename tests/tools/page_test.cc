@@ -131,6 +131,22 @@ TEST_F(PageOfAnyTest, TextOfATraceIsEscaped) {
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;executed=1"));
 }
 
+TEST_F(PageOfAnyTest, ChinesePageHasItsTagAndTheSentencesOfTheScript) {
+  shell_.WriteTrace("run.trace", Golden("fits"));
+  ASSERT_EQ(shell_.Run("memtrace report --lang zh-CN -o page.html run.trace").code, 0);
+  const std::string page = ReadFile(shell_.Path("page.html"));
+  EXPECT_THAT(MarkupReader(page).Faults(), IsEmpty());
+  EXPECT_THAT(page, HasSubstr("<html lang=\"zh-CN\">"));
+  EXPECT_THAT(page, HasSubstr("<template id=\"translations\">{&quot;"));
+  EXPECT_THAT(page, HasSubstr("&quot;Copy&quot;:&quot;复制&quot;"));
+}
+
+TEST_F(PageOfAnyTest, EnglishPageHasNoTranslations) {
+  const std::string page = PageOf(Golden("fits"));
+  EXPECT_THAT(page, HasSubstr("<html lang=\"en\">"));
+  EXPECT_THAT(page, Not(HasSubstr("<template id=\"translations\">")));
+}
+
 TEST_F(PageOfAnyTest, ExistingFileIsOverwrittenOnlyIfForced) {
   shell_.WriteTrace("run.trace", Golden("fits"));
   shell_.Write("page.html", "precious");
@@ -172,7 +188,7 @@ TEST_F(DiffPageTest, HasTheSectionsOfTheTerminal) {
   shell_.WriteTrace("a.trace", Golden("steps"));
   shell_.WriteTrace("b.trace", Golden("foreach_copy"));
   const std::string page = PageOf("a.trace b.trace");
-  for (const char* part : {"WHAT CHANGED", "by role module site", "THE CARD", "card 0 before",
+  for (const char* part : {"WHAT CHANGED", "by role, module, site", "THE CARD", "card 0 before",
                            "template id=\"data-before\"", "template id=\"data-after\""})
     EXPECT_THAT(page, HasSubstr(part));
 }

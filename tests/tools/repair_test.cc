@@ -53,12 +53,13 @@ class RepairTest : public testing::Test {
     const std::string before = ReadFile(shell_.Path("run.trace"));
     const Outcome outcome = Repair("run.trace -o new.trace");
     ASSERT_EQ(outcome.code, 4) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("wrote new.trace: kept "));
+    EXPECT_THAT(outcome.err, HasSubstr("wrote new.trace with "));
     EXPECT_EQ(ReadFile(shell_.Path("run.trace")), before);
     const Outcome whole = shell_.Run("memtrace verify new.trace");
     EXPECT_EQ(whole.code, 0) << whole.out;
     EXPECT_EQ(Figures("new.trace"), Figures("run.trace"));
-    EXPECT_THAT(shell_.Run("memtrace report new.trace").out, HasSubstr("REPAIRED: of run.trace: "));
+    EXPECT_THAT(shell_.Run("memtrace report new.trace").out,
+                HasSubstr("REPAIRED from run.trace: "));
   }
 
   Shell shell_;
@@ -92,7 +93,8 @@ TEST_F(RepairTest, SeveralFaultsAreRepairedAtOnce) {
 TEST_F(RepairTest, WholeTraceIsNotRewritten) {
   const Outcome outcome = Repair("run.trace -o new.trace");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_EQ(outcome.err, "memtrace: run.trace is whole; nothing to repair, nothing was written\n");
+  EXPECT_EQ(outcome.err,
+            "memtrace: run.trace is whole; there is nothing to repair, and nothing was written\n");
   EXPECT_FALSE(fs::exists(shell_.Path("new.trace")));
 }
 
@@ -112,7 +114,7 @@ TEST_F(RepairTest, UnreadableTraceIsRejected) {
   fs::resize_file(shell_.Path("run.trace"), 5000);
   const Outcome outcome = Repair("run.trace -o new.trace");
   EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("holds no event that can be read"));
+  EXPECT_THAT(outcome.err, HasSubstr("has no event that can be read"));
   EXPECT_THAT(shell_.Run("ls").out, Not(HasSubstr("new")));
 }
 

@@ -149,7 +149,7 @@ TEST_F(RunningProgramTest, ProcessesThatCannotBeReadAreNamed) {
 TEST_F(RunningProgramTest, RecordedChildrenOfALauncherAreNamed) {
   StartRecording();
   EXPECT_THAT(shell_.Run("memtrace top " + std::to_string(getpid())).err,
-              HasSubstr("below it these are: " + pid()));
+              HasSubstr("these processes below it are recorded: " + pid()));
 }
 
 TEST_F(RunningProgramTest, ProcessOfAnotherUserIsRejected) {
@@ -159,7 +159,7 @@ TEST_F(RunningProgramTest, ProcessOfAnotherUserIsRejected) {
       shell_.Run("setpriv --reuid 65534 --clear-groups memtrace top " + pid() + " </dev/null");
   if (outcome.code == 127 || outcome.code == 126) GTEST_SKIP() << outcome.err;
   EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("is another user's"));
+  EXPECT_THAT(outcome.err, HasSubstr("belongs to another user"));
 }
 
 TEST_F(RunningProgramTest, TopEndsWithTheProgram) {

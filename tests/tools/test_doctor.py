@@ -32,28 +32,28 @@ def lines(package, version="", cuda=None, hip=None):
 def test_release_with_a_shim_is_served(package, version):
     said = lines(package, version, "13.0")
     assert said["torch"] == f"{version}, built for CUDA 13.0"
-    assert said["allocator"] == "memtrace's allocator serves this torch"
+    assert said["allocator"] == "memtrace's allocator serves this torch."
 
 
 @pytest.mark.parametrize("version", ["2.11.0.dev20260101+cu130", "2.11.0a0+ecf3bae40a.nv26.01"])
 def test_torch_that_is_not_a_release_keeps_its_allocator(package, version):
     assert lines(package, version, "13.0")["allocator"].startswith(
-        "memtrace's allocator serves releases of torch only;"
+        "memtrace's allocator serves only releases of torch."
     )
 
 
 def test_unsupported_minor_keeps_its_allocator(package):
-    assert lines(package, "2.12.0", "13.0")["allocator"].startswith("memtrace's allocator serves torch 2.11; programs")
+    assert lines(package, "2.12.0", "13.0")["allocator"].startswith("memtrace's allocator serves torch 2.11. Programs")
 
 
 @pytest.mark.parametrize(("hip", "built"), [("7.0", "built for AMD's ROCm 7.0"), (None, "built without CUDA")])
 def test_torch_without_cuda_has_no_memory_to_serve(package, hip, built):
     said = lines(package, "2.11.0", None, hip)
     assert said["torch"] == f"2.11.0, {built}"
-    assert said["allocator"] == "there is no memory of CUDA to serve; install a torch that is built for CUDA"
+    assert said["allocator"] == "There is no CUDA memory to serve. Install a torch that is built for CUDA."
 
 
 def test_package_without_torch_is_reported(package):
     said = lines(package)
-    assert said["torch"] == "none beside the package"
-    assert said["allocator"].endswith("install memtrace where torch is installed")
+    assert said["torch"] == "not installed beside the package"
+    assert said["allocator"].endswith("Install memtrace where torch is installed.")

@@ -98,9 +98,10 @@ def test_files_of_a_trial_are_redirected_and_reported(tmp_path: Path, monkeypatc
     done = fit(tmp_path, SAVING, options=("--card", "2GiB", "--steps", "9"))
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "Kept away from your folders: 2 checkpoints, not written, and 2 files written" in said
+    assert "2 checkpoints were kept away from your folders: they were not written." in said
+    assert "2 files that the program wrote, moved or deleted were kept away from your folders." in said
     assert str(tmp_path / "step-0.pt") in said
-    assert "It started 2 programs that are not Python" in said and "not kept away: true." in said
+    assert "Each run started 2 programs that are not Python." in said and "was not kept away. Names: true." in said
     assert mine.read_text() == "kept"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.txt", "program.py"]
 
@@ -200,7 +201,7 @@ def test_program_without_steps_is_ended_with_its_position(tmp_path: Path) -> Non
     done = fit(tmp_path, FOREVER, options=("--card", "2GiB", "--time", "12"))
     assert done.returncode == 3
     assert "--time" in done.stderr and "it was at program.py:4" in done.stderr
-    assert done.stdout.startswith("NOT KNOWN. memtrace fit was ended at its limit of time")
+    assert done.stdout.startswith("NOT KNOWN. memtrace fit reached its time limit")
 
 
 def test_each_run_has_a_line_without_a_terminal(tmp_path: Path) -> None:
@@ -239,7 +240,7 @@ def test_stopped_fit_reports_what_is_known_and_leaves_no_process(tmp_path: Path,
         (("--card", "2GiB", "--steps", "0"), "is no number of steps"),
         (("--card", "2GiB", "--steps", "5:2"), "is no number of steps"),
         (("--card", "2GiB", "--vary", "n=1"), "write it as"),
-        (("--card", "2GiB", "--vary", "n=1,2"), "no word of the command is {n}"),
+        (("--card", "2GiB", "--vary", "n=1,2"), "the command does not contain {n}"),
         (("--card", "2GiB", "--scale", "n=1"), "fewer than two values"),
         (("--card", "2GiB", "--bogus"), "--bogus"),
     ],

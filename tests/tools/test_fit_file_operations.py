@@ -97,9 +97,9 @@ def test_folder_of_another_owner_has_no_layer_in_a_user_namespace(tmp_path: Path
 def test_run_that_fails_in_its_layer_is_repeated_without_it(tmp_path: Path) -> None:
     folder_of_another_owner(tmp_path / "users" / "deep" / "others")
     why = written_without_a_layer(USERS, tmp_path / "users", "deep/others/new")
-    assert why == "a run failed in it, and did not fail without it"
+    assert why == "a run failed with a layer, and did not fail without it"
 
 
 def test_run_that_fills_its_layer_is_repeated_without_it(tmp_path: Path) -> None:
     why = written_without_a_layer(LAYER, tmp_path, "new", MEMTRACE_FIT_OVERLAY="16MiB")
-    assert why == "a run failed in it, and did not fail without it"
+    assert why == "a run failed with a layer, and did not fail without it"

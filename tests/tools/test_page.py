@@ -66,6 +66,6 @@ def test_policy_permits_only_the_style_and_the_script(tmp_path: Path) -> None:
 def test_sections_have_unique_ids_in_the_order_of_the_terminal(tmp_path: Path) -> None:
     page = page_of(tmp_path)
     assert len(set(page.ids)) == len(page.ids)
-    text = memtrace("report", str(tmp_path / "run.trace")).out
+    text = memtrace("report", "--verbose", str(tmp_path / "run.trace")).out
     places = [text.index(heading.strip()) for heading in page.headings]
     assert places and places == sorted(places)

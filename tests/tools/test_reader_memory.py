@@ -78,4 +78,4 @@ def test_rejection_for_memory_is_explained(tmp_path: Path) -> None:
     file = write(tmp_path, TRACES["living_blocks"])
     done = subprocess.run([MEMTRACE, "report", file], capture_output=True, text=True, check=False)
     assert done.returncode == UNREADABLE
-    assert "4 times the file and 256 MiB" in done.stderr and done.stderr.count("\n") == 1
+    assert "4 times its size and 256 MiB" in done.stderr and done.stderr.count("\n") == 1

@@ -86,7 +86,7 @@ TEST_F(UnwrittenResultTest, DevicesAndPipesAreWrittenAndNotReplaced) {
 TEST_F(UnwrittenResultTest, TraceCannotBeADevice) {
   const Outcome outcome = shell_.Run("memtrace run -f -o /dev/null -- true");
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("/dev/null is no plain file"));
+  EXPECT_THAT(outcome.err, HasSubstr("/dev/null is not a regular file"));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 

@@ -46,7 +46,7 @@ class VerifyTest : public testing::Test {
 TEST_F(VerifyTest, WholeTraceGivesOneLineAndStatus0) {
   const Outcome outcome = Verify("run.trace");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, StartsWith("run.trace: whole; 5 events in "));
+  EXPECT_THAT(outcome.out, StartsWith("run.trace: whole. The file has 5 events in "));
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(OnlyFile("run.trace")["state"], "whole");
 }
@@ -55,8 +55,8 @@ TEST_F(VerifyTest, DamagedBlockIsNamedWithItsOffsetAndStatus4) {
   FlipLastByte("run.trace");
   const Outcome outcome = Verify("run.trace");
   EXPECT_EQ(outcome.code, 4);
-  EXPECT_THAT(outcome.out, HasSubstr("DAMAGED: 1 damaged block left out; first fault at byte 8,192"
-                                     "; 0 events can be read"));
+  EXPECT_THAT(outcome.out, HasSubstr("DAMAGED: 1 damaged block is left out. The first fault is at "
+                                     "byte 8,192. 0 events can be read."));
   const json file = OnlyFile("run.trace");
   EXPECT_EQ(file["state"], "damaged");
   EXPECT_EQ(file["first_bad_offset"], 8192);
@@ -77,9 +77,10 @@ TEST_F(VerifyTest, InconsistentEventIsNamedWithItsOffset) {
   shell_.WriteTrace("odd.trace", std::string(kRun) + "free 0 0x7f0000000000\n");
   const Outcome outcome = Verify("odd.trace");
   EXPECT_EQ(outcome.code, 4);
-  EXPECT_THAT(outcome.out, HasSubstr("INCONSISTENT: 2 events cannot be true; the first, event 6 at "
-                                     "byte "));
-  EXPECT_THAT(outcome.out, HasSubstr("frees 0x7f0000000000 of card 0, where no block lives"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("INCONSISTENT: 2 events cannot be true. The first is event 6 at "
+                        "byte "));
+  EXPECT_THAT(outcome.out, HasSubstr("frees 0x7f0000000000 of card 0, where no block is in use"));
   const json file = OnlyFile("odd.trace");
   ASSERT_EQ(file["faults"].size(), 2U);
   const uint64_t offset = file["faults"][0]["offset"];

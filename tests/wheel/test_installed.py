@@ -72,8 +72,8 @@ def test_program_prints_its_version(environment):
 
 def test_doctor_lists_what_is_installed(environment):
     said = environment.run("memtrace", "doctor").stdout
-    assert "memtrace's allocator serves torch 2.5, 2.6, 2.7, 2.8, 2.9, 2.10, 2.11, 2.12, 2.13, 2.14, 2.15;" in said
-    assert "stands in for CUDA 12 and 13, 17 libraries" in said
+    assert "memtrace's allocator serves torch 2.5, 2.6, 2.7, 2.8, 2.9, 2.10, 2.11, 2.12, 2.13, 2.14, 2.15." in said
+    assert "17 libraries stand in for CUDA 12, 13." in said
 
 
 def test_man_pages_and_completions_are_installed(environment):

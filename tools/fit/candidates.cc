@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "messages/message.h"
 #include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {
@@ -101,8 +102,8 @@ std::vector<Candidate> CandidatesOf(const Variation& variation) {
   for (size_t i = 1; i < variation.values.size(); ++i) {
     const std::string text = variation.name + "=" + variation.values[i];
     candidates.push_back({.name = text,
-                          .change = text + " instead of " + variation.values.front(),
-                          .cost = "what the option means",
+                          .change = Message("$0 instead of $1", text, variation.values.front()),
+                          .cost = Message("depends on the option"),
                           .effort = Effort::kLines,
                           .option = variation.name,
                           .value = variation.values[i]});

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/frames.h"
 
@@ -21,21 +22,21 @@ using analysis::Explanation;
 
 // The roles in the order in which a reader thinks of them, with their words.
 constexpr std::pair<trace::Role, std::string_view> kRoles[] = {
-    {trace::Role::kParameter, "parameters"},
-    {trace::Role::kBuffer, "buffers"},
-    {trace::Role::kGradient, "gradients"},
-    {trace::Role::kOptimizerState, "optimizer states"},
-    {trace::Role::kActivation, "activations"},
-    {trace::Role::kTemporary, "temporaries"},
-    {trace::Role::kInput, "inputs"},
-    {trace::Role::kKvCache, "KV cache"},
-    {trace::Role::kCheckpoint, "loaded checkpoint"},
-    {trace::Role::kWorkspace, "workspaces"},
-    {trace::Role::kComm, "communication"},
-    {trace::Role::kUnknown, "of unknown role"},
+    {trace::Role::kParameter, Marked("parameters")},
+    {trace::Role::kBuffer, Marked("buffers")},
+    {trace::Role::kGradient, Marked("gradients")},
+    {trace::Role::kOptimizerState, Marked("optimizer states")},
+    {trace::Role::kActivation, Marked("activations")},
+    {trace::Role::kTemporary, Marked("temporaries")},
+    {trace::Role::kInput, Marked("inputs")},
+    {trace::Role::kKvCache, Marked("KV cache")},
+    {trace::Role::kCheckpoint, Marked("loaded checkpoint")},
+    {trace::Role::kWorkspace, Marked("workspaces")},
+    {trace::Role::kComm, Marked("communication")},
+    {trace::Role::kUnknown, Marked("of unknown role")},
 };
 
-constexpr std::string_view kOthers = "other processes";
+constexpr std::string_view kOthers = Marked("other processes");
 
 class PartList {
  public:
@@ -80,15 +81,15 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
     if (role == trace::Role::kBuffer) bytes -= second.buffers;
     parts.Add(name, bytes);
     if (role == trace::Role::kBuffer)
-      parts.Add("second models", second.parameters + second.buffers);
+      parts.Add(Marked("second models"), second.parameters + second.buffers);
   }
   need.rises = RisesOf(rises, card.index);
   const uint64_t requested = parts.sum();
-  parts.Add("rounding", need.peak_allocated - std::min(need.peak_allocated, requested));
+  parts.Add(Marked("rounding"), need.peak_allocated - std::min(need.peak_allocated, requested));
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
   using analysis::LedgerPart;
-  parts.Add("context", card.ledger.positive(LedgerPart::kContext));
-  parts.Add("outside torch", card.ledger.positive(LedgerPart::kOutsideAllocator));
+  parts.Add(Marked("context"), card.ledger.positive(LedgerPart::kContext));
+  parts.Add(Marked("outside torch"), card.ledger.positive(LedgerPart::kOutsideAllocator));
   parts.Add(kOthers, card.ledger.positive(LedgerPart::kOtherProcesses));
   need.total = parts.sum();
   need.parts = parts.Take();

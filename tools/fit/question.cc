@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "messages/message.h"
 #include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {
@@ -26,17 +26,20 @@ Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
 
 absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial) {
   if (outcome.is_late) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the program had not made ", trial.least_steps, " steps after ", trial.seconds,
-                     " s; give it longer with --time, or let it make fewer with --steps"));
+    return absl::FailedPreconditionError(CountedMessage(
+        trial.least_steps,
+        "the program had not made 1 step after $0 s; give it more time with --time",
+        "the program had not made $1 steps after $0 s; give it more time with --time, or require "
+        "fewer steps with --steps",
+        trial.seconds, trial.least_steps));
   }
   if (!outcome.completed && !outcome.Failed()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the program ends with exit code ", outcome.exit_code, " by itself, whatever the card"));
+    return absl::FailedPreconditionError(Message(
+        "the program ends with exit code $0 by itself, whatever the card", outcome.exit_code));
   }
   if (outcome.processes.empty()) {
     return absl::FailedPreconditionError(
-        "the program allocates nothing on a card: there is nothing to fit");
+        Message("the program allocates nothing on a card, so there is nothing to fit"));
   }
   return absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "messages/message.h"
 #include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {
@@ -104,7 +105,8 @@ class ValueSearch {
     for (const uint64_t value : values) {
       const absl::StatusOr<Trial> trial = Unlimited(TrialAt(value));
       if (!trial.ok()) return trial.status();
-      const absl::StatusOr<Outcome> outcome = run_(*trial, NameAt(value) + ", without a limit");
+      const absl::StatusOr<Outcome> outcome =
+          run_(*trial, Message("$0, without a limit", NameAt(value)));
       if (!outcome.ok()) return outcome.status();
       MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *trial));
       needs.push_back(Fullest(*outcome));
@@ -185,14 +187,14 @@ absl::StatusOr<std::vector<uint64_t>> ValuesOf(const Variation& variation) {
     uint64_t number = 0;
     if (!absl::SimpleAtoi(text, &number) || number == 0)
       return absl::InvalidArgumentError(
-          absl::StrCat("--scale: '", text, "' of ", variation.name, " is no number from 1 on"));
+          absl::StrCat("--scale: '", text, "' of ", variation.name, " is not a number from 1 on"));
     numbers.push_back(number);
   }
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   if (numbers.size() >= 2) return numbers;
   return absl::InvalidArgumentError("--scale: " + variation.name +
-                                    " has one value; growth needs two or three");
+                                    " has one value; to see growth, give two or three");
 }
 
 NeedFormula FormulaThrough(const std::vector<std::pair<uint64_t, double>>& points) {

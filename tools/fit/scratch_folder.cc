@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "messages/message.h"
 
 namespace memtrace::fit {
 
@@ -20,8 +21,9 @@ absl::StatusOr<ScratchFolder> ScratchFolder::Make() {
   const fs::path temporary = fs::temp_directory_path(error);
   std::string name = ((error ? fs::path("/tmp") : temporary) / "memtrace-fit-XXXXXX").string();
   if (mkdtemp(name.data()) != nullptr) return ScratchFolder(name);
-  return absl::UnavailableError("cannot make a folder like " + name + " (" + std::strerror(errno) +
-                                "); set TMPDIR to a folder that can be written");
+  return absl::UnavailableError(
+      Message("cannot make a folder like $0 ($1); set TMPDIR to a folder that can be written", name,
+              std::strerror(errno)));
 }
 
 ScratchFolder::ScratchFolder(ScratchFolder&& other) noexcept

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/card_limit.h"
 #include "tools/fit/scaling.h"
@@ -31,7 +32,7 @@ bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
 std::string NameOf(const std::vector<Candidate>& changes) {
   std::string name;
   for (const Candidate& change : changes)
-    absl::StrAppend(&name, name.empty() ? "" : " + ", change.name);
+    absl::StrAppend(&name, name.empty() ? "" : " + ", MessageOf(change.name));
   return name;
 }
 
@@ -114,19 +115,20 @@ absl::Status Search::MeasureNeed() {
   Trial trial = question_.trial;
   trial.command = WithFirstValues(trial.command, question_.Options());
   MEMTRACE_ASSIGN_OR_RETURN(const Trial unlimited, Unlimited(std::move(trial)));
-  MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(unlimited, "without a limit"));
+  MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(unlimited, Message("without a limit")));
   MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, unlimited));
   answer_.unlimited = std::move(outcome);
   return absl::OkStatus();
 }
 
 absl::Status Search::TryOnCard(const Trial& within) {
-  MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, "on the card"));
+  MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, Message("on the card")));
   MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, within));
   answer_.within = std::move(outcome);
   answer_.has_within = true;
   if (answer_.fits()) {
-    MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin, HasMargin(within, answer_.within, "on the card"));
+    MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin,
+                              HasMargin(within, answer_.within, Message("on the card")));
     return absl::OkStatus();
   }
   const bool is_full = answer_.verdict() != FitVerdict::kNotKnown;
@@ -138,9 +140,8 @@ absl::StatusOr<bool> Search::HasMargin(Trial trial, const Outcome& outcome,
   if (question_.margin_percent == 0) return true;
   MEMTRACE_ASSIGN_OR_RETURN(trial.cards, WithMargin(trial.cards, question_.margin_percent));
   if (IsBelow(outcome, BytesOfCards(trial.cards))) return true;
-  MEMTRACE_ASSIGN_OR_RETURN(
-      const Outcome tried,
-      run_(trial, absl::StrCat(std::string(name), ", with ", question_.margin_percent, " % less")));
+  MEMTRACE_ASSIGN_OR_RETURN(const Outcome tried, run_(trial, Message("$0, with $1 % less", name,
+                                                                     question_.margin_percent)));
   return tried.fits();
 }
 

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "base/units.h"
 #include "interpose/simulated_card/spec/card_profile.h"
+#include "messages/message.h"
 #include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {
@@ -43,7 +44,7 @@ class Bisection {
     const absl::StatusOr<Trial> unlimited = Unlimited(trial_);
     if (!unlimited.ok()) return unlimited.status();
     const absl::StatusOr<Outcome> outcome =
-        run_(*unlimited, found_.allocator + ", without a limit");
+        run_(*unlimited, Message("$0, without a limit", MessageOf(found_.allocator)));
     if (!outcome.ok()) return outcome.status();
     MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *unlimited));
     const Bounds bounds = BoundsOf(*outcome);
@@ -75,7 +76,7 @@ class Bisection {
     if (!cards.ok()) return cards.status();
     trial.cards = *std::move(cards);
     const absl::StatusOr<Outcome> outcome =
-        run_(trial, absl::StrCat(found_.allocator, ", ", bytes / kMiB, " MiB"));
+        run_(trial, absl::StrCat(MessageOf(found_.allocator), ", ", bytes / kMiB, " MiB"));
     if (!outcome.ok()) return outcome.status();
     return outcome->fits();
   }
@@ -93,7 +94,7 @@ class Bisection {
       trial.cards = std::vector<std::string>(BytesOfCards(trial_.cards).size(),
                                              std::string(products[i]->name));
       const absl::StatusOr<Outcome> outcome =
-          run_(trial, found_.allocator + ", " + std::string(products[i]->name));
+          run_(trial, MessageOf(found_.allocator) + ", " + std::string(products[i]->name));
       if (!outcome.ok()) return outcome.status();
       if (!outcome->fits()) continue;
       found_.product = products[i]->name;

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/environment.h"
+#include "messages/message.h"
 #include "tools/launch/child_process.h"
 #include "tools/launch/launch_plan.h"
 #include "tools/launch/written_traces.h"
@@ -73,7 +74,7 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
   std::error_code error;
   fs::create_directories(folder / "files", error);
   if (error)
-    return absl::UnavailableError("cannot make " + folder.string() + ": " + error.message());
+    return absl::UnavailableError(Message("cannot make $0: $1", folder.string(), error.message()));
   launch::Environment environment = launch::CurrentEnvironment();
   for (const auto& [name, value] : trial.set) environment[name] = value;
   AddTrial(trial, environment);

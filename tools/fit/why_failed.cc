@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "messages/message.h"
 
 namespace memtrace::fit {
 namespace {
@@ -60,15 +61,17 @@ bool HasAny(const std::string& text, std::initializer_list<absl::string_view> wo
                      [&text](absl::string_view word) { return absl::StrContains(text, word); });
 }
 
-// Returns the external cause of the error; empty if the program itself is the cause.
-std::string WantOf(const std::string& error) {
+// Returns a sentence about the external cause of the error; empty if the program itself is the
+// cause.
+std::string ExternalCause(const std::string& where, const std::string& error) {
   if (absl::StrContains(error, "EOF when reading a line"))
-    return "asks the user, and nobody is there";
+    return Message("$0 asks the user for input, and nobody is there ($1)", where, error);
   if (HasAny(error, {"ConnectionError", "ConnectTimeout", "LocalEntryNotFound", "OfflineMode",
                      "gaierror", "URLError", "MaxRetryError", "HfHubHTTPError", "ConnectError",
                      "connect to 'https", "couldn't connect", "Temporary failure in name"}))
-    return "wants the network or a hub";
-  if (absl::StartsWith(error, "FileNotFoundError")) return "wants a file that is not there";
+    return Message("$0 needs the network or a hub ($1)", where, error);
+  if (absl::StartsWith(error, "FileNotFoundError"))
+    return Message("$0 needs a file that does not exist ($1)", where, error);
   return "";
 }
 
@@ -103,13 +106,12 @@ std::string WhyFailed(std::string_view log, bool has_stub) {
   if (std::string said = LastMemtraceSentence(log); !said.empty()) return said;
   const Traceback traceback = LastTraceback({log.data(), log.size()});
   if (traceback.error.empty()) return "";
-  const std::string where = traceback.line.empty() ? "it" : traceback.line;
-  const std::string want = WantOf(traceback.error);
-  if (want.empty()) return where + " raises " + traceback.error;
-  std::string text = where + " " + want + " (" + traceback.error + ")";
-  if (!has_stub)
-    text += "; write what stands in for it into a Python file and name that with --stub";
-  return text;
+  const std::string where = traceback.line.empty() ? Message("the program") : traceback.line;
+  const std::string cause = ExternalCause(where, traceback.error);
+  if (cause.empty()) return Message("$0 raises $1", where, traceback.error);
+  if (has_stub) return cause;
+  return Message("$0; write a replacement for it into a Python file, and name that with --stub",
+                 cause);
 }
 
 }  // namespace memtrace::fit

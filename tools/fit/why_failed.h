@@ -16,9 +16,9 @@ std::string LastMemtraceSentence(std::string_view log);
 std::string PlaceAtEnd(std::string_view log);
 
 // Returns, as a clause, what a Python program that failed by itself needed, and what to do:
-// "train.py:12 wants the network (ConnectionError); ...". It reads the last traceback in the
-// output; empty if there is none. If the last line is memtrace's own, returns that. `has_stub` is
-// true if a stand-in is given already, so that none is offered.
+// "train.py:12 needs the network or a hub (ConnectionError); ...". It reads the last traceback in
+// the output; empty if there is none. If the last line is memtrace's own, returns that. `has_stub`
+// is true if a stand-in is given already, so that none is offered.
 std::string WhyFailed(std::string_view log, bool has_stub);
 
 }  // namespace memtrace::fit

@@ -51,7 +51,7 @@ class Machine {
   void PushLong(uint64_t bytes);
   void Remember(uint64_t place);
   void Recall(uint64_t place) {
-    if (place >= memo_.size()) return Fail("it recalls what it did not remember");
+    if (place >= memo_.size()) return Fail("it reads a memo entry that it did not set");
     Push(memo_[place]);
   }
 
@@ -102,7 +102,7 @@ absl::StatusOr<PickleTree> Machine::Run(PickleCut* cut) {
     // Memory is not checked after each instruction, because a few add little.
     if (++steps % kStepsPerCheck == 0 && !IsWithinMemory())
       return absl::ResourceExhaustedError(
-          absl::StrCat("it asks for more than ", most_bytes_ >> 20, " MiB of memory", Place()));
+          absl::StrCat("it needs more than ", most_bytes_ >> 20, " MiB of memory", Place()));
   }
   return std::move(tree_);
 }
@@ -235,7 +235,7 @@ bool Machine::StepStack(PickleOpcode code) {
       Push(Top());
       return true;
     case PickleOpcode::kProto:
-      if (in_.Number<uint8_t>() > kNewestProtocol) Fail("it is of an unknown protocol");
+      if (in_.Number<uint8_t>() > kNewestProtocol) Fail("it has an unknown protocol");
       return true;
     case PickleOpcode::kFrame:
       in_.Number<uint64_t>();
@@ -281,7 +281,7 @@ PickleValue Machine::Pop() {
 
 size_t Machine::PopMark() {
   if (marks_.empty()) {
-    Fail("it closes what was not opened");
+    Fail("it ends a group that it did not begin");
     return stack_.size();
   }
   const size_t first = marks_.back();
@@ -305,7 +305,7 @@ void Machine::AppendFrom(Kind kind, size_t first) {
   const size_t least = marks_.empty() ? 0 : marks_.back();
   if (first > stack_.size() || first <= least) return Fail("its stack is empty");
   const PickleValue to = stack_[first - 1];
-  if (to.kind() != kind) return Fail("it adds to what is no list or dict");
+  if (to.kind() != kind) return Fail("it adds to a value that is not a list or dict");
   const size_t count = stack_.size() - first;
   if (kind == Kind::kDict && count % 2 != 0) return Fail("a key has no value");
   tree_.containers().Append(to, stack_.data() + first, count);
@@ -327,7 +327,7 @@ void Machine::PushLong(uint64_t bytes) {
 // nothing.
 void Machine::Remember(uint64_t place) {
   const PickleValue top = Top();
-  if (place > memo_.size()) return Fail("it remembers past the end of its memo");
+  if (place > memo_.size()) return Fail("it sets a memo entry past the end of its memo");
   if (place == memo_.size()) {
     memo_.push_back(top);
   } else {
@@ -338,7 +338,7 @@ void Machine::Remember(uint64_t place) {
 void Machine::Refuse(uint8_t code) {
   const char* unsafe = NameOfUnsafeOpcode(code);
   if (unsafe == nullptr)
-    return Fail(absl::StrCat("no snapshot has the instruction ", code, ", which stands"));
+    return Fail(absl::StrCat("it has the instruction ", code, ", which no snapshot has,"));
   if (wrong_.ok())
     wrong_ = absl::PermissionDeniedError(
         absl::StrCat("it holds more than data: ", unsafe, Place(), " would run code or import it"));

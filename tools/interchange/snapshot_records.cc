@@ -82,7 +82,7 @@ absl::StatusOr<SnapshotRecords> RecordReader::Read() {
   NumberPools(segments);
   tree_.ForEach(segments, [this](PickleValue value) { ReadSegment(value); });
   if (is_list && tree_.Size(segments) > 0 && records_.devices.empty())
-    return absl::InvalidArgumentError("its entries are no segments");
+    return absl::InvalidArgumentError("its entries are not segments");
   ReadTraces(traces);
   if (!impossible_.empty()) return absl::InvalidArgumentError(impossible_);
   const PickleValue settings = tree_.Find(tree_.root(), "allocator_settings");

@@ -41,15 +41,15 @@ absl::Status CheckScript(const LaunchRequest& request, const std::string& progra
   const auto script = PythonScript(request.command);
   std::error_code ignored;
   if (!script || fs::exists(*script, ignored)) return absl::OkStatus();
-  return absl::InvalidArgumentError("there is no script " + *script + " (looked in " +
-                                    fs::current_path(ignored).string() + ")");
+  return absl::InvalidArgumentError("there is no script " + *script + "; the current folder is " +
+                                    fs::current_path(ignored).string());
 }
 
 absl::Status CheckFolder(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
     return absl::InvalidArgumentError("the folder for the trace does not exist: " +
-                                      folder.string() + "; make it, or choose another with -o");
+                                      folder.string() + "; create it, or choose another with -o");
   }
   if (access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
   return absl::InvalidArgumentError("cannot write the trace into " + folder.string() + " (" +
@@ -68,8 +68,8 @@ absl::Status CheckOutput(const fs::path& output, bool force) {
   // machine.
   if (fs::exists(output, error) && !fs::is_regular_file(output, error)) {
     return absl::InvalidArgumentError(output.string() +
-                                      " is no plain file, which a trace has to be; name another "
-                                      "with -o, or record none with --no-trace");
+                                      " is not a regular file, but a trace must be one; name "
+                                      "another file with -o, or record nothing with --no-trace");
   }
   if (fs::exists(fs::symlink_status(output, error)) && !force) {
     return absl::InvalidArgumentError(output.string() +
@@ -101,17 +101,17 @@ absl::Status CheckHostValues(const LaunchRequest& request) {
   std::error_code error;
   if (NamesFile(values) && !fs::is_regular_file(values, error)) {
     return absl::InvalidArgumentError("--host-values: there is no file " + values +
-                                      "; write on, off or a file of answers");
+                                      "; write on, off or the name of a file of answers");
   }
   if (!values.empty() && values != "off" && request.cards.empty()) {
-    return absl::InvalidArgumentError("--host-values is for a simulated card; add --card");
+    return absl::InvalidArgumentError("--host-values needs a simulated card; add --card");
   }
   if (values == "off" && request.generate_length > 0) {
     return absl::InvalidArgumentError(
-        "--generate-length needs host values; leave --host-values off out");
+        "--generate-length needs host values; remove --host-values off");
   }
   if (request.generate_length > 0 && request.cards.empty()) {
-    return absl::InvalidArgumentError("--generate-length is for a simulated card; add --card");
+    return absl::InvalidArgumentError("--generate-length needs a simulated card; add --card");
   }
   return absl::OkStatus();
 }
@@ -119,20 +119,21 @@ absl::Status CheckHostValues(const LaunchRequest& request) {
 absl::Status CheckPlan(const LaunchRequest& request) {
   if (request.plan.empty()) return absl::OkStatus();
   if (request.allocator != "memtrace") {
-    return absl::InvalidArgumentError("--plan is for our allocator; leave --allocator " +
-                                      request.allocator + " out");
+    return absl::InvalidArgumentError("--plan needs memtrace's allocator; remove --allocator " +
+                                      request.allocator);
   }
   absl::Status read = Plan::Read(request.plan).status();
   if (read.ok()) return read;
   return absl::InvalidArgumentError("--plan: " + std::string(read.message()) +
-                                    "; memtrace plan makes one of a trace");
+                                    "; memtrace plan makes a plan from a trace");
 }
 
 absl::Status CheckKeep(const std::string& keep) {
   if (keep.empty()) return absl::OkStatus();
   const auto bytes = trace::BytesOf(keep);
   if (!bytes) {
-    return absl::InvalidArgumentError("--keep: '" + keep + "' is no amount; write it as 256MiB");
+    return absl::InvalidArgumentError("--keep: '" + keep +
+                                      "' is not a size; write for example 256MiB");
   }
   if (*bytes >= trace::kLeastKeptBytes) return absl::OkStatus();
   return absl::InvalidArgumentError("--keep: " + keep + " is too little; keep at least " +

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"
@@ -29,6 +30,14 @@ std::string_view SourceName(card::FigureSource source) {
 std::string ComputeCapability(const card::CardProfile& profile) {
   return std::to_string(profile.compute_capability_major) + "." +
          std::to_string(profile.compute_capability_minor);
+}
+
+// Returns the titles of the columns that Row() fills.
+std::string Head() {
+  const std::string mark = "  ";  // the column of the figure's source
+  return LeftAligned(Message("CARD"), 16) + RightAligned("GiB", 8) + mark +
+         RightAligned(Message("context MiB"), 13) + mark + RightAligned("cc", 6) + mark +
+         RightAligned("SMs", 6) + mark + "  " + Message("name of the device") + "\n";
 }
 
 // Returns a figure and the first letter of its source: "23.69 m".
@@ -63,12 +72,12 @@ ordered_json CardJson(const card::CardProfile& profile) {
 }  // namespace
 
 std::string TextCards(std::span<const card::CardProfile> profiles) {
-  std::string text =
-      "CARD                 GiB    context MiB      cc     SMs  name of the device\n";
+  std::string text = Head();
   for (const card::CardProfile& profile : profiles) text += Row(profile);
-  return text +
-         "\nm: measured on a card · d: the maker's data sheet · a: assumed, nobody has checked it\n"
-         "where each figure stands: memtrace cards --json\n";
+  return text + "\n" +
+         Message(
+             "m: measured on a card · d: from the maker's data sheet · a: assumed, not checked") +
+         "\n" + Message("The source of each figure: memtrace cards --json") + "\n";
 }
 
 std::string JsonCards(std::span<const card::CardProfile> profiles) {

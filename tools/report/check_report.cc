@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"
@@ -20,20 +21,42 @@ bool AllHold(const std::vector<LimitCheck>& checks) {
                      [](const LimitCheck& check) { return check.holds(); });
 }
 
-std::string Line(const LimitCheck& check) {
-  std::string line = check.holds() ? "  ok      " : "  FAILED  ";
-  if (!check.card) {
-    return line + (check.found == 0 ? "no out-of-memory\n"
-                                    : FormatCount(static_cast<uint64_t>(check.found)) +
-                                          " out-of-memory; --allow-oom lets such a run pass\n");
+std::string FailureSentence(const LimitCheck& check) {
+  if (check.found == 0) return Message("No out of memory stopped the run.");
+  const auto failures = static_cast<uint64_t>(check.found);
+  return CountedMessage(failures, "1 request ran out of memory; --allow-oom lets such a run pass.",
+                        "$0 requests ran out of memory; --allow-oom lets such a run pass.",
+                        FormatCount(failures));
+}
+
+std::string Sentence(const LimitCheck& check) {
+  if (!check.card) return FailureSentence(check);
+  const int32_t card = *check.card;
+  const std::string found = FormatSignedBytes(check.found);
+  const std::string limit = FormatSignedBytes(check.limit);
+  const std::string excess = FormatSignedBytes(check.found - check.limit);
+  const bool holds = check.holds();
+  if (check.what == "peak") {
+    return holds ? Message("Card $0: the peak is $1, within the limit of $2.", card, found, limit)
+                 : Message("Card $0: the peak is $1, $3 above the limit of $2.", card, found, limit,
+                           excess);
   }
-  const std::string unit = check.what == "growth" ? " a step" : "";
-  const bool of_peak = check.what == "peak" || check.what == "growth";
-  line += "card " + std::to_string(*check.card) + ": " + check.what +
-          (of_peak ? " " : " at the peak ") + FormatSignedBytes(check.found) + unit + ", at most " +
-          FormatSignedBytes(check.limit);
-  if (!check.holds()) line += ": " + FormatSignedBytes(check.found - check.limit) + " too much";
-  return line + "\n";
+  if (check.what == "growth") {
+    return holds ? Message("Card $0: the growth is $1 a step, within the limit of $2.", card, found,
+                           limit)
+                 : Message("Card $0: the growth is $1 a step, $3 above the limit of $2.", card,
+                           found, limit, excess);
+  }
+  return holds ? Message("Card $0: $3 holds $1 at the peak, within the limit of $2.", card, found,
+                         limit, check.what)
+               : Message("Card $0: $3 holds $1 at the peak, $4 above the limit of $2.", card, found,
+                         limit, check.what, excess);
+}
+
+std::string Line(const LimitCheck& check) {
+  constexpr size_t kResultColumns = 8;
+  const std::string result = check.holds() ? Message("ok") : Message("FAILED");
+  return "  " + LeftAligned(result, kResultColumns) + Sentence(check) + "\n";
 }
 
 }  // namespace
@@ -42,7 +65,8 @@ std::string TextCheck(const std::vector<LimitCheck>& checks, const analysis::Run
   const std::string file = Printable(run.file);
   std::string text = file + "\n";
   for (const LimitCheck& check : checks) text += Line(check);
-  if (!AllHold(checks)) text += "who holds it: memtrace tree --at peak " + file + "\n";
+  if (!AllHold(checks))
+    text += Message("To see who holds the memory, run: memtrace tree --at peak $0", file) + "\n";
   return text;
 }
 

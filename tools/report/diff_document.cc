@@ -6,8 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "messages/message.h"
 #include "tools/report/sections/diff_rows.h"
+#include "tools/report/sections/ledger_table.h"
 #include "tools/report/sections/verdict_text.h"
+#include "tools/report/tree_report.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 
@@ -21,25 +24,21 @@ std::string WithSign(int64_t hundredths) {
 }
 
 std::string SideText(const DiffSide& side) {
-  return Printable(side.run.file) + ", card " + std::to_string(side.card().index) + " at " +
-         MomentName(side.explanation) + ", " + DescribePosition(side.card().when.at) + ": " +
-         FormatBytes(side.explanation.holders.held.bytes) + " held, peak " +
-         FormatBytes(side.card().peak.bytes);
+  return Message(
+      "$0, card $1 at $2, $3: $4 in use, peak $5", Printable(side.run.file), side.card().index,
+      MomentName(side.explanation), DescribePosition(side.card().when.at),
+      FormatBytes(side.explanation.holders.held.bytes), FormatBytes(side.card().peak.bytes));
 }
 
 Section ChangeSection(const DiffSide& before, const DiffSide& after) {
   const auto total = static_cast<int64_t>(after.explanation.holders.held.bytes -
                                           before.explanation.holders.held.bytes);
   return {.id = "changed",
-          .title = "WHAT CHANGED",
-          .subtitle = (total < 0 ? "" : "+") + FormatSignedBytes(total) + " requested bytes in use",
-          .parts = {Facts{{{"before", SideText(before)}, {"after", SideText(after)}}}}};
-}
-
-std::string TitleOf(const DiffStyle& style) {
-  std::string title = "by";
-  for (const TreeLevel level : style.levels) title += " " + std::string(LevelName(level));
-  return title;
+          .title = Message("WHAT CHANGED"),
+          .subtitle = Message("requested bytes in use: $0",
+                              (total < 0 ? "" : "+") + FormatSignedBytes(total)),
+          .parts = {
+              Facts{{{Message("before"), SideText(before)}, {Message("after"), SideText(after)}}}}};
 }
 
 TableRow RowOf(const ChangedRow& row, TableUnit unit) {
@@ -56,9 +55,9 @@ Table TableOf(const std::vector<ChangedRow>& rows, size_t shown) {
   Table table;
   table.columns = {{"", Columns() - 40},
                    {std::string(unit.name), 10, Kind::kFigure},
-                   {"before", 9, Kind::kFigure},
-                   {"after", 9, Kind::kFigure},
-                   {"blocks", 9, Kind::kFigure}};
+                   {Message("before"), 9, Kind::kFigure},
+                   {Message("after"), 9, Kind::kFigure},
+                   {Message("blocks"), 9, Kind::kFigure}};
   int64_t rest = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i < shown) {
@@ -68,18 +67,20 @@ Table TableOf(const std::vector<ChangedRow>& rows, size_t shown) {
     }
   }
   if (rows.size() > shown) {
-    table.rest = FormatCount(rows.size() - shown) + " smaller changes, together " +
-                 WithSign(Hundredths(rest, unit)) + " " + std::string(unit.name);
+    const uint64_t more = rows.size() - shown;
+    table.rest = CountedMessage(more, "1 smaller change: $0 $1", "$2 smaller changes: $0 $1",
+                                WithSign(Hundredths(rest, unit)), unit.name, FormatCount(more));
   }
   return table;
 }
 
 Section RowsSection(const DiffSide& before, const DiffSide& after, const DiffStyle& style) {
-  const std::vector<ChangedRow> rows = ChangedRows(
-      before.explanation.holders.attributed, after.explanation.holders.attributed, style.levels);
-  if (rows.empty()) return {.id = "rows", .parts = {Paragraph{"nothing changed"}}};
+  const std::vector<ChangedRow> rows =
+      ChangedRows(before.explanation.holders.attributed, after.explanation.holders.attributed,
+                  style.levels, LevelWords);
+  if (rows.empty()) return {.id = "rows", .parts = {Paragraph{Message("Nothing changed.")}}};
   const size_t shown = style.rows == 0 ? rows.size() : std::min(rows.size(), style.rows);
-  return {.id = "rows", .title = TitleOf(style), .parts = {TableOf(rows, shown)}};
+  return {.id = "rows", .title = LevelsTitle(style.levels), .parts = {TableOf(rows, shown)}};
 }
 
 std::string SignedChange(int64_t bytes) {
@@ -89,17 +90,18 @@ std::string SignedChange(int64_t bytes) {
 // Returns the changes of the ledger's entries, without those that are the same.
 Section CardSection(const DiffSide& before, const DiffSide& after) {
   Table table;
-  table.columns = {{"", 20},
-                   {"change", 14, Kind::kFigure},
-                   {"before", 14, Kind::kFigure},
-                   {"after", 14, Kind::kFigure}};
+  table.columns = {{"", 28},
+                   {Message("change"), 14, Kind::kFigure},
+                   {Message("before"), 14, Kind::kFigure},
+                   {Message("after"), 14, Kind::kFigure}};
   for (const analysis::LedgerEntry& entry : after.card().ledger.entries) {
     const int64_t was = before.card().ledger.bytes(entry.part);
     if (was == entry.bytes) continue;
-    table.rows.push_back({.cells = {std::string(entry.name()), SignedChange(entry.bytes - was),
-                                    FormatSignedBytes(was), FormatSignedBytes(entry.bytes)}});
+    table.rows.push_back(
+        {.cells = {EntryLabel(after.card().ledger, entry), SignedChange(entry.bytes - was),
+                   FormatSignedBytes(was), FormatSignedBytes(entry.bytes)}});
   }
-  Section section{.id = "card", .title = "THE CARD"};
+  Section section{.id = "card", .title = Message("THE CARD")};
   if (!table.rows.empty()) section.parts.emplace_back(std::move(table));
   return section;
 }

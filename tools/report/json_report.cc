@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/map_report.h"
 #include "tools/report/sections/activity_table.h"
@@ -233,8 +234,8 @@ ordered_json RemediesJson(const Explanation& explanation) {
          {"next_step", remedy.next_step ? ordered_json(*remedy.next_step) : ordered_json(nullptr)},
          {"at_least", remedy.at_least},
          {"how_known", std::string(remedy.how_known)},
-         {"change", remedy.change},
-         {"cost", remedy.cost},
+         {"change", MessageOf(remedy.change)},
+         {"cost", MessageOf(remedy.cost)},
          {"hook", std::string(remedy.hook)}});
   }
   return rows;

@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <utility>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -78,7 +80,8 @@ std::string_view KindName(MapPiece::Kind kind) {
 }  // namespace
 
 Section MapSection(const analysis::Explanation& explanation) {
-  Section section{.id = "segments", .title = "SEGMENTS", .subtitle = "by address"};
+  Section section{
+      .id = "segments", .title = Message("SEGMENTS"), .subtitle = Message("by address")};
   if (!explanation.layout.map || explanation.layout.map->empty()) return section;
   const TableUnit unit = UnitFor(1);
   Table table;
@@ -87,15 +90,18 @@ Section MapSection(const analysis::Explanation& explanation) {
     table.rows.push_back({.cells = {Address(segment.address), FormatFigure(segment.bytes, unit),
                                     "|" + Strip(segment)}});
   }
-  std::string legend = "each sign is what has most of its part:";
+  std::string signs;
   for (const trace::Role role :
        {trace::Role::kParameter, trace::Role::kGradient, trace::Role::kOptimizerState,
         trace::Role::kActivation, trace::Role::kInput, trace::Role::kTemporary,
         trace::Role::kWorkspace, trace::Role::kKvCache, trace::Role::kComm, trace::Role::kBuffer,
         trace::Role::kCheckpoint, trace::Role::kUnknown}) {
-    legend += std::string(" ") + SignOf(role) + " " + std::string(RoleName(role)) + ",";
+    signs += (signs.empty() ? "" : ", ") + std::string(1, SignOf(role)) + " " + RoleWords(role);
   }
-  section.parts = {std::move(table), Note{legend + " ~ waiting for a stream, . free"}};
+  section.parts = {std::move(table),
+                   Note{Message("each sign shows what takes most of its part: $0, "
+                                "~ waiting for a stream, . free",
+                                signs)}};
   return section;
 }
 

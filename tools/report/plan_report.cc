@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/run_header.h"
 #include "tools/report/words/command_words.h"
@@ -32,23 +33,35 @@ std::string Row(const StreamPlan& stream) {
          RightAligned(FormatBytes(stream.lower_bound), 14) + "\n";
 }
 
-std::string Sentence(const StreamPlan& stream) {
+std::string Head() {
+  return LeftAligned(Message("CARD"), 6) + LeftAligned(Message("STREAM"), 8) +
+         RightAligned(Message("ALLOCS/STEP"), 14) + RightAligned(Message("STEPS SEEN"), 12) +
+         RightAligned(Message("PLANNED"), 14) + RightAligned(Message("LOWER BOUND"), 14) + "\n";
+}
+
+std::string Sentences(const StreamPlan& stream) {
   const PlanSection& section = stream.section;
-  const std::string who = "card " + std::to_string(section.device) + ", stream " +
-                          std::to_string(section.stream) + ": ";
   if (stream.ends_in_failure) {
-    return who +
-           "the run ended in an out-of-memory; all of it is planned, the request that failed too; "
-           "what it would have requested after it is not known";
+    return Message(
+        "Card $0, stream $1: the run ran out of memory and ended. All of it is planned, including "
+        "the request that failed. What it would have requested later is not known.",
+        section.device, section.stream);
   }
   if (stream.repetition.period == 0) {
-    return who + "nothing repeats; the run is planned once, from its beginning to its end";
+    return Message(
+        "Card $0, stream $1: nothing repeats, so the run is planned once, from its beginning to "
+        "its end.",
+        section.device, section.stream);
   }
+  const std::string cycle = Message(
+      "Card $0, stream $1: $2 of the planned allocations come once, then $3 repeat.",
+      section.device, section.stream, FormatCount(section.prologue), FormatCount(section.cycle()));
   const size_t steps = section.cycle() / stream.repetition.period;
-  return who + FormatCount(section.prologue) + " allocations, then " +
-         FormatCount(section.cycle()) + " again and again" +
-         (steps > 1 ? " (" + std::to_string(steps) + " steps: some blocks outlive the next one)"
-                    : "");
+  if (steps <= 1) return cycle;
+  return JoinedSentences(
+      {cycle,
+       Message("The repeated part is $0 steps long, because some blocks outlive the next step.",
+               steps)});
 }
 
 // Rounds down, so that it is 100 only if `part` is all of it.
@@ -69,9 +82,8 @@ std::string CardSentence(const MemoryPlan& plan, int32_t device, Bytes reserved)
   for (const StreamPlan& stream : plan.streams) {
     if (stream.section.device == device) planned += stream.section.bytes;
   }
-  return "card " + std::to_string(device) + ": " + FormatBytes(planned) +
-         " planned; the run had reserved " + FormatBytes(reserved) +
-         " at most, small blocks included";
+  return Message("Card $0: $1 planned. The run reserved at most $2, including small blocks.",
+                 device, FormatBytes(planned), FormatBytes(reserved));
 }
 
 }  // namespace
@@ -81,15 +93,15 @@ std::string TextPlan(const MemoryPlan& plan, const analysis::RunFacts& run) {
   const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
   std::string text = (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
                      JoinedByDots({Printable(run.file), command});
-  text += "\nCARD  STREAM  ALLOC. A STEP  STEPS SEEN       PLANNED   LOWER BOUND\n";
+  text += "\n" + Head();
   for (const StreamPlan& stream : plan.streams) text += Row(stream);
   text += '\n';
-  for (const StreamPlan& stream : plan.streams) text += Wrapped("  " + Sentence(stream), 4);
+  for (const StreamPlan& stream : plan.streams) text += Wrapped("  " + Sentences(stream), 4);
   for (const auto& [device, reserved] : plan.reserved) {
     text += Wrapped("  " + CardSentence(plan, device, reserved), 4);
   }
-  return text + Wrapped("  " + Percent(PlannedRequests(plan), plan.requested) +
-                            " % of the requested bytes have a place",
+  return text + Wrapped("  " + Message("$0 of the requested bytes have a place in the plan.",
+                                       Percent(PlannedRequests(plan), plan.requested) + " %"),
                         4);
 }
 
@@ -125,8 +137,8 @@ std::string JsonPlan(const MemoryPlan& plan, const analysis::RunFacts& run) {
 std::string PlanLine(const analysis::RunFacts& run) {
   if (run.plan.empty()) return "";
   const uint64_t all = run.placed + run.placed_elsewhere;
-  return FormatCount(run.placed) + " of " + FormatCount(all) + " large allocations went where " +
-         Printable(run.plan) + " has them";
+  return Message("$0 of $1 large allocations were placed as in $2", FormatCount(run.placed),
+                 FormatCount(all), Printable(run.plan));
 }
 
 }  // namespace memtrace::report

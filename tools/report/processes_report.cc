@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/run_header.h"
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -25,7 +27,8 @@ constexpr size_t kRanksNamed = 16;
 
 // Returns "rank 3", or the file if it has no rank.
 std::string NameOf(const ProcessView& view) {
-  return view.run.rank.empty() ? Printable(view.file) : "rank " + Printable(view.run.rank);
+  return view.run.rank.empty() ? Printable(view.file)
+                               : Message("rank $0", Printable(view.run.rank));
 }
 
 size_t Unreadable(const Views& views) {
@@ -53,13 +56,17 @@ const ProcessView* Fullest(const Views& views) {
   return fullest;
 }
 
-std::string PeakOf(const ProcessView& view) {
-  return FormatBytes(view.peak) + " requested" +
-         (view.card_bytes == 0 ? "" : " on a card of " + FormatBytes(view.card_bytes)) + ", " +
-         DescribePosition(view.peak_at);
+std::string FullestText(const ProcessView& view) {
+  const std::string position = DescribePosition(view.peak_at);
+  if (view.card_bytes == 0) {
+    return Message("The fullest was $0: its peak of $1 requested was $2.", NameOf(view),
+                   FormatBytes(view.peak), position);
+  }
+  return Message("The fullest was $0: its peak of $1 requested, on a card of $2, was $3.",
+                 NameOf(view), FormatBytes(view.peak), FormatBytes(view.card_bytes), position);
 }
 
-// The words of a cause in a sentence and in a cell.
+// The words of a cause as a sentence and in a cell.
 struct CauseWords {
   std::string_view sentence;
   std::string_view cell;
@@ -69,44 +76,54 @@ CauseWords CauseWordsOf(trace::FailureCause cause) {
   using Cause = trace::FailureCause;
   switch (cause) {
     case Cause::kLimit:
-      return {"its limit was reached", "limit"};
+      return {Marked("It reached its memory limit."), Marked("limit reached")};
     case Cause::kTooLarge:
-      return {"one request was too large", "too large"};
+      return {Marked("One request was too large."), Marked("too large")};
     case Cause::kCached:
-      return {"its cache would have sufficed", "cached"};
+      return {Marked("Its cache would have sufficed."), Marked("cache kept")};
     case Cause::kOtherProcess:
-      return {"other processes had the card", "card taken"};
+      return {Marked("Other processes held the card."), Marked("card taken")};
     case Cause::kStreamWait:
-      return {"memory waited for streams", "stream wait"};
+      return {Marked("Memory was waiting for streams."), Marked("stream wait")};
     case Cause::kFragmentation:
-      return {"the card was fragmented", "fragmented"};
+      return {Marked("The card was fragmented."), Marked("fragmented")};
     case Cause::kCapacity:
-      return {"the card was full", "card full"};
+      return {Marked("The card was full."), Marked("card full")};
     case Cause::kNone:
       break;
   }
-  return {"it completed", "completed"};
+  return {Marked("The cause is not known."), Marked("cause not known")};
+}
+
+std::string FirstFailureText(const ProcessView& view) {
+  const analysis::FirstFailure& failure = *view.first_failure;
+  const std::string requested = FormatBytes(failure.verdict.requested);
+  return JoinedSentences(
+      {Message("The first was $0, $1 after the first trace began, $2.", NameOf(view),
+               FormatSeconds(failure.job_ns), DescribePosition(failure.at)),
+       MessageOf(CauseWordsOf(failure.verdict.cause).sentence),
+       failure.verdict.short_by == 0 ? Message("Its request for $0 failed.", requested)
+                                     : Message("Its request for $0 failed ($1 short).", requested,
+                                               FormatBytes(failure.verdict.short_by))});
 }
 
 std::string VerdictOf(const Views& views) {
+  const size_t readable = views.size() - Unreadable(views);
   const auto first = FirstToFail(views);
   if (!first) {
     const ProcessView* fullest = Fullest(views);
-    if (fullest == nullptr) return "None of the traces can be read.";
-    return "None of " + FormatCount(views.size() - Unreadable(views)) +
-           " processes ran out of memory. The fullest was " + NameOf(*fullest) + ": its peak, " +
-           PeakOf(*fullest) + ".";
+    if (fullest == nullptr) return Message("None of the traces can be read.");
+    return JoinedSentences(
+        {CountedMessage(readable,
+                        "The only process whose trace can be read did not run out of memory.",
+                        "None of $0 processes ran out of memory.", FormatCount(readable)),
+         FullestText(*fullest)});
   }
-  const ProcessView& view = views[*first];
-  const analysis::FirstFailure& failure = *view.first_failure;
-  return FormatCount(Failed(views)) + " of " + FormatCount(views.size() - Unreadable(views)) +
-         " processes ran out of memory. The first was " + NameOf(view) + ", " +
-         FormatSeconds(failure.job_ns) + " after the first trace began, " +
-         DescribePosition(failure.at) + ": " +
-         std::string(CauseWordsOf(failure.verdict.cause).sentence) + ", " +
-         FormatBytes(failure.verdict.requested) + " were asked, short by " +
-         FormatBytes(failure.verdict.short_by) + "." +
-         (Failed(views) > 1 ? " The others may have failed because of it." : "");
+  return JoinedSentences(
+      {Message("$0 of $1 processes ran out of memory.", FormatCount(Failed(views)),
+               FormatCount(readable)),
+       FirstFailureText(views[*first]),
+       Failed(views) > 1 ? Message("The others may have failed because of it.") : ""});
 }
 
 std::string Missing(const Views& views) {
@@ -116,28 +133,30 @@ std::string Missing(const Views& views) {
   for (size_t i = 0; i < missing.size() && i < kRanksNamed; ++i)
     names += (names.empty() ? "" : ", ") + std::to_string(missing[i]);
   if (missing.size() > kRanksNamed)
-    names += ", … " + FormatCount(missing.size() - kRanksNamed) + " more";
-  return "MISSING: of " + FormatCounted(missing.size(), "rank") + " there is no trace: " + names;
+    names = Message("$0 and $1 more", names, FormatCount(missing.size() - kRanksNamed));
+  return CountedMessage(missing.size(), "MISSING: there is no readable trace of 1 rank: $0",
+                        "MISSING: there are no readable traces of $1 ranks: $0", names,
+                        FormatCount(missing.size()));
 }
 
 // Returns "0.49", or "0.98 on 2" cards. A rank usually has a context on its own card only.
 std::string ContextText(const ProcessView& view, TableUnit unit) {
   if (view.contexts.empty()) return "?";
   const std::string bytes = FormatFigure(view.context_bytes(), unit);
-  return view.contexts.size() == 1 ? bytes : bytes + " on " + std::to_string(view.contexts.size());
+  return view.contexts.size() == 1 ? bytes : Message("$0 on $1", bytes, view.contexts.size());
 }
 
 TableRow RowOf(const ProcessView& view, TableUnit unit) {
   const std::string rank = view.run.rank.empty() ? "-" : Printable(view.run.rank);
   if (!view.is_readable())
-    return {.cells = {rank, "", "", "", "unreadable", Printable(view.file)},
+    return {.cells = {rank, "", "", "", Message("unreadable"), Printable(view.file)},
             .below = {Printable(view.unreadable)}};
   std::string state =
-      view.peak_at.step == 0 ? "start" : "step " + std::to_string(view.peak_at.step);
+      view.peak_at.step == 0 ? Message("start") : Message("step $0", view.peak_at.step);
   if (view.first_failure) {
-    state = std::string(CauseWordsOf(view.first_failure->verdict.cause).cell) + ", step " +
-            std::to_string(view.first_failure->at.step) + ", " +
-            FormatSeconds(view.first_failure->job_ns);
+    state =
+        Message("$0, step $1, $2", MessageOf(CauseWordsOf(view.first_failure->verdict.cause).cell),
+                view.first_failure->at.step, FormatSeconds(view.first_failure->job_ns));
   }
   TableRow row{.cells = {rank, FormatFigure(view.peak, unit),
                          view.card_bytes == 0 ? "?" : FormatFigure(view.card_bytes, unit),
@@ -152,15 +171,15 @@ Section ProcessSection(const Views& views) {
   const TableUnit unit = UnitFor(largest);
   Table table;
   table.columns = {{"", 9},
-                   {"peak " + std::string(unit.name), 9, TableColumn::Kind::kFigure},
-                   {"of", 8, TableColumn::Kind::kFigure},
-                   {"contexts", 12, TableColumn::Kind::kFigure},
-                   {"out of memory, or peak", 32},
-                   {"trace", 0, TableColumn::Kind::kPath}};
+                   {Message("peak $0", unit.name), 9, TableColumn::Kind::kFigure},
+                   {Message("card"), 8, TableColumn::Kind::kFigure},
+                   {Message("contexts"), 12, TableColumn::Kind::kFigure},
+                   {Message("out of memory, or peak"), 32},
+                   {Message("trace"), 0, TableColumn::Kind::kPath}};
   for (size_t i = 0; i < views.size() && i < kRows; ++i)
     table.rows.push_back(RowOf(views[i], unit));
-  if (views.size() > kRows) table.rest = FormatCount(views.size() - kRows) + " more";
-  return {.id = "processes", .title = "RANK", .parts = {std::move(table)}};
+  if (views.size() > kRows) table.rest = Message("$0 more", FormatCount(views.size() - kRows));
+  return {.id = "processes", .title = Message("RANK"), .parts = {std::move(table)}};
 }
 
 std::string Differences(const Outlier& outlier) {
@@ -168,21 +187,22 @@ std::string Differences(const Outlier& outlier) {
   std::string text;
   for (size_t i = 0; i < outlier.roles.size() && i < kRoles; ++i) {
     const auto& [role, more] = outlier.roles[i];
-    text +=
-        (text.empty() ? "" : ", ") + role + " " + (more > 0 ? "+" : "") + FormatSignedBytes(more);
+    text += (text.empty() ? "" : ", ") + RoleWords(role) + " " + (more > 0 ? "+" : "") +
+            FormatSignedBytes(more);
   }
   return text;
 }
 
 Section OutlierSection(const Views& views) {
   Section section{.id = "outliers",
-                  .title = "NOT LIKE THE OTHERS",
-                  .subtitle = "by peak; differences from the median of each role"};
+                  .title = Message("NOT LIKE THE OTHERS"),
+                  .subtitle = Message("by peak; differences from the median of each role")};
   Facts facts;
   for (const Outlier& outlier : FindOutliers(views)) {
-    facts.rows.push_back({NameOf(views[outlier.process]),
-                          FormatBytes(views[outlier.process].peak) + ", the median is " +
-                              FormatBytes(outlier.median) + ": " + Differences(outlier)});
+    facts.rows.push_back(
+        {NameOf(views[outlier.process]),
+         Message("$0, the median is $1: $2", FormatBytes(views[outlier.process].peak),
+                 FormatBytes(outlier.median), Differences(outlier))});
   }
   if (!facts.rows.empty()) section.parts.emplace_back(std::move(facts));
   return section;
@@ -224,11 +244,16 @@ ordered_json ViewJson(const ProcessView& view) {
 }  // namespace
 
 Document ProcessesDocument(const std::string& folder, const Views& views) {
-  const std::string unreadable =
-      Unreadable(views) == 0 ? "" : FormatCount(Unreadable(views)) + " of them UNREADABLE";
-  Document document = {
-      {.id = "run",
-       .parts = {Clauses{{Printable(folder), FormatCounted(views.size(), "trace"), unreadable}}}}};
+  std::string unreadable;
+  if (const size_t count = Unreadable(views); count > 0) {
+    unreadable = CountedMessage(count, "1 of them is UNREADABLE", "$0 of them are UNREADABLE",
+                                FormatCount(count));
+  }
+  Document document = {{.id = "run",
+                        .parts = {Clauses{{Printable(folder),
+                                           CountedMessage(views.size(), "1 trace", "$0 traces",
+                                                          FormatCount(views.size())),
+                                           unreadable}}}}};
   if (const std::string missing = Missing(views); !missing.empty())
     document.push_back({.id = "missing", .parts = {Paragraph{missing}}});
   document.push_back({.id = "verdict", .parts = {Paragraph{VerdictOf(views)}}});

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/run_header.h"
 #include "tools/report/words/command_words.h"
@@ -46,82 +47,88 @@ ordered_json FiguresOf(const ReplayOutcome& outcome) {
           {"driver_calls", ordered_json(outcome.calls)}};
 }
 
+std::string Head() {
+  return LeftAligned(Message("CARD"), 6) + RightAligned(Message("SIZE"), 12) +
+         RightAligned(Message("FITS"), 6) + RightAligned(Message("PEAK ALLOCATED"), 16) +
+         RightAligned(Message("PEAK RESERVED"), 16) + RightAligned(Message("SMALLEST CARD"), 16) +
+         RightAligned(Message("ALLOCATIONS"), 14) + "\n";
+}
+
 std::string Row(const ReplayOutcome& outcome) {
-  const std::string card = outcome.card ? FormatBytes(*outcome.card) : "no end";
+  const std::string card = outcome.card ? FormatBytes(*outcome.card) : Message("unlimited");
   return LeftAligned("  " + std::to_string(outcome.device), 6) + RightAligned(card, 12) +
-         RightAligned(outcome.fits ? "yes" : "no", 6) +
+         RightAligned(outcome.fits ? Message("yes") : Message("no"), 6) +
          RightAligned(FormatBytes(outcome.peak_allocated), 16) +
          RightAligned(FormatBytes(outcome.peak_reserved), 16) +
          RightAligned(FormatBytes(outcome.smallest_card), 16) +
          RightAligned(FormatCount(outcome.allocations), 14) + "\n";
 }
 
-std::string CardName(const ReplayOutcome& outcome) {
-  return "card " + std::to_string(outcome.device);
-}
-
-std::string FailureSentence(const ReplayOutcome& outcome) {
-  if (outcome.failures == 0) return "";
-  std::string sentence = CardName(outcome) + ": " + FormatCount(outcome.failures) +
-                         (outcome.failures == 1 ? " request was" : " requests were") +
-                         " not served";
-  if (outcome.first_failure) {
-    sentence += ", the first, event " + FormatCount(outcome.first_failure->sequence) + ", of " +
-                FormatBytes(outcome.first_failure->requested);
-  }
-  return Wrapped("  " + sentence, 4);
-}
-
-std::string EndSentence(const ReplayOutcome& outcome) {
+std::string EndText(const ReplayOutcome& outcome) {
   if (!outcome.ends_in_failure) return "";
-  return Wrapped("  " + CardName(outcome) +
-                     ": the recorded run ended in an out-of-memory; what it would have requested "
-                     "after it is not known and in none of these figures",
-                 4);
+  return Message(
+      "Card $0: the recorded run ran out of memory and ended. What it would have requested later "
+      "is not known and not in these figures.",
+      outcome.device);
 }
 
-std::string GuessedPools(uint32_t pools) {
-  if (pools == 0) return "";
-  return "; " + FormatCount(pools) + (pools == 1 ? " private pool" : " private pools") + " guessed";
+std::string FailureText(const ReplayOutcome& outcome) {
+  if (outcome.failures == 0) return "";
+  const std::string count =
+      CountedMessage(outcome.failures, "Card $0: 1 request failed.", "Card $0: $1 requests failed.",
+                     outcome.device, FormatCount(outcome.failures));
+  if (!outcome.first_failure) return count;
+  return JoinedSentences({count, Message("The first one is event $0, a request for $1.",
+                                         FormatCount(outcome.first_failure->sequence),
+                                         FormatBytes(outcome.first_failure->requested))});
 }
 
-std::string PlacementSentence(const ReplayOutcome& outcome) {
+std::string PlacementText(const ReplayOutcome& outcome) {
   if (!outcome.placed_as_recorded) return "";
-  const uint64_t older = outcome.allocations - outcome.compared.value_or(0);
-  return Wrapped(
-      "  " + CardName(outcome) + ": " + FormatCount(*outcome.placed_as_recorded) + " of " +
-          FormatCount(outcome.compared.value_or(0)) + " allocations where they were recorded" +
-          (older == 0
-               ? ""
-               : "; " + FormatCount(older) + " in segments older than the trace, not compared") +
-          GuessedPools(outcome.guessed_pools),
-      4);
+  const uint64_t compared = outcome.compared.value_or(0);
+  std::string older;
+  if (const uint64_t count = outcome.allocations - compared; count > 0) {
+    older =
+        CountedMessage(count, "1 allocation is not compared: its segment is older than the trace.",
+                       "$0 allocations are not compared: their segments are older than the trace.",
+                       FormatCount(count));
+  }
+  std::string guessed;
+  if (outcome.guessed_pools > 0) {
+    guessed = CountedMessage(outcome.guessed_pools, "1 private pool is guessed.",
+                             "$0 private pools are guessed.", FormatCount(outcome.guessed_pools));
+  }
+  return JoinedSentences(
+      {Message("Card $0: $1 of $2 allocations are placed where they were recorded.", outcome.device,
+               FormatCount(*outcome.placed_as_recorded), FormatCount(compared)),
+       older, guessed});
 }
 
-std::string CallSentence(const ReplayOutcome& outcome) {
+std::string CallText(const ReplayOutcome& outcome) {
   std::string calls;
   for (const auto& [name, count] : outcome.calls) {
     if (count == 0) continue;
     calls += (calls.empty() ? "" : ", ") + name + " " + FormatCount(count);
   }
-  if (calls.empty()) return "";
-  return Wrapped("  " + CardName(outcome) + ", driver calls: " + calls, 4);
+  return calls.empty() ? "" : Message("Card $0, driver calls: $1", outcome.device, calls);
 }
 
 }  // namespace
 
 std::string TextReplay(const ReplayResult& result, const analysis::RunFacts& run) {
   const std::string banner = PartialBanner(run.completeness);
-  std::string text = (banner.empty() ? "" : Wrapped(banner, 0) + "\n") + Printable(run.file);
-  text += ", recorded with " + std::string(replay::PolicyName(result.recorded)) +
-          ", replayed with " + std::string(replay::PolicyName(result.policy)) + "\n";
-  text +=
-      "\nCARD          SIZE  FITS  PEAK ALLOCATED   PEAK RESERVED   SMALLEST CARD   ALLOCATIONS\n";
+  std::string text =
+      (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
+      Message("$0, recorded with $1, replayed with $2", Printable(run.file),
+              replay::PolicyName(result.recorded), replay::PolicyName(result.policy)) +
+      "\n\n" + Head();
   for (const ReplayOutcome& outcome : result.devices) text += Row(outcome);
   text += '\n';
   for (const ReplayOutcome& outcome : result.devices) {
-    text += EndSentence(outcome) + FailureSentence(outcome) + PlacementSentence(outcome) +
-            CallSentence(outcome);
+    for (const std::string& line :
+         {EndText(outcome), FailureText(outcome), PlacementText(outcome), CallText(outcome)}) {
+      if (!line.empty()) text += Wrapped("  " + line, 4);
+    }
   }
   return text;
 }

@@ -25,6 +25,7 @@
 #include "tools/report/sections/request_facts.h"
 #include "tools/report/sections/top_holders.h"
 #include "tools/report/sections/verdict_text.h"
+#include "tools/report/words/printable.h"
 
 namespace memtrace::report {
 namespace {
@@ -39,7 +40,7 @@ struct Meaning {
   std::string_view sentence;
 };
 
-// What each section is, for those who see it the first time.
+// A sentence a section, for those who see it the first time.
 constexpr std::array kMeanings = {
     Meaning{"request", Marked("The request that failed, and the code that made it.")},
     Meaning{"card", Marked("Where every byte of the card is: the rows add up to its size.")},
@@ -104,6 +105,10 @@ Document EvidenceSections(const Explanation& explanation, const analysis::RunFac
     section.meaning = MeaningOf(section.id);
     document.push_back(std::move(section));
   }
+  document.push_back(
+      {.id = "json",
+       .parts = {Paragraph{
+           Message("All rows with exact bytes: memtrace report --json $0", Printable(run.file))}}});
   return document;
 }
 

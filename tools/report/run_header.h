@@ -3,7 +3,9 @@
 #ifndef MEMTRACE_TOOLS_REPORT_RUN_HEADER_H_
 #define MEMTRACE_TOOLS_REPORT_RUN_HEADER_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/source/run_facts.h"
@@ -11,16 +13,25 @@
 
 namespace memtrace::report {
 
+// Joins sentences by blanks; empty ones are left out.
+std::string JoinedSentences(const std::vector<std::string>& sentences);
+
+// Returns "5 events can be read."
+std::string ReadableEventsText(uint64_t events);
+
+// Returns a sentence if the file was not closed, else "".
+std::string NotClosedText(const trace::Completeness& completeness);
+
 // Says which part of a file could not be read, and where it begins. Requires that it is not whole.
 std::string DamageText(const trace::Completeness& completeness);
 
 // Returns "PARTIAL: ..." if a part of the file could not be read, else "".
 std::string PartialBanner(const trace::Completeness& completeness);
 
-// Returns a line if the file holds only the last part of the run (--keep), else "".
+// Returns sentences if the file holds only the last part of the run (--keep), else "".
 std::string KeptBanner(const trace::Completeness& completeness);
 
-// Says what ran, where, and how reliable its trace is; missing parts come first.
+// Says what ran and where, then why its figures may be doubted; missing parts come first.
 Document RunSections(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 // Says what a simulated card did not do; empty for a real one.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/stats_report.h"
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/report/run_header.h"
@@ -11,11 +12,18 @@
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
 
 using nlohmann::ordered_json;
+
+std::string CardHead() {
+  return LeftAligned(Message("CARD"), 8) + RightAligned(Message("requested"), 14) +
+         RightAligned(Message("allocated"), 14) + RightAligned(Message("reserved"), 14) +
+         RightAligned(Message("peak"), 14) + "\n";
+}
 
 std::string CardLine(int32_t device, const analysis::CardTimeline& card) {
   return LeftAligned("  " + std::to_string(device), 8) +
@@ -41,13 +49,13 @@ std::string PeakText(const analysis::CardExplanation& card) {
     if (share.bytes < card.peak.bytes / 100) {
       small += share.bytes;
     } else {
-      roles += ", " + share.name + " " + FormatBytes(share.bytes);
+      roles += (roles.empty() ? "" : ", ") + RoleWords(share.name) + " " + FormatBytes(share.bytes);
     }
   }
-  if (small > 0) roles += ", other " + FormatBytes(small);
-  return Wrapped("  peak of card " + std::to_string(card.index) + " " +
-                     DescribePosition(card.peak_at) + ": " + roles.substr(2),
-                 4);
+  if (small > 0) roles += (roles.empty() ? "" : ", ") + Message("other $0", FormatBytes(small));
+  return Wrapped(
+      "  " + Message("Peak of card $0 $1: $2", card.index, DescribePosition(card.peak_at), roles),
+      4);
 }
 
 std::string Row(std::string_view name, const std::string& figure) {
@@ -56,12 +64,13 @@ std::string Row(std::string_view name, const std::string& figure) {
 
 std::string FileRows(const analysis::EventCounts& counts, const analysis::RunFacts& run) {
   // Snapshots of torch before 2.2 have no times.
-  std::string rows = Row("duration", counts.last_ns == 0 ? "?" : FormatSeconds(counts.last_ns));
+  std::string rows =
+      Row(Message("duration"), counts.last_ns == 0 ? "?" : FormatSeconds(counts.last_ns));
   if (run.file_bytes == 0 || counts.events == 0) return rows;
   const auto tenths = static_cast<int64_t>(run.file_bytes * 10 / counts.events);
-  return rows + Row("file", FormatBytes(run.file_bytes)) +
-         Row("an event", FormatHundredths(tenths * 10) + " bytes") +
-         "  (the file's bytes by its events: definitions of names and stacks included)\n";
+  return rows + Row(Message("file"), FormatBytes(run.file_bytes)) +
+         Row(Message("per event"), Message("$0 bytes", FormatHundredths(tenths * 10))) + "  " +
+         Message("(bytes per event include the definitions of names and stacks)") + "\n";
 }
 
 // Lists moments that memtrace snapshot marked: "snapshot.3" -> "step 12".
@@ -70,17 +79,20 @@ std::string SnapshotRows(const analysis::Annotations& annotations) {
   std::string rows;
   for (auto mark = annotations.lower_bound(kKey);
        mark != annotations.end() && mark->first.rfind(kKey, 0) == 0; ++mark) {
-    rows += Row("snapshot " + Printable(mark->first.substr(kKey.size())), Printable(mark->second));
+    rows += Row(Message("snapshot $0", Printable(mark->first.substr(kKey.size()))),
+                Printable(mark->second));
   }
   return rows;
 }
 
 std::string EventRows(const analysis::EventCounts& counts, uint64_t lost) {
-  return Row("all", FormatCount(counts.events)) +
-         Row("allocations", FormatCount(counts.allocations)) +
-         Row("frees", FormatCount(counts.frees)) + Row("labels", FormatCount(counts.relabels)) +
-         Row("steps begun", FormatCount(counts.steps)) +
-         Row("out of memory", FormatCount(counts.out_of_memory)) + Row("lost", FormatCount(lost));
+  return Row(Message("all"), FormatCount(counts.events)) +
+         Row(Message("allocations"), FormatCount(counts.allocations)) +
+         Row(Message("frees"), FormatCount(counts.frees)) +
+         Row(Message("labels"), FormatCount(counts.relabels)) +
+         Row(Message("steps begun"), FormatCount(counts.steps)) +
+         Row(Message("out of memory"), FormatCount(counts.out_of_memory)) +
+         Row(Message("lost"), FormatCount(lost));
 }
 
 }  // namespace
@@ -92,16 +104,19 @@ std::string TextStats(const analysis::Explanation& explanation, const analysis::
   std::string text = (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
                      (kept.empty() ? "" : Wrapped(kept, 0) + "\n") +
                      JoinedByDots({Printable(run.file), command});
-  text += "\nCARD       requested     allocated      reserved          peak\n";
+  text += "\n" + CardHead();
   for (const auto& [device, card] : explanation.timelines) text += CardLine(device, card);
   if (explanation.timelines.empty()) {
-    text += "  nothing was allocated on a card\n";
+    text += "  " + Message("Nothing was allocated on a card.") + "\n";
   } else {
-    text += "  (the first three at the end of the trace; the peak is of requested bytes)\n";
+    text += "  " +
+            Message("(the peak is of requested bytes; the other figures are those at the end)") +
+            "\n";
   }
   for (const analysis::CardExplanation& card : explanation.cards) text += PeakText(card);
-  return text + "\nEVENTS\n" + EventRows(explanation.run.counts, run.completeness.lost_events) +
-         ActivitySection(explanation.run.activities) + "\nTRACE\n" +
+  return text + "\n" + Message("EVENTS") + "\n" +
+         EventRows(explanation.run.counts, run.completeness.lost_events) +
+         ActivitySection(explanation.run.activities) + "\n" + Message("TRACE") + "\n" +
          FileRows(explanation.run.counts, run) + SnapshotRows(explanation.run.annotations);
 }
 

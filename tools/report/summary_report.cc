@@ -6,9 +6,11 @@
 #include <cmath>
 #include <vector>
 
+#include "messages/message.h"
 #include "tools/report/sections/ledger_table.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -26,7 +28,7 @@ std::string LedgerRows(const analysis::Ledger& ledger) {
   std::string text;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.bytes == 0) continue;
-    text += "  " + LeftAligned(EntryLabel(ledger, entry), 24) +
+    text += "  " + LeftAligned(EntryLabel(ledger, entry), 28) +
             RightAligned(SignedBytes(entry.bytes), 16) + "\n";
   }
   return text;
@@ -43,53 +45,68 @@ std::string HolderRows(const std::vector<SummaryRow>& rows, uint64_t whole, size
   std::string text;
   for (size_t i = 0; i < std::min(rows.size(), most); ++i) {
     const SummaryRow& row = rows[i];
-    text += "  " + LeftAligned(Shortened(Printable(row.role), 17), 18) +
-            LeftAligned(Shortened(Printable(row.owner), 33), 34) +
+    text += "  " + LeftAligned(Shortened(RoleWords(row.role), 17), 18) +
+            LeftAligned(Shortened(SiteWords(row.owner), 33), 34) +
             RightAligned(FormatBytes(row.bytes), 14) + RightAligned(Percent(row.bytes, whole), 8) +
             "\n";
   }
-  if (rows.size() > most) text += "  and " + FormatCount(rows.size() - most) + " more\n";
+  if (rows.size() > most)
+    text += "  " + Message("and $0 more", FormatCount(rows.size() - most)) + "\n";
   return text;
 }
 
 std::string CardText(const CardSummary& card, size_t most) {
-  const std::string size =
-      card.ledger.total_known ? " of " + FormatBytes(card.ledger.total) : ", its size not known";
-  std::string text = "\nCARD " + std::to_string(card.index) + size + "\n" + LedgerRows(card.ledger);
-  text += "\n  HOLDS NOW, requested " + FormatBytes(card.live_requested) + "\n" +
+  const std::string title =
+      card.ledger.total_known ? Message("CARD $0 of $1", card.index, FormatBytes(card.ledger.total))
+                              : Message("CARD $0, its size is not known", card.index);
+  std::string text = "\n" + title + "\n" + LedgerRows(card.ledger);
+  text += "\n  " + Message("IN USE NOW: $0 requested", FormatBytes(card.live_requested)) + "\n" +
           HolderRows(card.now, card.live_requested, most);
-  text += "  AT THE PEAK, requested " + FormatBytes(card.peak) + " at " + Printable(card.peak_at) +
-          "\n" + HolderRows(card.held, card.peak, most);
+  text +=
+      "  " +
+      Message("AT THE PEAK ($0): $1 requested", Printable(card.peak_at), FormatBytes(card.peak)) +
+      "\n" + HolderRows(card.held, card.peak, most);
   if (card.growth_per_step > 0) {
-    text += "  grows by " + FormatBytes(static_cast<uint64_t>(card.growth_per_step)) +
-            " a step over the latest steps\n";
+    text += "  " +
+            Message("Memory in use grew by $0 per step over the latest steps.",
+                    FormatBytes(static_cast<uint64_t>(card.growth_per_step))) +
+            "\n";
   }
   return text;
+}
+
+std::string FailuresText(uint64_t failures) {
+  if (failures == 0) return "";
+  return CountedMessage(failures, "ran out of memory once", "ran out of memory $0 times",
+                        FormatCount(failures));
+}
+
+std::string LostText(uint64_t lost) {
+  if (lost == 0) return "";
+  return CountedMessage(lost, "1 event LOST", "$0 events LOST", FormatCount(lost));
 }
 
 std::string Age(const RunSummary& summary, uint64_t now_unix_ns) {
   if (now_unix_ns <= summary.unix_ns) return "";
   const uint64_t seconds = (now_unix_ns - summary.unix_ns) / 1'000'000'000;
-  return "as of " + FormatCount(seconds) + " s ago";
+  return Message("as of $0 s ago", FormatCount(seconds));
 }
 
 }  // namespace
 
 std::string TextSummary(const RunSummary& summary, const std::string& title, uint64_t now_unix_ns,
                         size_t most_rows) {
-  const std::string failures = summary.out_of_memory == 0
-                                   ? ""
-                                   : "ran out of memory " + FormatCount(summary.out_of_memory) +
-                                         (summary.out_of_memory == 1 ? " time" : " times");
-  const std::string lost =
-      summary.lost_events == 0 ? "" : FormatCount(summary.lost_events) + " events LOST";
-  std::string text = JoinedByDots({Printable(title), Printable(summary.at),
-                                   FormatCount(summary.events) + " events", failures, lost,
-                                   summary.is_last ? "ended" : Age(summary, now_unix_ns)});
+  std::string text = JoinedByDots(
+      {Printable(title), Printable(summary.at),
+       CountedMessage(summary.events, "1 event", "$0 events", FormatCount(summary.events)),
+       FailuresText(summary.out_of_memory), LostText(summary.lost_events),
+       summary.is_last ? Message("ended") : Age(summary, now_unix_ns)});
   for (const CardSummary& card : summary.cards) text += CardText(card, most_rows);
-  if (summary.cards.empty()) text += "\nnothing was allocated on a card\n";
+  if (summary.cards.empty()) text += "\n" + Message("Nothing was allocated on a card.") + "\n";
   if (summary.cards.size() < summary.cards_in_all) {
-    text += "\nand " + FormatCount(summary.cards_in_all - summary.cards.size()) + " more cards\n";
+    const uint64_t more = summary.cards_in_all - summary.cards.size();
+    text += "\n" + CountedMessage(more, "and 1 more card", "and $0 more cards", FormatCount(more)) +
+            "\n";
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/run_header.h"
 #include "tools/report/sections/verdict_text.h"
@@ -53,14 +54,14 @@ struct Node {
   }
 };
 
-Node TreeOf(const Explanation& explanation, const TreeStyle& style) {
+Node TreeOf(const Explanation& explanation, const TreeStyle& style, ValueOfLevel value_of) {
   Node root;
   for (const AttributedBytes& row : explanation.holders.attributed) {
     Node* node = &root;
     node->Add(row);
     std::string joined;
     for (const TreeLevel level : style.levels) {
-      const std::string value = LevelValue(row, level);
+      const std::string value = value_of(row, level);
       if (style.flat) {
         joined += (joined.empty() ? "" : " · ") + value;
         continue;
@@ -83,7 +84,7 @@ class TreeText {
 
   std::string Head(std::string_view title) const {
     return LeftAligned(title, NameColumns()) + RightAligned(unit_.name, 9) + RightAligned("%", 5) +
-           RightAligned("blocks", 9) + "  oldest\n";
+           RightAligned(Message("blocks"), 9) + "  " + Message("oldest") + "\n";
   }
   // Shows the largest rows that fit, so that no small row is shown while a large one is left out.
   std::string Lines(const Node& root) {
@@ -91,7 +92,11 @@ class TreeText {
     least_ = LargestHiddenBytes(root);
     Add(root, 0, lines);
     if (folded_ > 0) {
-      lines += "  … " + FormatCount(folded_) + " smaller rows are left out; --rows 0 prints all\n";
+      lines += "  … " +
+               CountedMessage(folded_, "1 smaller row is left out; --rows 0 prints all",
+                              "$0 smaller rows are left out; --rows 0 prints all",
+                              FormatCount(folded_)) +
+               "\n";
     }
     return lines;
   }
@@ -139,9 +144,9 @@ class TreeText {
            "  " + Age(node.oldest) + "\n";
   }
   std::string Age(uint64_t born) const {
-    if (born == 0) return "start";
-    if (born >= step_) return "this step";
-    return FormatCount(step_ - born) + (step_ - born == 1 ? " step" : " steps");
+    if (born == 0) return Message("start");
+    if (born >= step_) return Message("this step");
+    return CountedMessage(step_ - born, "1 step", "$0 steps", FormatCount(step_ - born));
   }
 
   TableUnit unit_;
@@ -168,27 +173,39 @@ std::string Legend(const Explanation& explanation) {
   analysis::KnownBytes known;
   for (const AttributedBytes& row : explanation.holders.attributed)
     known.Add(row.evidence, row.bytes);
-  if (known.guessed > 0) return "(~ the role of some of it is guessed from stacks)\n";
-  return known.inferred > 0 ? "(* the role of some of it is inferred, not stated by a hook)\n" : "";
+  if (known.guessed > 0)
+    return Message("(~ the role of some of these bytes is guessed from stacks)") + "\n";
+  if (known.inferred > 0)
+    return Message("(* the role of some of these bytes is inferred, not stated by a hook)") + "\n";
+  return "";
+}
+
+std::string Heading(const Explanation& explanation, const Node& root) {
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
+  return CountedMessage(root.blocks, "CARD $0 at $1, $2: $3 requested in 1 block",
+                        "CARD $0 at $1, $2: $3 requested in $4 blocks", card.index,
+                        MomentName(explanation), DescribePosition(card.when.at),
+                        FormatBytes(root.bytes), FormatCount(root.blocks));
 }
 
 }  // namespace
 
+std::string LevelsTitle(const std::vector<TreeLevel>& levels) {
+  std::string names;
+  for (const TreeLevel level : levels)
+    names += (names.empty() ? "" : ", ") + std::string(LevelName(level));
+  return Message("by $0", names);
+}
+
 std::string TextTree(const Explanation& explanation, const analysis::RunFacts& run,
                      const TreeStyle& style) {
-  const analysis::CardExplanation& card = explanation.card_of_verdict();
-  const Node root = TreeOf(explanation, style);
-  std::string text =
-      TextOf(RunSections(explanation, run)) + "\n" +
-      Wrapped("CARD " + std::to_string(card.index) + " at " + MomentName(explanation) + ", " +
-                  DescribePosition(card.when.at) + ": " + FormatBytes(root.bytes) +
-                  " requested in " + FormatCount(root.blocks) + " blocks",
-              2);
+  const Node root = TreeOf(explanation, style, LevelWords);
+  const std::string text =
+      TextOf(RunSections(explanation, run)) + "\n" + Wrapped(Heading(explanation, root), 2);
   if (root.children.empty()) return text;
-  TreeText tree(root, card.when.at.step, style.rows);
-  std::string title = "by";
-  for (const TreeLevel level : style.levels) title += " " + std::string(LevelName(level));
-  return text + "\n" + tree.Head(title) + tree.Lines(root) + Legend(explanation);
+  TreeText tree(root, explanation.card_of_verdict().when.at.step, style.rows);
+  return text + "\n" + tree.Head(LevelsTitle(style.levels)) + tree.Lines(root) +
+         Legend(explanation);
 }
 
 std::string JsonTree(const Explanation& explanation, const analysis::RunFacts& run,
@@ -196,7 +213,7 @@ std::string JsonTree(const Explanation& explanation, const analysis::RunFacts& r
   const analysis::CardExplanation& card = explanation.card_of_verdict();
   ordered_json levels = ordered_json::array();
   for (const TreeLevel level : style.levels) levels.push_back(std::string(LevelName(level)));
-  const ordered_json root = NodeJson(TreeOf(explanation, style), card.when.at.step);
+  const ordered_json root = NodeJson(TreeOf(explanation, style, LevelValue), card.when.at.step);
   ordered_json json;
   json["schema"] = "memtrace.tree/1";
   json["file"] = run.file;

@@ -18,6 +18,9 @@ struct TreeStyle {
   size_t rows = 40;               // the most rows; 0 is all
 };
 
+// Returns "by role, site", the title of a table of such rows.
+std::string LevelsTitle(const std::vector<TreeLevel>& levels);
+
 // Reports the requested bytes in use at the explained moment.
 std::string TextTree(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                      const TreeStyle& style);

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/run_header.h"
 #include "tools/report/words/json_text.h"
@@ -23,25 +24,21 @@ std::string State(const Verification& verification) {
   return verification.fault_count > 0 ? "inconsistent" : "whole";
 }
 
-std::string Events(uint64_t count) { return FormatCounted(count, "event"); }
-
-// Says what may be missing even from a file that is whole.
-std::string Remarks(const trace::Completeness& completeness) {
-  std::string text;
-  if (!completeness.closed) text += "; not closed: killed or still running";
-  if (completeness.lost_events > 0)
-    text += "; " + Events(completeness.lost_events) + " could not be recorded";
-  const std::string kept = KeptBanner(completeness);
-  return text + (kept.empty() ? "" : "; " + kept);
+std::string LostText(const trace::Completeness& completeness) {
+  if (completeness.lost_events == 0) return "";
+  return CountedMessage(completeness.lost_events, "1 event could not be recorded.",
+                        "$0 events could not be recorded.", FormatCount(completeness.lost_events));
 }
 
 std::string FaultText(const Verification& verification) {
   const EventFault& first = verification.faults.front();
-  std::string place = "event " + FormatCount(first.event);
-  if (first.offset != 0) place += " at byte " + FormatCount(first.offset);
-  if (verification.fault_count == 1) return place + " " + first.what;
-  return Events(verification.fault_count) + " cannot be true; the first, " + place + ", " +
-         first.what;
+  const std::string event = FormatCount(first.event);
+  const std::string place = first.offset == 0
+                                ? Message("event $0", event)
+                                : Message("event $0 at byte $1", event, FormatCount(first.offset));
+  return CountedMessage(verification.fault_count, "INCONSISTENT: $0 cannot be true: $1.",
+                        "INCONSISTENT: $2 events cannot be true. The first is $0: $1.", place,
+                        first.what, FormatCount(verification.fault_count));
 }
 
 // Removes the file's name from "run.trace is empty", which follows "run.trace: ".
@@ -52,15 +49,21 @@ std::string Reason(const Verification& verification) {
   return std::string(reason);
 }
 
-std::string Sentence(const Verification& verification) {
+std::string Sentences(const Verification& verification) {
   const std::string state = State(verification);
-  if (state == "unreadable") return "UNREADABLE: " + Reason(verification);
-  const std::string read = Events(verification.events) + " in " + FormatBytes(verification.bytes);
-  if (state == "whole") return "whole; " + read + Remarks(verification.completeness);
-  if (state == "inconsistent") return "INCONSISTENT: " + FaultText(verification) + "; " + read;
-  return "DAMAGED: " + DamageText(verification.completeness) + "; " + Events(verification.events) +
-         " can be read, " + FormatBytes(verification.completeness.unread_bytes) +
-         " of the file cannot";
+  const trace::Completeness& completeness = verification.completeness;
+  if (state == "unreadable") return Message("UNREADABLE: $0", Reason(verification));
+  if (state == "damaged") {
+    return JoinedSentences(
+        {Message("DAMAGED: $0", DamageText(completeness)), ReadableEventsText(verification.events),
+         Message("$0 of the file cannot be read.", FormatBytes(completeness.unread_bytes))});
+  }
+  const std::string read = CountedMessage(
+      verification.events, "The file has 1 event in $0.", "The file has $1 events in $0.",
+      FormatBytes(verification.bytes), FormatCount(verification.events));
+  if (state == "inconsistent") return JoinedSentences({FaultText(verification), read});
+  return JoinedSentences({Message("whole."), read, NotClosedText(completeness),
+                          LostText(completeness), KeptBanner(completeness)});
 }
 
 ordered_json FaultJson(const EventFault& fault) {
@@ -92,7 +95,7 @@ ordered_json FileJson(const Verification& verification) {
 }  // namespace
 
 std::string VerifyLine(const Verification& verification) {
-  return Printable(verification.file) + ": " + Printable(Sentence(verification)) + "\n";
+  return Printable(verification.file) + ": " + Printable(Sentences(verification)) + "\n";
 }
 
 std::string JsonVerify(const std::vector<Verification>& verifications) {

@@ -31,7 +31,7 @@ struct Answer {
 };
 
 absl::Status SystemError(const char* what) {
-  return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
+  return absl::UnavailableError(absl::StrCat(what, " failed: ", std::strerror(errno)));
 }
 
 struct SocketAddress {

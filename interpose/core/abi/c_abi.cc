@@ -23,7 +23,7 @@ namespace memtrace {
 namespace {
 
 // The card's lock is held in such a call, so a function that would wait for the lock fails instead.
-constexpr std::string_view kFromSource = "a pool's own allocator must not call back";
+constexpr std::string_view kFromSource = "a pool's own allocator must not call this function";
 
 // Returns MEMTRACE_OUT_OF_MEMORY even if explaining it fails.
 int Explain(const OutOfMemoryEvent& event, memtrace_out_of_memory* out_of_memory) {
@@ -216,7 +216,7 @@ int memtrace_base_allocation(const void* address, void** base, uint64_t* bytes) 
   return memtrace::WithOwner(address, [&](memtrace::CachingAllocator& allocator) {
     const auto range = allocator.sharing().BaseAllocation(memtrace::Address(address));
     if (!range.has_value())
-      return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "the address is in no block in use");
+      return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "the address is not in a block in use");
     if (base != nullptr) *base = memtrace::Pointer(range->begin);
     if (bytes != nullptr) *bytes = range->size();
     return static_cast<int>(MEMTRACE_OK);
@@ -227,7 +227,8 @@ int memtrace_watch(void (*watch)(void*, const memtrace_change*), void* user) {
   if (watch == nullptr) return memtrace::Missing("watch");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&] {
     if (Process::Get().cards().watch().Watch(watch, user)) return static_cast<int>(MEMTRACE_OK);
-    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT, "the changes are watched already");
+    return memtrace::Fail(MEMTRACE_INVALID_ARGUMENT,
+                          "another function already watches the changes");
   });
 }
 

@@ -38,7 +38,8 @@ class CallersSource final : public MemorySource {
   absl::StatusOr<DeviceAddress> Allocate(Bytes size, StreamId stream) override {
     const SourceCall call;
     void* address = source_->allocate(source_->user, size, static_cast<uint64_t>(stream));
-    if (address == nullptr) return absl::ResourceExhaustedError("the pool's own allocator is full");
+    if (address == nullptr)
+      return absl::ResourceExhaustedError("the pool's own allocator returned no memory");
     return Address(address);
   }
   void Free(DeviceAddress address, Bytes size, StreamId stream) override {

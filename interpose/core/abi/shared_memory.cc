@@ -26,7 +26,8 @@ absl::StatusOr<BlockServer::Chunks> OpenChunks(const BlockRequest& request) {
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
   auto shared = allocator->sharing().Share(DeviceAddress{request.address});
   if (!shared.ok()) return shared.status();
-  if (SerialOf(*shared) != request.serial) return absl::NotFoundError("it is another block now");
+  if (SerialOf(*shared) != request.serial)
+    return absl::NotFoundError("the block was freed, and another one is at its address");
   BlockServer::Chunks chunks;
   for (auto& [chunk, descriptor] : *shared) chunks.push_back({std::move(descriptor), chunk.size});
   return chunks;

@@ -67,7 +67,8 @@ void CardActivities::Begin() {
   if (const absl::Status found = FindLibrary(); !found.ok()) {
     const std::string reason(found.message());
     RecordState("absent", reason);
-    std::fprintf(stderr, "memtrace: without what the cards do (%s); the program goes on\n",
+    std::fprintf(stderr,
+                 "memtrace: Kernels and copies are not recorded (%s). The program continues.\n",
                  reason.c_str());
     return;
   }
@@ -80,8 +81,10 @@ void CardActivities::BeginOrReportFailure() {
   const std::string reason(begun.message());
   RecordState("refused", reason);
   if (std::exchange(has_complained_, true)) return;
-  std::fprintf(stderr, "memtrace: without what the cards do: CUPTI says %s; the program goes on\n",
-               reason.c_str());
+  std::fprintf(
+      stderr,
+      "memtrace: Kernels and copies are not recorded (CUPTI reports %s). The program continues.\n",
+      reason.c_str());
 }
 
 void CardActivities::Pause() {

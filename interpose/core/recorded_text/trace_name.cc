@@ -69,7 +69,7 @@ absl::StatusOr<uint64_t> KeptBytes() {
   if (text.empty()) return 0;
   if (const auto bytes = trace::BytesOf(text)) return *bytes;
   return absl::InvalidArgumentError(std::string(env::kKeep.name()) + "=" + text +
-                                    " is no amount such as 256MiB or 1GiB");
+                                    " is not an amount such as 256MiB or 1GiB");
 }
 
 std::map<std::string, std::string> ProcessFacts() {

@@ -15,7 +15,7 @@ def main() -> None:
     found = program()
     if found is not None:
         os.execv(found, [str(found), *sys.argv[1:]])
-    refuse(f"the program is not installed in {sysconfig.get_path('scripts')}; install memtrace again")
+    refuse(f"the program memtrace is not in {sysconfig.get_path('scripts')}. Install memtrace again.")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,10 @@ def pluggable_library() -> str:
 
     minor = ".".join(torch.__version__.split(".")[:2])
     if minor not in supported_torch():
-        raise RuntimeError(f"memtrace has no library for torch {minor}, only for {', '.join(supported_torch())}")
+        raise RuntimeError(
+            f"memtrace.pluggable_library: there is no library for torch {minor}. "
+            f"Install one of torch {', '.join(supported_torch())}."
+        )
     return str(shim_library(minor))
 
 
@@ -84,7 +87,7 @@ class tag:  # noqa: N801  # used as a function
     def __init__(self, name: str) -> None:
         """Names the owner; "/" is refused with ValueError because it joins nested tags."""
         if not name or "/" in name:
-            raise ValueError(f"a tag is a name without '/', got {name!r}")
+            raise ValueError(f"memtrace.tag: {name!r} is not a tag. Give a name that is not empty and has no '/'.")
         self._name = name
 
     def __enter__(self) -> "tag":
@@ -108,7 +111,10 @@ class tag:  # noqa: N801  # used as a function
         Raises TypeError for an async generator: use `with` inside it.
         """
         if inspect.isasyncgenfunction(function):
-            raise TypeError(f"{function.__qualname__} is an async generator; use `with memtrace.tag(...)` inside it")
+            raise TypeError(
+                f"memtrace.tag cannot wrap the async generator {function.__qualname__}. "
+                "Use `with memtrace.tag(...)` inside it."
+            )
         if inspect.iscoroutinefunction(function):
             return cast(Callable[P, R], self._tag_coroutine(function))
         if inspect.isgeneratorfunction(function):

@@ -40,11 +40,11 @@ _OF_OPTIMIZER = {"state", "param_groups"}  # the keys of an optimizer's state di
 def watch(torch: ModuleType, session: Session) -> None:
     """Watches torch, and other libraries once they are imported."""
     load = session.with_role(ROLE_CHECKPOINT, torch.load)
-    _patches.put(torch, "load", load, "torch.load: what is loaded is a checkpoint")
-    _patches.put(torch.serialization, "load", load, "torch.serialization.load: what is loaded is a checkpoint")
+    _patches.put(torch, "load", load, "torch.load: labels loaded tensors as a checkpoint")
+    _patches.put(torch.serialization, "load", load, "torch.serialization.load: labels loaded tensors as a checkpoint")
     state_dict = session.with_role(ROLE_CHECKPOINT, torch.nn.Module.state_dict)
     _patches.put(
-        torch.nn.Module, "state_dict", state_dict, "torch.nn.Module.state_dict: a gathered state is a checkpoint"
+        torch.nn.Module, "state_dict", state_dict, "torch.nn.Module.state_dict: labels a gathered state as a checkpoint"
     )
     _watch_optimizers(torch, session)
     _watch_copies(session)
@@ -61,7 +61,7 @@ def _watch_copies(session: Session) -> None:
         is_state = isinstance(value, dict) and (hasattr(value, "_metadata") or value.keys() == _OF_OPTIMIZER)
         return (with_role if is_state else original)(value, *args, **kwargs)
 
-    _patches.put(copy, "deepcopy", deepcopy, "copy.deepcopy: a copy of a state dict is a checkpoint")
+    _patches.put(copy, "deepcopy", deepcopy, "copy.deepcopy: labels a copy of a state dict as a checkpoint")
 
 
 def _watch_optimizers(torch: ModuleType, session: Session) -> None:
@@ -85,5 +85,5 @@ def _watch_optimizers(torch: ModuleType, session: Session) -> None:
         optimizer_class,
         "load_state_dict",
         load_state_dict,
-        "torch.optim.Optimizer.load_state_dict: states that are loaded",
+        "torch.optim.Optimizer.load_state_dict: labels the states that it loads",
     )

@@ -20,7 +20,7 @@ def start(core: Core, allocator: str) -> None:
     if allocator == "memtrace":
         core.collect_before_failing(_Collection(core).run)
     else:
-        say("MEMTRACE_COLLECT=1 has no effect: torch's own allocator serves this process")
+        say("MEMTRACE_COLLECT=1 has no effect, because torch's own allocator serves this process.")
 
 
 class _Collection:

@@ -25,7 +25,10 @@ def watch(torch: ModuleType, session: Session) -> None:
             method = getattr(owner, name, None)
             if method is not None:
                 _patches.put(
-                    owner, name, session.with_role(ROLE_COMM, method), "torch.distributed: buffers of DDP and FSDP"
+                    owner,
+                    name,
+                    session.with_role(ROLE_COMM, method),
+                    "torch.distributed: labels the buffers of DDP and FSDP",
                 )
 
     parallel = importlib.import_module("torch.nn.parallel.distributed").DistributedDataParallel

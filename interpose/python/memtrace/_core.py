@@ -30,7 +30,7 @@ class Core:
         short = ctypes.PyDLL(str(CORE_LIBRARY), mode=ctypes.RTLD_GLOBAL)
         self._library.memtrace_abi_version.restype = c_uint32
         if self._library.memtrace_abi_version() != ABI_VERSION:
-            raise OSError(f"{CORE_LIBRARY} has another ABI than this package; install memtrace again")
+            raise OSError(f"{CORE_LIBRARY} has another ABI than this package. Install memtrace again.")
         self._library.memtrace_trace_path.restype = c_char_p
         self._library.memtrace_set_info.argtypes = (c_char_p, c_char_p)
         self._library.memtrace_annotate.argtypes = (c_char_p, c_char_p)

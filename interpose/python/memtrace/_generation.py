@@ -57,7 +57,7 @@ def _watch_generate(module: ModuleType, torch: ModuleType, session: Session) -> 
         owner,
         "generate",
         generate_in_phase,
-        "transformers.GenerationMixin.generate: when text is generated, of how many prompts",
+        "transformers.GenerationMixin.generate: notes when text is generated and from how many prompts",
     )
 
 
@@ -98,4 +98,4 @@ def _watch_caches(module: ModuleType, session: Session) -> None:
         method = getattr(cache, name, None)
         if method is not None:
             stated = session.with_role(ROLE_KV_CACHE, method)
-            _patches.put(cache, name, stated, "transformers.Cache: what it makes are keys and values")
+            _patches.put(cache, name, stated, "transformers.Cache: labels what it makes as keys and values")

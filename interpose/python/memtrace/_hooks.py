@@ -157,7 +157,7 @@ class _ModuleHooks:
                 if leave():
                     after()
 
-        _patches.put(module_class, "__call__", call, "torch.nn.Module.__call__: which module runs")
+        _patches.put(module_class, "__call__", call, "torch.nn.Module.__call__: notes which module runs")
 
     def _enter_outermost_or_new(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         """Handles a module just entered that is the outermost of this thread, or is not known yet."""
@@ -244,7 +244,7 @@ class _ModuleHooks:
                 if thread.moving == 0:
                     label(module)
 
-        _patches.put(module_class, "_apply", apply, "torch.nn.Module._apply: parameters that are moved have new memory")
+        _patches.put(module_class, "_apply", apply, "torch.nn.Module._apply: labels the new memory of moved parameters")
 
     def _watch_modes(self, module_class: type[Module], mode_set: Callable[..., object]) -> None:
         """Treats a model whose mode is set as complete: loaders end with eval(), programs begin with train()."""
@@ -258,7 +258,9 @@ class _ModuleHooks:
                 mode_set(module)
             return result
 
-        _patches.put(module_class, "train", train, "torch.nn.Module.train: a model that is put into a mode is whole")
+        _patches.put(
+            module_class, "train", train, "torch.nn.Module.train: notes that a model is complete when its mode is set"
+        )
 
     def _mode_set(self, module: Module) -> None:
         if self._built.get(module) is None:
@@ -281,5 +283,5 @@ class _ModuleHooks:
             stateless,
             "_functional_call",
             functional_call,
-            "torch.nn.utils.stateless._functional_call: tensors that stand for a module's own",
+            "torch.nn.utils.stateless._functional_call: labels tensors that replace a module's own",
         )

@@ -34,7 +34,7 @@ def watch(torch: ModuleType, session: Session) -> None:
         module_class,
         "_apply",
         loading.moving(module_class._apply),
-        "torch.nn.Module._apply: what of a model is still to be moved",
+        "torch.nn.Module._apply: notes which parts of a model are still to be moved",
     )
     when_imported("transformers.modeling_utils", loading.watch_transformers)
     session.with_labels.append(loading.annotate)
@@ -90,7 +90,7 @@ class _Loading:
             owner,
             "_load_pretrained_model",
             staticmethod(load),
-            "transformers.PreTrainedModel._load_pretrained_model: what is still to be loaded",
+            "transformers.PreTrainedModel._load_pretrained_model: notes what is still to be loaded",
         )
 
     @contextlib.contextmanager

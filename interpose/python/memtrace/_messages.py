@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences that people read, in their language.
+"""Sentences that people read, in their language, as messages/message.h has them for C++ (docs/design/messages.md).
 
-C++ has the same in messages/message.h; docs/design/messages.md explains both.
 Each sentence is written in English where it is printed, as one whole literal with $0 to $9 for what varies. The
 functions may be called from any thread.
 """
@@ -13,6 +12,7 @@ import functools
 import gettext
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "locale"
@@ -39,10 +39,13 @@ def message_of(text: str) -> str:
     return _translations().gettext(text)
 
 
+def joined_sentences(sentences: Iterable[str]) -> str:
+    """Joins sentences as the language in use does: English has a blank between two, Chinese has none."""
+    return ("" if isinstance(_translations(), gettext.GNUTranslations) else " ").join(sentences)
+
+
 def _with(text: str, arguments: tuple[object, ...]) -> str:
-    return re.sub(
-        r"\$([0-9$])", lambda found: "$" if found[1] == "$" else str(arguments[int(found[1])]), text
-    )
+    return re.sub(r"\$([0-9$])", lambda found: "$" if found[1] == "$" else str(arguments[int(found[1])]), text)
 
 
 @functools.cache

@@ -37,5 +37,5 @@ def explain(torch: ModuleType, core: Core) -> None:
         torch.OutOfMemoryError,
         "__init__",
         begin_with_explanation,
-        "torch.OutOfMemoryError.__init__: says why memory ran out where torch's own allocator is observed",
+        "torch.OutOfMemoryError.__init__: adds why memory ran out if torch's own allocator is observed",
     )

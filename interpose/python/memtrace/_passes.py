@@ -49,7 +49,7 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
     """Watches the engine call in torch.autograd's functions; the functions stay the same for scripts and pickles."""
     original = getattr(torch.autograd, "_engine_run_backward", None)
     if original is None:
-        say(f"torch {torch.__version__} runs backward in a way that is not known: its memory shows no backward phase")
+        say(f"torch {torch.__version__} runs backward in an unknown way, so the trace shows no backward phase.")
         return
     quiet = quieter(torch)
     begin = quiet(session.backward_begins)
@@ -81,7 +81,7 @@ def watch_backward(torch: ModuleType, session: Session) -> None:
         torch.autograd,
         "_engine_run_backward",
         run_backward,
-        "torch.autograd._engine_run_backward: when a backward pass begins and ends",
+        "torch.autograd._engine_run_backward: notes when a backward pass begins and ends",
     )
     _watch_first_gradients(torch, session)
 
@@ -144,7 +144,7 @@ def _watch_first_gradients(torch: ModuleType, session: Session) -> None:
         torch.autograd,
         "_make_grads",
         make_gradients,
-        "torch.autograd._make_grads: the first gradients belong to whom the loss does",
+        "torch.autograd._make_grads: labels the first gradients with the owner of the loss",
     )
 
 

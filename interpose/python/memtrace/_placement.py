@@ -43,7 +43,7 @@ def _watch_swaps(torch: ModuleType, session: Session) -> None:
         torch.utils,
         "swap_tensors",
         swap_tensors,
-        "torch.utils.swap_tensors: tensors that labels refer to could not be swapped",
+        "torch.utils.swap_tensors: removes labels during the swap, because they would prevent it",
     )
 
 
@@ -69,7 +69,7 @@ def _watch_placement(module: ModuleType, torch: ModuleType, session: Session) ->
         module,
         "set_module_tensor_to_device",
         set_module_tensor_to_device,
-        "accelerate.utils.modeling.set_module_tensor_to_device: parameters that it places",
+        "accelerate.utils.modeling.set_module_tensor_to_device: labels the parameters that it places",
     )
 
 

@@ -20,7 +20,7 @@ def watch(torch: ModuleType, core: Core) -> None:
     profiler = importlib.import_module("torch.autograd.profiler")
     names = ("_prepare_profiler", "_enable_profiler", "_disable_profiler")
     if not all(callable(getattr(profiler, name, None)) for name in names):
-        say(f"torch {torch.__version__} starts its profiler in a way that is not known: do not use it with --cupti")
+        say(f"torch {torch.__version__} starts its profiler in an unknown way. Do not use the profiler with --cupti.")
         return
     cuda = torch.profiler.ProfilerActivity.CUDA
     is_paused = False
@@ -61,5 +61,5 @@ def watch(torch: ModuleType, core: Core) -> None:
             profiler,
             name,
             wrap(getattr(profiler, name)),
-            "torch.autograd.profiler.*: a profiler of torch takes CUPTI, which we give up",
+            "torch.autograd.profiler.*: leaves CUPTI to a profiler of torch while it runs",
         )

@@ -30,7 +30,7 @@ def quieter(torch: ModuleType) -> Callable[[Hook], Hook]:
                     hook(*args)
             except Exception as error:
                 raise_if_from_outside(error)
-                say(f"could not follow the program in {name} ({type(error).__name__}: {error})")
+                say(f"The program could not be followed in {name} ({type(error).__name__}: {error}).")
 
         return quiet_hook
 

@@ -32,7 +32,7 @@ def watch(torch: ModuleType, session: Session) -> None:
         _watch_reentrant(checkpoint.CheckpointFunction, session, is_compiling)
         _watch_inputs_without_gradient(torch, checkpoint.CheckpointFunction, session)
     else:
-        say(f"torch {torch.__version__} checkpoints in a way that is not known: recomputed memory may lack its owner")
+        say(f"torch {torch.__version__} checkpoints in an unknown way, so recomputed memory may have no owner.")
 
 
 def _watch_not_reentrant(
@@ -59,7 +59,7 @@ def _watch_not_reentrant(
         frame_class,
         "__init__",
         make,
-        "torch.utils.checkpoint._CheckpointFrame.__init__: it recomputes in the module that ran it",
+        "torch.utils.checkpoint._CheckpointFrame.__init__: notes the module that runs it, in which it recomputes",
     )
 
 
@@ -88,13 +88,13 @@ def _watch_reentrant(
         function_class,
         "forward",
         forward_noting,
-        "torch.utils.checkpoint.CheckpointFunction.forward: the module that it is in",
+        "torch.utils.checkpoint.CheckpointFunction.forward: notes the module that runs it",
     )
     _patches.put(
         function_class,
         "backward",
         backward_in_scope,
-        "torch.utils.checkpoint.CheckpointFunction.backward: it recomputes in that module",
+        "torch.utils.checkpoint.CheckpointFunction.backward: recomputes in that module",
     )
 
 
@@ -125,7 +125,7 @@ def _watch_inputs_without_gradient(
         function_class,
         "apply",
         staticmethod(apply),
-        "torch.utils.checkpoint.CheckpointFunction.apply: whether it cuts the graph off",
+        "torch.utils.checkpoint.CheckpointFunction.apply: notes if it cuts the graph off",
     )
 
 

@@ -240,7 +240,7 @@ class Session:
                     look()
         except Exception as error:  # nothing may interrupt the report of an out-of-memory
             raise_if_from_outside(error)
-            say(f"could not look for what holds memory at an out-of-memory ({type(error).__name__}: {error})")
+            say(f"The holders of memory could not be found when it ran out ({type(error).__name__}: {error}).")
 
     def _label_everything(self) -> None:
         try:
@@ -254,7 +254,7 @@ class Session:
                 state()
         except Exception as error:  # nothing may interrupt the report of an out-of-memory
             raise_if_from_outside(error)
-            say(f"could not label tensors at an out-of-memory ({type(error).__name__}: {error})")
+            say(f"Tensors could not be labelled ({type(error).__name__}: {error}).")
 
     def close(self) -> None:
         """Labels all living tensors and ends the trace, which shows them at the end of the program."""
@@ -278,22 +278,25 @@ class Session:
                 state()
         except Exception as error:  # the trace must be closed all the same
             raise_if_from_outside(error)
-            say(f"could not write the end of the trial ({type(error).__name__}: {error})")
+            say(f"The end of the trial could not be written ({type(error).__name__}: {error}).")
 
 
 def _install_allocator(torch: ModuleType, shim: ctypes.CDLL) -> str:
     """Installs our allocator or observes torch's own; returns the word for the trace's header."""
     if os.environ.get("MEMTRACE_ALLOCATOR", "memtrace") == "memtrace":
         if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING"):
-            say("PYTORCH_NO_CUDA_MEMORY_CACHING is set: torch's own allocator stays, observed")
+            say("PYTORCH_NO_CUDA_MEMORY_CACHING is set, so torch's own allocator stays and is observed.")
         elif shim.memtrace_torch_install() == 0:
             return "memtrace"
         else:
-            say("CUDA is in use already: torch's own allocator stays, observed from here; enable memtrace earlier")
+            say(
+                "CUDA is already in use, so torch's own allocator stays and is observed from here on. "
+                "Call memtrace.enable earlier."
+            )
 
     def observe() -> None:
         if shim.memtrace_torch_observe(torch.cuda.device_count()) != 0:
-            say("torch's allocator cannot be observed (backend:cudaMallocAsync cannot): the program runs unrecorded")
+            say("torch's allocator cannot be observed (backend:cudaMallocAsync cannot). The program is not recorded.")
 
     torch.cuda._lazy_call(observe)
     return "native"

@@ -10,7 +10,7 @@ from memtrace import _patches
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 
-REASON = "all that it allocates has one role"
+REASON = "everything that it allocates has one role"
 # Names by module; "Class.name" is a method or a static method. Tables have this type annotation and literal entries, so
 # that cmake/check_patches.py can list them.
 Calls = Mapping[str, tuple[str, ...]]

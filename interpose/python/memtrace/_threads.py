@@ -53,13 +53,13 @@ def _watch_starts(core: Core) -> None:
         threading.Thread,
         "start",
         start_in_scope,
-        "threading.Thread.start: the module and the tags in which a thread is started",
+        "threading.Thread.start: notes the module and the tags in which a thread is started",
     )
     _patches.put(
         threading.Thread,
         "_bootstrap_inner",
         bootstrap_in_scope,
-        "threading.Thread._bootstrap_inner: a thread runs in what it was started in",
+        "threading.Thread._bootstrap_inner: gives a thread the module and the tags of its start",
     )
 
 
@@ -79,7 +79,7 @@ def _watch_tasks(core: Core) -> None:
         pools.ThreadPoolExecutor,
         "submit",
         submit_in_scope,
-        "concurrent.futures.ThreadPoolExecutor.submit: a task runs in what it was handed over in",
+        "concurrent.futures.ThreadPoolExecutor.submit: gives a task the module and the tags of its submission",
     )
 
 

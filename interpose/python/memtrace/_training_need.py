@@ -43,7 +43,9 @@ def watch(torch: ModuleType, session: Session) -> None:
         original(optimizer, *args, **kwargs)
         made(optimizer)
 
-    _patches.put(optimizer_class, "__init__", initialize, "torch.optim.Optimizer.__init__: what it will keep")
+    _patches.put(
+        optimizer_class, "__init__", initialize, "torch.optim.Optimizer.__init__: notes what the optimizer will keep"
+    )
     session.with_labels.append(need.annotate)
 
 

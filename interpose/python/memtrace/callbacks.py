@@ -18,5 +18,5 @@ _MODULES = {
 def __getattr__(name: str) -> Any:  # a class; its framework may be missing
     """Returns a callback class. Raises ImportError if its framework is not installed."""
     if name not in _MODULES:
-        raise AttributeError(f"memtrace.callbacks has no {name!r}, only {', '.join(_MODULES)}")
+        raise AttributeError(f"memtrace.callbacks has no {name!r}. It has {', '.join(_MODULES)}.")
     return getattr(importlib.import_module(_MODULES[name]), name)

@@ -27,6 +27,7 @@ from memtrace._estimate import (
     transformers_model,
 )
 from memtrace._estimate.problem import ProblemError, first_line, package
+from memtrace._messages import translated
 from memtrace._say import EXIT_ENVIRONMENT
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _prepare(asked: options.Options) -> training.Training:
     folder = config_folder.read(asked.folder)
     torch = package("torch", "an estimate")
     if not torch.cuda.is_available():
-        raise ProblemError("this process has no card; run it under memtrace fit --card CARD", EXIT_ENVIRONMENT)
+        raise ProblemError("This process has no card. Run it under memtrace fit --card CARD.", EXIT_ENVIRONMENT)
     model = _placed(folder, asked)
     if asked.lora:
         model = adapters.add_lora(model, asked.lora, is_of_diffusers=folder.is_of_diffusers)
@@ -84,10 +85,12 @@ def _checkpoint(model: Module, asked: options.Options) -> None:
     )
     try:
         if enable is None:
-            raise ValueError("it has no such switch")
+            raise ValueError("the model has no method that switches it on")
         enable()
     except ValueError as error:
-        raise ProblemError(f"--checkpointing: {type(_inner(model)).__name__} cannot: {first_line(error)}") from None
+        raise ProblemError(
+            f"--checkpointing does not work with {type(_inner(model)).__name__}: {first_line(error)}"
+        ) from None
     if asked.lora and hasattr(model, "enable_input_require_grads"):
         model.enable_input_require_grads()
 
@@ -105,18 +108,16 @@ def _on_card(value: object) -> object:
 
 
 def _print_what_runs(asked: options.Options, work: training.Training) -> None:
-    """Prints it on stdout, and states it in the trace as `estimate.model` and `estimate.inputs`."""
+    """Prints it on stdout and, in English, states it in the trace as `estimate.model` and `estimate.inputs`."""
     model = _inner(work.model)
     count = sum(parameter.numel() for parameter in model.parameters())
-    facts = {
-        "estimate.model": f"{type(model).__name__}, {count:,} parameters, {str(model.dtype).removeprefix('torch.')}",
-        "estimate.inputs": ", ".join(f"{name} {_size(value)}" for name, value in work.inputs.items()),
-    }
+    name, dtype = type(model).__name__, str(model.dtype).removeprefix("torch.")
+    inputs = ", ".join(f"{name} {_size(value)}" for name, value in work.inputs.items())
+    print(translated("$0, $1 parameters, $2", name, f"{count:,}", dtype), inputs, sep="\n", flush=True)
     session = _session.current()
-    for key, fact in facts.items():
-        print(fact, flush=True)
-        if session is not None:
-            session.core.annotate(key, fact)
+    if session is not None:
+        session.core.annotate("estimate.model", f"{name}, {count:,} parameters, {dtype}")
+        session.core.annotate("estimate.inputs", inputs)
 
 
 def _size(value: object) -> str:

@@ -29,10 +29,10 @@ namespace {
 ncclResult_t OpenNew(std::string* name) {
   std::uint64_t random[2];
   if (getrandom(random, sizeof(random), 0) != sizeof(random))
-    return Fail(ncclSystemError, "no random bytes");
+    return Fail(ncclSystemError, "the machine gives no random bytes");
   *name = "memtrace-nccl-" + std::to_string(random[0]) + "-" + std::to_string(random[1]);
   if (OpenRendezvous(*name)) return ncclSuccess;
-  return Fail(ncclSystemError, "the machine refuses a Unix socket");
+  return Fail(ncclSystemError, "the machine does not allow a Unix socket");
 }
 
 // Ends when all ranks are there; within a group, at the group's end.
@@ -61,14 +61,15 @@ template <typename Value, typename Member>
 ncclResult_t Give(ncclComm_t handle, Value* out, Member member) {
   const CommunicatorPointer communicator = Find(handle);
   if (communicator == nullptr || out == nullptr)
-    return Fail(ncclInvalidArgument, "not a communicator, or null for the answer");
+    return Fail(ncclInvalidArgument,
+                "the communicator is invalid, or the pointer for the answer is null");
   *out = (*communicator).*member;
   return ncclSuccess;
 }
 
 ncclResult_t End(ncclComm_t handle) {
   const CommunicatorPointer communicator = Find(handle);
-  if (communicator == nullptr) return Fail(ncclInvalidArgument, "not a communicator");
+  if (communicator == nullptr) return Fail(ncclInvalidArgument, "the communicator is invalid");
   Forget(handle);
   return ncclSuccess;
 }
@@ -112,7 +113,7 @@ const char* ncclGetErrorString(ncclResult_t result) {
 const char* ncclGetLastError(ncclComm_t) { return LastError(); }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
-  if (id == nullptr) return Fail(ncclInvalidArgument, "null for the id");
+  if (id == nullptr) return Fail(ncclInvalidArgument, "the pointer for the id is null");
   std::string name;
   const ncclResult_t opened = OpenNew(&name);
   std::memset(id->internal, 0, sizeof(id->internal));
@@ -139,7 +140,8 @@ ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int 
 
 // If devices is null, the first devices are used.
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
-  if (comms == nullptr || size < 1) return Fail(ncclInvalidArgument, "no room for communicators");
+  if (comms == nullptr || size < 1)
+    return Fail(ncclInvalidArgument, "there is no room for communicators");
   std::string name;
   ncclResult_t result = OpenNew(&name);
   StartGroup();
@@ -156,7 +158,8 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclConfig_t*) {
   const CommunicatorPointer parent = Find(comm);
   if (parent == nullptr || made == nullptr)
-    return Fail(ncclInvalidArgument, "not a communicator, or null for the new one");
+    return Fail(ncclInvalidArgument,
+                "the communicator is invalid, or the pointer for the new one is null");
   *made = nullptr;
   const auto wishes = Exchange(*parent, std::to_string(color) + " " + std::to_string(key));
   if (!wishes) return Fail(ncclRemoteError, "ncclCommSplit: another rank has ended");
@@ -181,7 +184,8 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
-  return Find(comm) == nullptr ? Fail(ncclInvalidArgument, "not a communicator") : ncclSuccess;
+  return Find(comm) == nullptr ? Fail(ncclInvalidArgument, "the communicator is invalid")
+                               : ncclSuccess;
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) { return End(comm); }
@@ -211,7 +215,7 @@ ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
 
 // Registered memory is used like any other.
 ncclResult_t ncclCommRegister(const ncclComm_t, void* buffer, std::size_t, void** handle) {
-  if (handle == nullptr) return Fail(ncclInvalidArgument, "null for the handle");
+  if (handle == nullptr) return Fail(ncclInvalidArgument, "the pointer for the handle is null");
   *handle = buffer;
   return ncclSuccess;
 }
@@ -221,7 +225,8 @@ ncclResult_t ncclCommDeregister(const ncclComm_t, void*) { return ncclSuccess; }
 // Allocates in granules of cuMemCreate, as NCCL does.
 ncclResult_t ncclMemAlloc(void** memory, std::size_t bytes) {
   constexpr std::size_t kGranule = std::size_t{2} << 20;
-  if (memory == nullptr || bytes == 0) return Fail(ncclInvalidArgument, "nothing to allocate");
+  if (memory == nullptr || bytes == 0)
+    return Fail(ncclInvalidArgument, "there is nothing to allocate");
   CUdeviceptr begin = 0;
   if (EnsureThreadContext() != CUDA_SUCCESS ||
       cuMemAlloc(&begin, memtrace::RoundUp(bytes, kGranule)) != CUDA_SUCCESS)

@@ -34,15 +34,15 @@ template <typename Fill>
 ncclResult_t With(const Common& common, cudaStream_t stream, Fill fill,
                   const char* name = __builtin_FUNCTION()) {
   const CommunicatorPointer communicator = Find(common.handle);
-  if (communicator == nullptr) return Fail(ncclInvalidArgument, "not a communicator");
-  if (SizeOf(common.type) == 0) return Fail(ncclInvalidArgument, "not a data type");
+  if (communicator == nullptr) return Fail(ncclInvalidArgument, "the communicator is invalid");
+  if (SizeOf(common.type) == 0) return Fail(ncclInvalidArgument, "the data type is invalid");
   if (common.root < 0 || common.root >= communicator->size)
     return Fail(ncclInvalidArgument, "the root or peer is not one of the ranks");
   CollectiveCall call = {.name = name, .communicator = communicator, .stream = stream};
   fill(call, *communicator);
   const bool has_memory = (call.given.bytes == 0 || call.given.begin != 0) &&
                           (call.taken.bytes == 0 || call.taken.begin != 0);
-  if (!has_memory) return Fail(ncclInvalidArgument, "null for a buffer");
+  if (!has_memory) return Fail(ncclInvalidArgument, "a buffer is null");
   return Call(std::move(call));
 }
 
@@ -176,7 +176,7 @@ ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer
 ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* operation, void* scalar, ncclDataType_t,
                                       ncclScalarResidence_t, ncclComm_t) {
   if (operation == nullptr || scalar == nullptr)
-    return Fail(ncclInvalidArgument, "null for the operation or the factor");
+    return Fail(ncclInvalidArgument, "the pointer to the operation or the factor is null");
   *operation = static_cast<ncclRedOp_t>(next_operation++);
   return ncclSuccess;
 }

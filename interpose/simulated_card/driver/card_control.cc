@@ -86,7 +86,7 @@ __attribute__((destructor)) void PrintLeaks() {
   const struct memtrace_card_live live = LiveOf(*Machine::OfProcess());
   std::fprintf(
       stderr,
-      "memtrace: not given back at exit: %llu allocations, %llu handles, %llu mappings, "
+      "memtrace: the program ended without freeing %llu allocations, %llu handles, %llu mappings, "
       "%llu reservations, %llu pinned ranges, %llu streams, %llu events\n",
       static_cast<unsigned long long>(live.allocations),
       static_cast<unsigned long long>(live.handles), static_cast<unsigned long long>(live.mappings),
@@ -166,7 +166,7 @@ void memtrace_card_visit_kernels(memtrace_card_visitor visitor, void* argument) 
 
 int memtrace_card_check(const char* spec, char* error, std::size_t error_size) {
   std::vector<CardSpec> cards;
-  std::string sentence = "no card is named; write for example 24GiB";
+  std::string sentence = "no card is given; write for example 24GiB";
   if (spec != nullptr && ParseCardSpecs(spec, &cards, &sentence)) return MEMTRACE_CARD_OK;
   return Refuse(sentence, error, error_size);
 }

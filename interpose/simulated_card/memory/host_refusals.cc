@@ -15,7 +15,7 @@ namespace {
 const char* Consequence(HostNeed need) {
   return need == HostNeed::kContents
              ? "what is copied there is dropped, while sizes and addresses stay exact"
-             : "the call fails as out of memory, and it is not the card that has none";
+             : "the call fails as out of memory, because of the host and not the card";
 }
 
 const char* Advice(HostNeed need, int error) {

@@ -253,7 +253,8 @@ bool SpecParser::ParseComputeCapability(std::string_view text) {
   card_.compute_capability_minor = text[point + 1] - '0';
   // torch's CUDA 12 wheels contain code for Volta, the oldest of the profiles, and later.
   if (card_.compute_capability_major >= 7) return true;
-  return Fail("cc " + Quoted(text) + " is older than the card can be; write cc=7.0 or higher");
+  return Fail("cc " + Quoted(text) +
+              " is older than the simulated card supports; write cc=7.0 or higher");
 }
 
 bool SpecParser::ParseOperatingSystem(std::string_view text) {
@@ -263,7 +264,7 @@ bool SpecParser::ParseOperatingSystem(std::string_view text) {
 }
 
 bool SpecParser::CheckFits() {
-  if (card_.bytes == 0) return Fail("a card of no bytes holds nothing; write for example 24GiB");
+  if (card_.bytes == 0) return Fail("the card has no bytes; write for example 24GiB");
   if (card_.context_bytes + card_.other_bytes < card_.bytes) return true;
   return Fail("context (" + std::to_string(card_.context_bytes / kMiB) + " MiB) and other (" +
               std::to_string(card_.other_bytes / kMiB) + " MiB) do not fit into " +

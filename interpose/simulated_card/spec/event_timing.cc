@@ -25,8 +25,8 @@ bool ParseEventTiming(std::string_view text, EventTiming* timing, std::string* e
     parsed.mode = EventMode::kDelayed;
   } else if (!text.empty() && text != "eager") {
     *error = "'" + std::string(text) +
-             "' is no timing of events; write eager, lazy or delay:N (N questions answered \"not "
-             "ready\")";
+             "' is not a timing of events; write eager, lazy or delay:N (N questions answered "
+             "\"not ready\")";
     return false;
   }
   *timing = parsed;

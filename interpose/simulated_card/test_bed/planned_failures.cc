@@ -45,7 +45,7 @@ bool ParseOne(std::string_view text, PlannedFailure* planned, std::string* error
   const std::size_t equals = text.find('=');
   const std::string quoted = "'" + std::string(text) + "'";
   if (at == 0 || at == std::string_view::npos || equals == std::string_view::npos || equals < at) {
-    *error = quoted + " plans no failure; write FUNCTION@N=ERROR, as in cuMemCreate@3=2";
+    *error = quoted + " is not a planned failure; write FUNCTION@N=ERROR, such as cuMemCreate@3=2";
     return false;
   }
   planned->function = text.substr(0, at);
@@ -53,17 +53,17 @@ bool ParseOne(std::string_view text, PlannedFailure* planned, std::string* error
   planned->for_ever = nth.ends_with('+');
   if (planned->for_ever) nth.remove_suffix(1);
   if (!ParseNumber(nth, &planned->nth) || planned->nth == 0) {
-    *error = quoted + ": '" + std::string(nth) + "' is no number of a call; they count from 1";
+    *error =
+        quoted + ": '" + std::string(nth) + "' is not the number of a call; calls count from 1";
     return false;
   }
   const std::string_view what = text.substr(equals + 1);
   if (what.starts_with(kOther))
     return ParseOther(what.substr(kOther.size()), &planned->other_bytes, error);
   if (ParseError(what, &planned->error)) return true;
-  *error =
-      quoted + ": '" + std::string(what) +
-      "' is no error of CUDA that the card knows; write its name, as cudaErrorMemoryAllocation, "
-      "its number, or other:SIZE";
+  *error = quoted + ": '" + std::string(what) +
+           "' is not a CUDA error that the card knows; write its name, such as "
+           "cudaErrorMemoryAllocation, its number, or other:SIZE";
   return false;
 }
 

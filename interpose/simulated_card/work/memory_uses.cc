@@ -90,8 +90,8 @@ void MemoryUses::CheckNamed(const MappedRange& mapping, const char* call) {
     if (use.end <= mapping.begin || end <= use.begin || progress_.IsFinished(use.work)) continue;
     left_over_[mapping.handle].push_back(use);
     if (std::exchange(is_counted, true)) continue;
-    faults_.Count(std::string(call) + " of " + RangeText(mapping.begin, mapping.bytes) + " while " +
-                  use.call + " (" + WorkText(use.work) + ") is unfinished");
+    faults_.Count(std::string(call) + " of " + RangeText(mapping.begin, mapping.bytes) +
+                  " was called while " + use.call + " (" + WorkText(use.work) + ") was unfinished");
   }
 }
 
@@ -101,8 +101,8 @@ void MemoryUses::CheckLaunches(const MappedRange& mapping, const char* call) {
   const auto launch = streams_.UnawaitedLaunch(mapping.device, since->second);
   if (!launch.has_value()) return;
   faults_.Count(std::string(call) + " of " + RangeText(mapping.begin, mapping.bytes) +
-                " while a launch (" + WorkText(*launch) +
-                ") that may use it is unfinished and no stream was waited for");
+                " was called while a launch that may use it (" + WorkText(*launch) +
+                ") was unfinished, and no stream had been waited for");
 }
 
 void MemoryUses::Released(HandleId handle, const char* call) {
@@ -116,8 +116,8 @@ void MemoryUses::CheckLeftOver(HandleId handle, const char* call, const std::str
   if (found == left_over_.end()) return;
   for (const Use& use : found->second) {
     if (progress_.IsFinished(use.work)) continue;
-    faults_.Count(std::string(call) + " " + what + " while " + use.call + " (" +
-                  WorkText(use.work) + ") on that memory is unfinished");
+    faults_.Count(std::string(call) + " " + what + " was called while " + use.call + " (" +
+                  WorkText(use.work) + ") on that memory was unfinished");
     break;
   }
   left_over_.erase(found);

@@ -80,11 +80,11 @@ void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
     }
   }
   TORCH_CHECK(read.known != Known::kUnknown || in_this_step < most, "memtrace: ", place, " read ",
-              in_this_step, " values that the simulated card does not know in one step (",
+              in_this_step, " values in one step that the simulated card does not know (",
               read.operation, ", answered ", read.answer.empty() ? "0" : read.answer,
-              "), which looks like a loop that will not end; give it another answer or a higher '",
+              "). This looks like a loop that does not end. Give another answer or a higher '",
               read.is_condition ? "stop condition" : "stop number",
-              "' in a file for --host-values");
+              "' in a file for --host-values.");
 }
 
 void HostReads::BeginStep() {

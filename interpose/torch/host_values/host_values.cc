@@ -32,8 +32,8 @@ std::string StartHostValues(const std::vector<std::string>& policy_files) {
   const CardContents* card = CardContents::OfProcess();
   if (card == nullptr) return "-";
   if (IsDispatchKeyTaken()) {
-    return "this torch has no place for them in its dispatcher (it uses " +
-           std::string(c10::toString(kLeafKey)) + " itself); --host-values off does without";
+    return "this torch itself uses the dispatch key " + std::string(c10::toString(kLeafKey)) +
+           "; --host-values off runs without them";
   }
   auto* made = new HostValues(*card);
   for (const std::string& file : policy_files) {

@@ -59,7 +59,7 @@ bool EndsWith(const std::string& text, const std::string& end) {
 std::string AddRead(OperatorRule& rule, const std::vector<double>& values,
                     std::optional<OperatorRule::Place> place) {
   if (values.size() != 3)
-    return "read needs three values: for a condition, a whole and a real number";
+    return "read needs three values: for a condition, a whole number and a real number";
   const ReadAnswer answer{.condition = values[0], .whole = values[1], .real = values[2]};
   if (place) {
     place->answer = answer;
@@ -129,8 +129,9 @@ std::string HostValuesPolicy::AddSetting(const std::vector<std::string>& words) 
   } else if (name == "stop number") {
     stop_number = static_cast<uint64_t>(*value);
   } else {
-    return "there is no setting '" + name +
-           "'; there are limit whole, limit real, stop condition, stop number";
+    return "'" + name +
+           "' is not a setting; the settings are limit whole, limit real, stop condition, stop "
+           "number";
   }
   return "";
 }
@@ -138,7 +139,7 @@ std::string HostValuesPolicy::AddSetting(const std::vector<std::string>& words) 
 std::string HostValuesPolicy::AddLine(const std::vector<std::string>& words) {
   if (words[0] == "limit" || words[0] == "stop") return AddSetting(words);
   if (words[0].find("::") == std::string::npos) {
-    return words[0] + " is no operator; write its name with its library, as in aten::argmax";
+    return words[0] + " is not an operator; write its name with its library, as in aten::argmax";
   }
   std::optional<OperatorRule::Place> place;
   size_t verb_at = 1;
@@ -150,7 +151,7 @@ std::string HostValuesPolicy::AddLine(const std::vector<std::string>& words) {
   std::vector<std::string> rest;
   if (words.size() > verb_at)
     rest.assign(words.begin() + static_cast<long>(verb_at) + 1, words.end());
-  if (place && verb != "read") return "only read can be said of a place (at FILE)";
+  if (place && verb != "read") return "only read may have a place (at FILE)";
   OperatorRule& rule = rules_[words[0]];
   if (verb == "read") return AddRead(rule, Values(rest), place);
   if (verb == "inside" || verb == "result" || verb == "count") {
@@ -163,7 +164,8 @@ std::string HostValuesPolicy::AddLine(const std::vector<std::string>& words) {
   } else if (verb == "never" && rest.empty()) {
     rule.never = true;
   } else {
-    return "'" + verb + "' is no rule; there are read, inside, result, count, writes, open, never";
+    return "'" + verb +
+           "' is not a rule; the rules are read, inside, result, count, writes, open, never";
   }
   return "";
 }

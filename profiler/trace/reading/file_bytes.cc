@@ -113,14 +113,14 @@ absl::Status CheckTraceHeader(const std::vector<uint8_t>& bytes, const std::stri
     return absl::InvalidArgumentError(path + " is damaged: format version 0 does not exist");
   }
   if (header.version < kOldestVersion) {
-    return absl::FailedPreconditionError(path + " has format version " +
-                                         std::to_string(header.version) +
-                                         ", of before the first release: record it again");
+    return absl::FailedPreconditionError(
+        path + " has format version " + std::to_string(header.version) +
+        ", which is older than the first release; record it again");
   }
   if (header.version > kFormatVersion) {
     return absl::FailedPreconditionError(
         path + " has format version " + std::to_string(header.version) +
-        "; this memtrace reads up to " + std::to_string(kFormatVersion) + ": use a newer one");
+        "; this memtrace reads up to " + std::to_string(kFormatVersion) + "; use a newer one");
   }
   return absl::OkStatus();
 }

@@ -172,7 +172,7 @@ TEST_F(CAbiProcessTest, UnwritableTraceDoesNotStopTheProgram) {
     Start();
     memtrace_begin_step();
     const std::string said = ::testing::internal::GetCapturedStderr();
-    EXPECT_THAT(said, StartsWith("memtrace: no trace is written"));
+    EXPECT_THAT(said, StartsWith("memtrace: No trace is written"));
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
     EXPECT_STREQ(memtrace_trace_path(), "");
     Allocate(3_MiB);
@@ -182,7 +182,7 @@ TEST_F(CAbiProcessTest, UnwritableTraceDoesNotStopTheProgram) {
     void* address = nullptr;
     EXPECT_EQ(memtrace_allocate(0, 2_GiB, 0, 0, &address, &failure), MEMTRACE_OUT_OF_MEMORY);
     EXPECT_THAT(failure.explanation,
-                HasSubstr("the request is larger than the card, which has 1.00"));
+                HasSubstr("The card is too small for this request: it has 1.00 GiB"));
   }));
 }
 

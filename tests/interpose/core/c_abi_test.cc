@@ -17,7 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
-using ::testing::StartsWith;
 
 class CAbiTest : public CardProcessTest {};
 
@@ -59,7 +58,7 @@ TEST_F(CAbiTest, InvalidArgumentsAreRejectedWithAMessage) {
     EXPECT_EQ(memtrace_allocate(0, 0, 0, 0, &address, nullptr), MEMTRACE_INVALID_ARGUMENT);
     EXPECT_EQ(memtrace_allocate(0, 512, 0, 0, nullptr, nullptr), MEMTRACE_INVALID_ARGUMENT);
     EXPECT_EQ(memtrace_allocate(1, 512, 0, 0, &address, nullptr), MEMTRACE_INVALID_ARGUMENT);
-    EXPECT_STREQ(memtrace_last_error(), "there is no card 1 with our allocator");
+    EXPECT_STREQ(memtrace_last_error(), "memtrace's allocator serves no card 1");
     EXPECT_EQ(memtrace_allocate(-1, 512, 0, 0, &address, nullptr), MEMTRACE_INVALID_ARGUMENT);
     int mine = 0;
     EXPECT_EQ(memtrace_deallocate(&mine), MEMTRACE_INVALID_ARGUMENT);
@@ -320,7 +319,8 @@ TEST_F(CAbiTest, LimitFailsRequestsThatTheCardCouldHold) {
     void* address = nullptr;
     EXPECT_EQ(memtrace_allocate(0, 200_MiB, 0, 0, &address, &failure), MEMTRACE_OUT_OF_MEMORY);
     EXPECT_EQ(failure.limit, 100_MiB);
-    EXPECT_THAT(failure.explanation, StartsWith("memtrace: the limit of 100.00 MiB"));
+    EXPECT_THAT(failure.explanation,
+                HasSubstr("The limit set for this process (100.00 MiB) is reached"));
     EXPECT_EQ(memtrace_set_limit(0, ~uint64_t{0}), MEMTRACE_OK);
     Allocate(200_MiB);
   }));
@@ -340,8 +340,8 @@ TEST_F(CAbiTest, OutOfMemoryIsExplainedAndItsLedgerAddsUp) {
     EXPECT_EQ(address, nullptr);
     EXPECT_EQ(failure.obtainable, 300_MiB);
     EXPECT_EQ(failure.device_total, 1_GiB);
-    EXPECT_THAT(failure.explanation, HasSubstr("400.00 MiB were asked for and 300.00 MiB could be"
-                                               " had: short by 100.00 MiB"));
+    EXPECT_THAT(failure.explanation, HasSubstr("The request for 400.00 MiB failed; at most 300.00 "
+                                               "MiB was available (100.00 MiB short)."));
     EXPECT_THAT(failure.explanation, HasSubstr("policy 600.00 MiB"));
     EXPECT_THAT(failure.explanation, HasSubstr("memtrace report"));
   }));

@@ -12,7 +12,6 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 trace::OutOfMemory Failure(const trace::CardLedger& card) {
   return {.requested = 300_MiB, .allocated = 300_MiB, .obtainable = 100_MiB, .cards = {card}};
@@ -22,18 +21,18 @@ TEST(ExplanationTest, FullCardTextHasTheShortfallAndTheLargestOwners) {
   const std::vector<recorder::NamedBytes> owners = {{.name = "parameter policy", .bytes = 2_GiB},
                                                     {.name = "gradient", .bytes = 512}};
   EXPECT_EQ(ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB}), &owners, "run.trace"),
-            "memtrace: the card is full; it is not fragmented; 300.00 MiB were asked for and "
-            "100.00 MiB could be had: short by 200.00 MiB.\n"
-            "memtrace: most is held by parameter policy 2.00 GiB, gradient 0.50 KiB.\n"
-            "memtrace: what filled the card: memtrace report run.trace");
+            "memtrace: The card is full, not fragmented. The request for "
+            "300.00 MiB failed; at most 100.00 MiB was available (200.00 MiB short).\n"
+            "memtrace: The largest holders are parameter policy 2.00 GiB, gradient 0.50 KiB.\n"
+            "memtrace: To see what filled the card, run: memtrace report run.trace");
 }
 
 TEST(ExplanationTest, MissingOwnersAndMissingTraceAreStated) {
   const std::vector<recorder::NamedBytes> nobody;
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), &nobody, ""),
-              EndsWith("most is held by nobody.\n"));
+              EndsWith("memtrace: No recorded block is in use.\n"));
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), nullptr, ""),
-              EndsWith("who holds it is not known, because no trace is recorded.\n"));
+              EndsWith("It is not known who holds the memory, because no trace is recorded.\n"));
 }
 
 TEST(ExplanationTest, ControlCharactersInTagsAreEscaped) {
@@ -51,7 +50,7 @@ TEST(ExplanationTest, CauseAgreesWithTheReport) {
   trace::OutOfMemory limited = Failure({.total = 1_GiB, .free = 1_GiB});
   limited.limit = 100_MiB;
   EXPECT_THAT(ExplainOutOfMemory(limited, nullptr, ""),
-              StartsWith("memtrace: the limit of 100.00 MiB"));
+              HasSubstr("The limit set for this process (100.00 MiB) is reached"));
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB, .stream_wait = 250_MiB}), nullptr, ""),
               HasSubstr("250.00 MiB is freed but still waits"));
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB,
@@ -60,11 +59,30 @@ TEST(ExplanationTest, CauseAgreesWithTheReport) {
                                           .holes = 250_MiB,
                                           .largest_hole = 90_MiB}),
                                  nullptr, ""),
-              HasSubstr("in pieces: the largest is 90.00 MiB"));
+              HasSubstr("in pieces: the largest hole is 90.00 MiB"));
   EXPECT_THAT(
       ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB, .other_processes = 800_MiB}),
                          nullptr, ""),
-      HasSubstr("other processes hold 800.00 MiB"));
+      HasSubstr("Other processes hold 800.00 MiB"));
+}
+
+TEST(ExplanationTest, RequestThatTheContextPreventsIsNotCalledLargerThanTheCard) {
+  const trace::CardLedger card = {.total = 1_GiB, .free = 124_MiB, .context = 900_MiB};
+  EXPECT_THAT(ExplainOutOfMemory(Failure(card), nullptr, ""),
+              HasSubstr("The card is too small for this request: it has 1.00 GiB, of which 124.00 "
+                        "MiB is unused. The request for 300.00 MiB failed;"));
+}
+
+TEST(ExplanationTest, AvailableRequestIsNotCalledShort) {
+  trace::OutOfMemory failure = Failure({.total = 1_GiB});
+  failure.obtainable = 300_MiB;
+  EXPECT_THAT(ExplainOutOfMemory(failure, nullptr, ""),
+              HasSubstr("The request for 300.00 MiB failed, although 300.00 MiB was available."));
+}
+
+TEST(ExplanationTest, AdviceFollowsTheHolders) {
+  EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB, .stream_wait = 250_MiB}), nullptr, ""),
+              EndsWith("recorded.\nmemtrace: Call torch.cuda.synchronize() before this line.\n"));
 }
 
 TEST(ExplanationTest, LongTextIsTruncatedAtALineBreak) {

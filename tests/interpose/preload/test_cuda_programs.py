@@ -80,7 +80,7 @@ def test_kernels_are_reported_absent_without_an_allocator(tmp_path):
     )
     command = [BUILD / "memtrace", "report", str(tmp_path / "run.trace")]
     text = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    assert "no kernels: CUPTI is absent (the program takes" in " ".join(text.split())
+    assert "CUPTI recorded no kernels: it is absent (the program takes" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("cache", CACHE)
@@ -213,7 +213,7 @@ def test_missing_core_is_reported_once_and_the_program_continues(tmp_path):
     done = run(tmp_path, "threads", preload=alone)
     assert done.stdout == "done\n"
     assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("memtrace: nothing is recorded, the program goes on: ")
+    assert done.stderr.startswith("memtrace: Nothing is recorded, and the program continues: ")
     assert list(tmp_path.iterdir()) == [alone]
 
 
@@ -221,7 +221,7 @@ def test_missing_folder_is_reported_once_and_the_program_continues(tmp_path):
     done = run(tmp_path, "leave", MEMTRACE_OUTPUT="nowhere/run.trace")
     assert done.stdout == "done\n"
     assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("memtrace: no trace is written")
+    assert done.stderr.startswith("memtrace: No trace is written")
 
 
 def test_no_lock_is_held_during_driver_calls(tmp_path):

@@ -97,7 +97,7 @@ TEST(CardSpecTest, InvalidSpecsAreRejectedWithACorrection) {
       {"24GiB,other=3GB", {"other '3GB'", "write 3GiB"}},
       {"24GiB,cc=9", {"cc '9'", "cc=8.0"}},
       {"24GiB,os=macos", {"os 'macos'", "os=linux or os=windows"}},
-      {"24GiB,cc=6.1", {"older than the card can be", "7.0"}},
+      {"24GiB,cc=6.1", {"older than the simulated card supports", "7.0"}},
       {"24GiB,cc=9.0,cc=9.0", {"given twice"}},
       {"1GiB,other=1GiB", {"context (500 MiB)", "other (1024 MiB)", "do not fit", "1024 MiB"}},
       {"400MiB", {"do not fit"}},

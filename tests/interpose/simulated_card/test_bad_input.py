@@ -135,8 +135,8 @@ def test_run_reports_that_the_installed_driver_is_not_used(tmp_path):
     assert done.stdout == "1024\nFalse\n", done.stderr
     assert "asked" not in done.stderr
     assert said(done.stderr)[0] == (
-        f"the program gets the simulated card alone, not NVIDIA's driver {PRETENDED_DRIVER}; "
-        "without --card it gets that"
+        f"the program uses only the simulated card, not NVIDIA's driver {PRETENDED_DRIVER}; "
+        "without --card it uses the driver"
     )
     assert sum("NVIDIA" in sentence for sentence in said(done.stderr)) == 1
 
@@ -145,7 +145,7 @@ def test_python_reports_that_the_installed_driver_is_not_used():
     script = "import memtrace; memtrace.simulated_card('1GiB')" + USES_THE_CARD
     done = python(script, LD_LIBRARY_PATH=str(PRETENDED_DRIVER.parent))
     assert done.stdout == "1024\nFalse\n", done.stderr
-    assert said(done.stderr) == [f"this program has the simulated card alone, not NVIDIA's driver {PRETENDED_DRIVER}"]
+    assert said(done.stderr) == [f"This program uses only the simulated card, not NVIDIA's driver {PRETENDED_DRIVER}."]
 
 
 def test_python_does_not_mistake_the_card_for_a_real_driver():
@@ -164,8 +164,8 @@ def test_python_rejects_the_card_if_another_driver_is_loaded():
     done = python(script)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        f"RuntimeError: {PRETENDED_DRIVER} is loaded in this process already, and it is never mixed with the "
-        "simulated card; put the card in place before anything that uses CUDA is imported"
+        f"RuntimeError: {PRETENDED_DRIVER} is already loaded in this process and cannot be used with the "
+        "simulated card. Load the simulated card before anything that uses CUDA is imported."
     )
 
 
@@ -204,7 +204,7 @@ def test_failed_pinned_allocation_prints_one_sentence():
     assert done.stdout == "0\n0 0\n2\n0\n", done.stderr
     assert said(done.stderr) == [
         "the host refuses 4294967296 bytes for pinned or managed memory (Cannot allocate memory): the call fails as "
-        "out of memory, and it is not the card that has none; raise the limit on addresses (ulimit -v), or let the "
+        "out of memory, because of the host and not the card; raise the limit on addresses (ulimit -v), or let the "
         "host overcommit (vm.overcommit_memory)"
     ]
 
@@ -244,5 +244,5 @@ memtrace.simulated_card("1GiB")
 """
     done = python(script)
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("RuntimeError: the simulated card cannot be loaded (")
+    assert last.startswith("RuntimeError: The simulated card cannot be loaded (")
     assert "ulimit -v" in last

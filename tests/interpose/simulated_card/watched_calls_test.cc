@@ -127,7 +127,7 @@ TEST(PlannedFailuresTest, InvalidPlansAreRejectedByName) {
   EXPECT_THAT(mistake("cudaMalloc@0=2"), HasSubstr("count from 1"));
   EXPECT_THAT(mistake("cudaMalloc@x=2"), HasSubstr("'x' is no number"));
   EXPECT_THAT(mistake("cudaMalloc@1=0"), HasSubstr("'0' is no error"));
-  EXPECT_THAT(mistake("cudaMalloc@1=cudaErrorWhatever"), HasSubstr("is no error of CUDA"));
+  EXPECT_THAT(mistake("cudaMalloc@1=cudaErrorWhatever"), HasSubstr("is not a CUDA error"));
   EXPECT_THAT(mistake("cudaMalloc@1=other:4GB"), HasSubstr("write 4GiB"));
 }
 

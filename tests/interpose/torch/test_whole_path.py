@@ -80,7 +80,7 @@ torch.empty(30 << 30, dtype=torch.uint8, device="cuda")
 """
     done = on_card(script, tmp_path, options=("--no-trace",), output=False, expect=1)
     assert "torch.OutOfMemoryError" in done.err
-    assert "who holds it is not known, because no trace is recorded" in done.err
+    assert "It is not known who holds the memory, because no trace is recorded" in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 

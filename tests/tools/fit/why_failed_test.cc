@@ -24,16 +24,18 @@ TEST(WhyFailedTest, UsersInnermostLineAndErrorAreNamed) {
 
 TEST(WhyFailedTest, StubIsSuggestedForMissingFilesOrNetwork) {
   constexpr const char* kOffer =
-      "; write what stands in for it into a Python file and name that with --stub";
-  EXPECT_EQ(WhyFailed(Log("FileNotFoundError: [Errno 2] No such file: 'x'"), false),
-            "load.py:3 wants a file that is not there (FileNotFoundError: [Errno 2] No such file: "
-            "'x')" +
-                std::string(kOffer));
+      "; write a replacement for it into a Python file, and name that with --stub";
+  EXPECT_EQ(
+      WhyFailed(Log("FileNotFoundError: [Errno 2] No such file: 'x'"), false),
+      "load.py:3 needs a file that does not exist (FileNotFoundError: [Errno 2] No such file: "
+      "'x')" +
+          std::string(kOffer));
   EXPECT_EQ(WhyFailed(Log("requests.exceptions.ConnectionError: no"), false),
-            "load.py:3 wants the network or a hub (requests.exceptions.ConnectionError: no)" +
+            "load.py:3 needs the network or a hub (requests.exceptions.ConnectionError: no)" +
                 std::string(kOffer));
-  EXPECT_EQ(WhyFailed(Log("EOFError: EOF when reading a line"), true),
-            "load.py:3 asks the user, and nobody is there (EOFError: EOF when reading a line)");
+  EXPECT_EQ(
+      WhyFailed(Log("EOFError: EOF when reading a line"), true),
+      "load.py:3 asks the user for input, and nobody is there (EOFError: EOF when reading a line)");
 }
 
 TEST(WhyFailedTest, PlaceOfAnEndedProgramIsNamed) {

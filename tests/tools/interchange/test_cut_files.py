@@ -58,7 +58,7 @@ def stats_of_cut(data: bytes, size: int, folder: Path) -> JsonObject | None:
         assert str(file) in done.stderr and not done.stdout
         assert size < 2 or "at byte" in done.stderr, (size, done.stderr)
         return None
-    assert "PARTIAL: cut short" in done.stderr and "at byte" in done.stderr
+    assert "PARTIAL: The file is cut short" in done.stderr and "at byte" in done.stderr
     figures: JsonObject = json.loads(done.stdout)
     return figures
 

@@ -118,7 +118,7 @@ def test_verbs_that_read_traces_suggest_import(tmp_path: Path, verb: str) -> Non
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     for file in (plain, packed):
         done = memtrace(verb, str(file))
-        assert done.status == 3 and "memtrace import makes a trace of it" in done.err
+        assert done.status == 3 and "memtrace import converts it into a trace" in done.err
 
 
 def test_git_lfs_pointer_is_recognised(tmp_path: Path) -> None:
@@ -157,16 +157,16 @@ def test_truncated_profile_gives_its_longest_prefix(tmp_path: Path) -> None:
         ('{"traceEvents": {}}', "no list of events"),
         ('{"traceEvents": []}', "no memory event"),
         ('{"traceEvents": ' + "[" * 1_000_000, "the file ends within the event that begins at byte"),
-        ('[{"name": "[memory]", "args": ' + "[" * 5000 + "]" * 5000 + "}]", "no event as torch.profiler writes them"),
+        ('[{"name": "[memory]", "args": ' + "[" * 5000 + "]" * 5000 + "}]", "no event of torch.profiler's form"),
         ('[{"name": "[memory]", "ts": 1e308, "args": {}}]', "at byte 1"),
         (json.dumps([memory(1, 5, 10**30, 0, 0)]), "at byte 1"),
         (json.dumps([memory(1, 5, 8, 0, 0, -1, 0)]), "only the host's memory"),
         (json.dumps([memory(1, 5, 8, 8, 0), WITHOUT_ADDRESS]), "1 of its 2 memory events have no address"),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
-        ("Thread,Time,Action,Pointer,Size,Stream\n", "no line but its header"),
+        ("Thread,Time,Action,Pointer,Size,Stream\n", "only its header line"),
         ("Thread,Time,Action,Pointer,Size,Stream\n1,25:00:00:1,allocate,0x1,1,0x0\n", "line 2 is not"),
         ("Thread,Time,Action,Pointer,Size,Stream\n1,10:00:00:1,allocate,0x1,%s,0x0\n" % 10**20, "line 2 is not"),
-        ("memtrace", "is a trace already"),
+        ("memtrace", "is already a trace"),
     ],
 )  # fmt: skip
 def test_invalid_record_is_rejected_with_its_position(tmp_path: Path, text: str, part: str) -> None:

@@ -259,11 +259,11 @@ def test_report_states_that_roles_are_guessed(snapshot: Snapshot) -> None:
     snapshot.alloc(3, PLAIN)
     snapshot.fail(FORWARD)
     snapshot.read()
-    text = memtrace("report", str(snapshot.path)).out
-    assert "parameter~" in text and "activation~" in text and "activation (guessed)" in text
+    text = memtrace("report", "--verbose", str(snapshot.path)).out
+    assert "parameters~" in text and "activations~" in text and "activations (guessed)" in text
     assert "guessed from stacks (~)" in text and "inferred" not in text
     tree = memtrace("tree", str(snapshot.path)).out
-    assert "activation ~" in tree and "guessed from stacks" in tree and "*" not in tree
+    assert "activations ~" in tree and "guessed from stacks" in tree and "*" not in tree
     report = json.loads(memtrace("report", "--json", str(snapshot.path)).out)
     assert (report["request"]["role"], report["request"]["role_known"]) == ("activation", "guessed")
     for rows in (report["peak"]["by_role"], report["holdings"]):

@@ -64,11 +64,11 @@ def test_published_snapshot_has_unknown_card_sizes_and_uneven_load() -> None:
         pytest.skip(f"no snapshots in {CORPUS} (set MEMTRACE_CORPUS)")
     report = json.loads(memtrace("report", "--json", str(path)).out)
     assert [card["bytes_known"] for card in report["cards"]] == [False] * 3
-    assert "The load is uneven: 7.5, 78.3, 18.8 GiB are live on cards 0, 1, 2." in report["verdict"]["sentence"]
+    assert "The load is uneven: cards 0, 1, 2 have 7.5, 78.3, 18.8 GiB in use." in report["verdict"]["sentence"]
     assert not any(", fits" in row["name"] for row in report["remedies"])
-    text = memtrace("report", str(path)).out
+    text = memtrace("report", "--verbose", str(path)).out
     assert "free of" not in text
-    assert "the card's size is not in the trace" in text
+    assert "The card's size is not in the trace." in text
 
 
 def entry(action: str, address: int, size: int, time: int = 0, **more: object) -> JsonObject:
@@ -125,7 +125,7 @@ def test_report_states_whether_events_are_complete(tmp_path: Path, action: str, 
     file = tmp_path / "snapshot.pickle"
     file.write_bytes(pickle.dumps({"segments": [], "device_traces": [[entry(action, MIB, 512)]]}))
     text = " ".join(memtrace("report", str(file)).out.split())
-    assert said in text and "context, other processes" in text and "none lost" not in text
+    assert said in text and "context, other processes" in text and "LOST" not in text
 
 
 def test_events_of_all_cards_are_ordered_by_time(tmp_path: Path) -> None:

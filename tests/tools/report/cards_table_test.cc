@@ -33,7 +33,7 @@ TEST_F(CardsTableTest, IdleCardBesideAFullOneIsUneven) {
   Add(7_GiB);
   Add(0);
   EXPECT_EQ(UnevenSentence(explanation_),
-            "The load is uneven: 7.0, 0.0 GiB are live on cards 0, 1.");
+            "The load is uneven: cards 0, 1 have 7.0, 0.0 GiB in use.");
 }
 
 TEST_F(CardsTableTest, HalfAsMuchIsEven) {

@@ -24,8 +24,8 @@ analysis::CardExplanation CardWith(const char* processes) {
 TEST(OthersTextTest, WorkerContextsAreNamedAndTheRestIsOfOtherPrograms) {
   const auto card = CardWith("11 545259520 data_worker;12 545259520 data_worker");
   EXPECT_EQ(OthersClause(card),
-            "2 DataLoader workers of this program hold 1.02 GiB of the card (520.0 MiB each, a "
-            "context); other programs hold 1.98 GiB");
+            "2 DataLoader workers of this program hold 1.02 GiB of the card (520.0 MiB each, only "
+            "contexts); other programs hold 1.98 GiB");
   const std::vector<OtherRow> rows = OtherRows(card);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].bytes + rows[1].bytes, 3_GiB);
@@ -40,8 +40,8 @@ TEST(OthersTextTest, RankIsNamedWithTheLargestHolderOfItsTrace) {
                           .largest = "parameter lm_head (train.py:9)",
                           .largest_bytes = 1_GiB};
   EXPECT_EQ(OthersClause(card),
-            "Rank 1 (process 11) holds 3.00 GiB of the card (most of it parameter lm_head "
-            "(train.py:9), 1.00 GiB)");
+            "Rank 1 (process 11) holds 3.00 GiB of the card (largest: parameters at "
+            "lm_head (train.py:9), 1.00 GiB)");
 }
 
 TEST(OthersTextTest, NothingIsPrintedWithoutAKnownProcess) {

@@ -43,10 +43,9 @@ TEST_F(PeakSectionTest, LaterSmallerMappingIsNotTheReservedPeak) {
 
 TEST_F(PeakSectionTest, FullCardOfWaitingMemoryIsTheHeadline) {
   program_.Allocate(0, 700_MiB).Add(trace::FreeRequested{0, 0}).Allocate(700_MiB, 50_MiB);
-  EXPECT_EQ(
-      WaitingSentence(Explained()),
-      "Before the first step, 700.0 MiB of card 0's 1.00 GiB were freed, but waited for other "
-      "streams (record_stream), beside 50.0 MiB in use.");
+  EXPECT_EQ(WaitingSentence(Explained()),
+            "700.0 MiB of card 0's 1.00 GiB was freed but still waited for other streams "
+            "(record_stream), before the first step. 50.0 MiB was in use then.");
 }
 
 TEST_F(PeakSectionTest, WaitingMemoryOnACardWithRoomIsNoHeadline) {
@@ -58,8 +57,8 @@ TEST_F(PeakSectionTest, ReservedPeakIsReportedIfMuchWasUnused) {
   program_.Allocate(0, 500_MiB);
   EXPECT_EQ(
       ReservedSentence(Explained()),
-      "At most 800.0 MiB were reserved, before the first step, for 500.0 MiB in use: 300.0 MiB "
-      "in holes beside blocks (largest 300.0 MiB).");
+      "At most 800.0 MiB was reserved, before the first step: 500.0 MiB in use, 300.0 MiB in holes "
+      "beside blocks (largest 300.0 MiB).");
   program_.Allocate(500_MiB, 250_MiB);
   EXPECT_EQ(ReservedSentence(Explained()), "");
 }
@@ -68,7 +67,8 @@ TEST_F(PeakSectionTest, HolesAreNotCountedAsLeft) {
   program_.Allocate(0, 700_MiB);
   EXPECT_EQ(
       LeftSentence(Explained()),
-      "Then 224.0 MiB of card 0's 1.00 GiB were still to be had, beside a hole of 100.0 MiB.");
+      "At that moment 224.0 MiB of card 0's 1.00 GiB was still available. Another 100.0 MiB was "
+      "free in one hole between blocks.");
 }
 
 }  // namespace

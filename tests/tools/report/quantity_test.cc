@@ -68,6 +68,14 @@ TEST(PrintableTest, LinesAreBrokenBeforeTheLastColumn) {
   EXPECT_EQ(Bar(2.5), "██▌");
 }
 
+TEST(PrintableTest, ChineseIsBrokenBetweenItsCharactersButNotBeforeAComma) {
+  std::string line;
+  for (int i = 0; i < 49; ++i) line += "显";
+  EXPECT_EQ(Wrapped(line + "存，不足", 2), line + "\n  存，不足\n");
+  EXPECT_EQ(Wrapped(line + "（存", 2), line + "\n  （存\n");
+  EXPECT_EQ(Wrapped(line + "存够", 2), line + "存\n  够\n");
+}
+
 TEST(FormatDurationTest, UnitFollowsTheMagnitude) {
   EXPECT_EQ(FormatDuration(0), "0.0 us");
   EXPECT_EQ(FormatDuration(7'890), "7.8 us");

@@ -27,8 +27,8 @@ class Consistency {
   // `begins_blind`: the blocks that were alive at the beginning are not known.
   explicit Consistency(bool begins_blind) : is_blind_(begins_blind) {}
 
-  // Returns a clause that says what is wrong with the event, such as "frees 0x7f00 of card 0, where
-  // no block lives"; empty if nothing is.
+  // Returns a clause that says what is wrong with the event, such as "it frees 0x7f00 of card 0,
+  // where no block is in use"; empty if nothing is.
   std::string Apply(const trace::Event& event);
 
  private:

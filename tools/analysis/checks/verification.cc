@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "messages/message.h"
 #include "profiler/trace/events/event_names.h"
 #include "tools/analysis/checks/consistency.h"
 
@@ -23,11 +24,11 @@ class MissingNames {
     trace::EventNames(
         [&](trace::StringId id) {
           if (!reader_.HasString(id) && strings_.insert(id).second)
-            wrong = "refers to a name that is not defined";
+            wrong = Message("it refers to a name that the file does not define");
         },
         [&](trace::StackId id) {
           if (id == 0 || !stacks_.insert(id).second || reader_.HasStack(id)) return;
-          wrong = "refers to a stack that is not defined";
+          wrong = Message("it refers to a stack that the file does not define");
         })
         .Visit(event.payload);
     return wrong;

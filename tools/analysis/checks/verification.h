@@ -16,7 +16,7 @@ namespace memtrace::analysis {
 struct EventFault {
   uint64_t event = 0;   // its place among the file's events, from 1
   uint64_t offset = 0;  // in the file, in bytes; 0: not known
-  std::string what;     // a clause: "frees 0x7f00 of card 0, where no block lives"
+  std::string what;     // a clause: "it frees 0x7f00 of card 0, where no block is in use"
 };
 
 // The result of reading a whole file.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/frame_rules.h"
 #include "tools/analysis/source/frames.h"
@@ -94,16 +95,17 @@ class BatchSavingFinder {
     const uint64_t of_pass = BytesOfPass(std::max<uint64_t>(batch_, 1));
     Saving saving =
         SavingOf(Id::kBatchAsBefore, of_pass - of_pass / now.elements() * before.elements(), 0);
-    saving.change = "at most " + TextOf(before) + " in a batch, as before: " + saving.change;
+    saving.change = AsBefore(before, MessageOf(saving.change));
     const uint64_t used = Less(facts_.ledger.total, Unused(facts_.ledger));
     saving.need = facts_.peak_of_earlier_steps + Less(used, facts_.held.bytes);
     list_.Add(std::move(saving));
   }
 
-  static std::string TextOf(const CallSize& size) {
-    const std::string examples = std::to_string(size.examples);
-    return size.length == 0 ? examples + " examples"
-                            : examples + " x " + std::to_string(size.length);
+  static std::string AsBefore(const CallSize& size, const std::string& change) {
+    if (size.length == 0)
+      return CountedMessage(size.examples, "at most 1 example in a batch, as before: $0",
+                            "at most $1 examples in a batch, as before: $0", change, size.examples);
+    return Message("at most $0 x $1 in a batch, as before: $2", size.examples, size.length, change);
   }
 
   // Returns the bytes that the running step has computed. What earlier steps left behind does not

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/cures/launch_savings.h"
 #include "tools/analysis/holders/call_sizes.h"
@@ -74,10 +75,12 @@ class BlockSavingFinder {
   void FindLoaded(uint64_t loaded, uint64_t of_safetensors) {
     Saving on_host = SavingOf(Id::kHostCheckpoint, loaded, loaded);
     if (2 * of_safetensors > loaded)
-      on_host.change = "load_file(..., device=\"cpu\"), or del of what was taken over";
+      on_host.change = Message(
+          "load_file(..., device=\"cpu\"), or del of each tensor after the model has taken it "
+          "over");
     // Without a model that takes it over, the program computes with the checkpoint itself.
     if (2 * facts_.Held(Role::kParameter) < loaded)
-      on_host.cost = "what is computed of it is computed on the host, or tensor by tensor";
+      on_host.cost = Message("the program computes with it on the host, or tensor by tensor");
     if (AnnotatedNumber(facts_.annotations, fact::kSourceTrains) == 0)
       on_host.percent_that_fits = kPercentOfLoaded;
     list_.Add(std::move(on_host));
@@ -85,10 +88,10 @@ class BlockSavingFinder {
 
   void FindCopiedState(uint64_t bytes) {
     Saving saving = SavingOf(Id::kHostCheckpoint, bytes, bytes);
-    saving.change =
-        "copy each tensor of the state dict by .cpu(), or torch.save() it, instead of "
-        "copy.deepcopy";
-    saving.cost = "a copy to the host";
+    saving.change = Message(
+        "copy each tensor of the state dict with .cpu(), or torch.save() it, instead of "
+        "copy.deepcopy");
+    saving.cost = Message("a copy to the host");
     list_.Add(std::move(saving));
   }
 
@@ -100,7 +103,7 @@ class BlockSavingFinder {
     Saving saving = SavingOf(Id::kNoGraph, kept + facts_.verdict.rest.OfPass(), kept);
     saving.at_least = true;
     if (facts_.kept->is_eval)
-      saving.change = "with torch.no_grad(): around this pass of a model in eval mode";
+      saving.change = Message("with torch.no_grad(): around this pass of a model in eval mode");
     list_.Add(std::move(saving));
   }
 
@@ -111,9 +114,11 @@ class BlockSavingFinder {
     const uint64_t to_come = facts_.untrained->is_running ? facts_.verdict.rest.OfPass() : 0;
     Saving saving = SavingOf(Id::kNoGraph, kept + to_come, kept);
     saving.at_least = true;
-    saving.change = "with torch.no_grad(): around the call at " + facts_.untrained->line +
-                    ", of a model in eval mode that no optimizer steps";
-    saving.cost = "none where nothing reads gradients of its parameters";
+    saving.change = Message(
+        "with torch.no_grad(): around the call at $0; the model is in eval mode, and no optimizer "
+        "steps it",
+        facts_.untrained->line);
+    saving.cost = Message("none if nothing reads gradients of its parameters");
     list_.Add(std::move(saving));
   }
 
@@ -240,10 +245,11 @@ class BlockSavingFinder {
     bytes = Less(bytes, bytes / kPiecesOfLogits + GradientsOfHead());
     Saving saving = SavingOf(Id::kLogitsInPieces, bytes, bytes);
     if (facts_.moment.phase == Phase::kEvaluate) {
-      saving.change =
-          "model(..., logits_to_keep=1) of transformers where only the last position is read, else "
-          "the head in eight pieces of the sequence";
-      saving.cost = "none in the results";
+      saving.change = Message(
+          "model(..., logits_to_keep=1) of transformers if only the last position is read; "
+          "otherwise "
+          "compute the head in eight pieces of the sequence");
+      saving.cost = Message("none in the results");
     }
     list_.Add(std::move(saving));
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/frame_rules.h"
 #include "tools/analysis/source/frames.h"
@@ -92,7 +93,7 @@ class CallSavingFinder {
     const bool is_copy = request >= largest && request - largest <= largest / 100;
     if (is_copy) saved += request - request / times;
     Saving saving = SavingOf(Id::kOneMask, saved, saved);
-    saving.change = place + ": " + saving.change;
+    saving.change = Message("$0: $1", place, MessageOf(saving.change));
     saving.percent_that_fits = kPercentOfPass;
     list_.Add(std::move(saving));
   }
@@ -121,12 +122,13 @@ class CallSavingFinder {
     if (frames < 2) return;
     const uint64_t at_a_time = frames > kAtATime ? kAtATime : 1;
     Saving saving = SavingOf(Id::kFewerFrames, bytes - bytes / frames * at_a_time, 0);
-    const std::string number = std::to_string(at_a_time);
-    saving.change = IsOfVideoPipeline(facts_.request_stack)
-                        ? "pipe(..., decode_chunk_size=" + number + ")"
-                        : "vae.decode(latents[i : i + " + number + "], num_frames=" + number +
-                              ") of " + number + " of the " + std::to_string(frames) +
-                              " frames at a time";
+    const std::string code = "pipe(..., decode_chunk_size=" + std::to_string(at_a_time) + ")";
+    saving.change =
+        IsOfVideoPipeline(facts_.request_stack)
+            ? code
+            : Message(
+                  "vae.decode(latents[i : i + $0], num_frames=$0) of $0 of the $1 frames at a time",
+                  at_a_time, frames);
     saving.at_least = true;  // the passes before it may need more
     list_.Add(std::move(saving));
   }
@@ -170,7 +172,7 @@ class CallSavingFinder {
     const bool is_bfloat16 = AnnotatedText(facts_.annotations, fact::kLoadFileType) == "BF16";
     const std::string type = is_bfloat16 ? "bfloat16" : "float16";
     Saving saving = SavingOf(Id::kTypeOfFile, wider, wider);
-    saving.change = "from_pretrained(..., dtype=torch." + type + "), as the file has it";
+    saving.change = Message("from_pretrained(..., dtype=torch.$0), as in the file", type);
     if (AnnotatedNumber(facts_.annotations, fact::kSourceTrains) == 0)
       saving.percent_that_fits = kPercentOfLoaded;
     list_.Add(std::move(saving));
@@ -186,7 +188,7 @@ class CallSavingFinder {
     saving.percent_that_fits = kPercentOfLoaded;
     if (AnnotatedNumber(facts_.annotations, fact::kSourceHalves) == 1) {
       saving.effort = Effort::kOption;
-      saving.cost = "none where the program does so afterwards";
+      saving.cost = Message("none if the program does this afterwards");
     }
     list_.Add(std::move(saving));
   }
@@ -250,10 +252,13 @@ class CallSavingFinder {
     if (!is_activation && AnnotatedText(facts_.annotations, fact::kRequestComputes) != line) return;
     if (!IsComputedOfAlike(FunctionsOfRequest())) return;
     Saving saving = SavingOf(Id::kInPlace, facts_.request_bytes, 0);
-    saving.change = line + ": " + saving.change;
-    if (is_activation)
-      saving.change = line + ": inplace=True of " + std::string(BareFunction(innermost->function)) +
-                      ", where its input is not read again, else in pieces (tiles)";
+    saving.change =
+        is_activation
+            ? Message(
+                  "$0: inplace=True for $1 if its input is not read again, otherwise in pieces "
+                  "(tiles)",
+                  line, BareFunction(innermost->function))
+            : Message("$0: $1", line, MessageOf(saving.change));
     list_.Add(std::move(saving));
   }
 
@@ -263,7 +268,7 @@ class CallSavingFinder {
     const std::string line = LineOfOperation(facts_.request_stack);
     if (!facts_.verdict.is_larger_than_card || line.empty() || !IsWithoutGraph()) return;
     Saving saving = SavingOf(Id::kPartsFromHost, facts_.request_bytes, 0);
-    saving.change = line + ": " + saving.change;
+    saving.change = Message("$0: $1", line, MessageOf(saving.change));
     saving.at_least = true;
     list_.Add(std::move(saving));
   }

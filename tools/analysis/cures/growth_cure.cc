@@ -5,21 +5,32 @@
 #include <algorithm>
 #include <vector>
 
+#include "messages/message.h"
+
 namespace memtrace::analysis {
 namespace {
 
 // Returns how a variable can take values without their graphs.
 std::string WithoutGraph(const Keeper& keeper) {
-  const std::string before = " before " + TakerOf(keeper) + " takes it";
+  const std::string taker = TakerOf(keeper);
   if (keeper.is_in_larger)
-    return ".item()" + before + ", which .detach() would leave in a larger block";
-  if (keeper.numbers == 1) return ".item() or .detach()" + before;
-  const bool is_graph = keeper.kind == Keeper::Kind::kGraph;
+    return Message(".item() before $0 takes it: .detach() would leave it in a larger block", taker);
+  if (keeper.numbers == 1) return Message(".item() or .detach() before $0 takes it", taker);
+  if (keeper.kind != Keeper::Kind::kGraph)
+    return Message(".detach().cpu() before $0 takes it", taker);
   const size_t index = keeper.name.find('[');
-  if (!is_graph || index == std::string::npos)
-    return (is_graph ? ".detach()" : ".detach().cpu()") + before;
-  const std::string name = keeper.name.substr(0, index);
-  return name + " = tuple(each.detach() for each in " + name + ") before the next pass takes it";
+  if (index == std::string::npos) return Message(".detach() before $0 takes it", taker);
+  return Message("$0 = tuple(each.detach() for each in $0) before the next pass takes it",
+                 keeper.name.substr(0, index));
+}
+
+// Returns the change for a variable that keeps the graphs of what it takes.
+std::string WithoutGraphs(const Keeper& keeper, bool needs_graphs, const std::string& lines) {
+  const std::string change = WithoutGraph(keeper);
+  if (needs_graphs)
+    return Message("$0; '$1' keeps what is allocated at $2", change, keeper.name, lines);
+  return Message("$0, or torch.no_grad(); '$1' keeps what is allocated at $2", change, keeper.name,
+                 lines);
 }
 
 }  // namespace
@@ -33,8 +44,7 @@ std::string GrowingLinesText(const GrowthCourse& growth) {
   }
   std::string text = lines.front();
   for (size_t i = 1; i < std::min(lines.size(), kNamed); ++i) text += ", " + lines[i];
-  if (lines.size() > kNamed) text += " and " + std::to_string(lines.size() - kNamed) + " more";
-  return text + (lines.size() > 1 ? " make" : " makes");
+  return lines.size() <= kNamed ? text : Message("$0 and $1 more", text, lines.size() - kNamed);
 }
 
 std::string TakerOf(const Keeper& keeper) {
@@ -43,31 +53,35 @@ std::string TakerOf(const Keeper& keeper) {
 
 std::string WithoutKeeping(const GrowthCourse& growth, bool needs_graphs,
                            const std::string& usual) {
-  const std::string made = "what " + GrowingLinesText(growth);
+  const std::string lines = GrowingLinesText(growth);
   const std::optional<Keeper>& keeper = growth.keeper;
-  if (keeper && keeper->kind == Keeper::Kind::kGradients) {
-    return "torch.autograd.grad(..., create_graph=True) instead of the backward at " +
-           keeper->line +
-           ", or .grad = None of every tensor that it gave one once that was used: nothing else "
-           "frees " +
-           made;
-  }
+  if (keeper && keeper->kind == Keeper::Kind::kGradients)
+    return Message(
+        "torch.autograd.grad(..., create_graph=True) instead of the backward at $0, or .grad = "
+        "None on every tensor to which it gave one, once that was used; nothing else frees what is "
+        "allocated at $1",
+        keeper->line, lines);
   if (keeper && (keeper->kind != Keeper::Kind::kElements || keeper->is_in_larger))
-    return WithoutGraph(*keeper) + (needs_graphs ? "" : ", or torch.no_grad()") + ": it keeps " +
-           made;
-  if (keeper && !keeper->metric.empty()) {
-    return keeper->metric +
-           "(compute_on_cpu=True), or thresholds=N where it has them; reset() after each epoch: "
-           "its state '" +
-           keeper->name + "' keeps " + made;
-  }
+    return WithoutGraphs(*keeper, needs_graphs, lines);
+  if (keeper && !keeper->metric.empty())
+    return Message(
+        "$0(compute_on_cpu=True), or thresholds=N if it takes that; reset() after each epoch; its "
+        "state '$1' keeps what is allocated at $2",
+        keeper->metric, keeper->name, lines);
   if (growth.sites.front().is_enlarged)
-    return made + " is made again each time, larger: allocate it once, or keep it on the host";
-  const std::string where = keeper ? " in '" + keeper->name + "'" : "";
+    return Message(
+        "what is allocated at $0 is allocated again each time, and larger: allocate it once, or "
+        "keep it on the host",
+        lines);
+  if (keeper)
+    return Message("do not keep what is allocated at $0 in '$1': $2", lines, keeper->name, usual);
   // Cycles are not searched for in a run that completed.
-  const bool may_be_cycles = !keeper && growth.is_past && growth.kind == IterationKind::kLoop;
-  return "do not keep " + made + where + ": " + usual +
-         (may_be_cycles ? "; if no variable keeps it, reference cycles do until gc.collect()" : "");
+  if (growth.is_past && growth.kind == IterationKind::kLoop)
+    return Message(
+        "do not keep what is allocated at $0: $1; if no variable keeps it, reference cycles keep "
+        "it until gc.collect()",
+        lines, usual);
+  return Message("do not keep what is allocated at $0: $1", lines, usual);
 }
 
 }  // namespace memtrace::analysis

@@ -13,7 +13,7 @@ namespace memtrace::analysis {
 // growth has sites.
 
 // Returns the lines of what grows, fastest first and each once, as in "train.py:9, train.py:12 and
-// 3 more make"; a site without a line is named itself.
+// 3 more"; a site without a line is named itself.
 std::string GrowingLinesText(const GrowthCourse& growth);
 
 // Returns the variable that takes a tensor with its graph, and the line that made it.

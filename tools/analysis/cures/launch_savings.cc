@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "messages/message.h"
 #include "tools/analysis/source/frame_rules.h"
 
 namespace memtrace::analysis {
@@ -50,19 +51,21 @@ bool IsOfFile(const OtherProcess& rank, const SavingFacts& facts) {
 std::vector<Saving> SavingsWithoutLoads(const SavingFacts& facts) {
   const uint64_t bytes = OfOthers(facts) + BytesLoadedFromFiles(facts);
   Saving saving = SavingOf(Id::kHostCheckpoint, bytes, bytes);
-  saving.change =
-      "torch.load(..., map_location=\"cpu\") in each rank: without it a file's tensors go to the "
-      "card that they were saved from";
+  saving.change = Message(
+      "torch.load(..., map_location=\"cpu\") in each rank: without it, a file's tensors go to the "
+      "card from which they were saved");
   return {std::move(saving)};
 }
 
 Saving WithoutRank(const OtherProcess& rank, Saving saving) {
-  saving.cost = "none: each rank has a card of its own";
-  saving.change = "torch.cuda.set_device(LOCAL_RANK) in each rank before it uses a card";
+  saving.cost = Message("none: each rank has its own card");
+  saving.change = Message("torch.cuda.set_device(LOCAL_RANK) in each rank before it uses a card");
   const bool has_set = rank.holds && rank.holds->has_own_card && !rank.holds->line.empty();
   if (has_set)
-    saving.change = "what rank " + rank.rank + " makes at " + rank.holds->line +
-                    " belongs on its own card, of which it uses others: device=LOCAL_RANK there";
+    saving.change = Message(
+        "device=LOCAL_RANK at $1: what rank $0 allocates there belongs on its own card, which it "
+        "already uses",
+        rank.rank, rank.holds->line);
   return saving;
 }
 
@@ -83,10 +86,10 @@ std::vector<Saving> FindLaunchSavings(const SavingFacts& facts) {
   if (most == nullptr) return {std::move(saving)};
   if (most->relation == Relation::kRank) return {WithoutRank(*most, std::move(saving))};
   if (most->relation == Relation::kDataWorker || most->relation == Relation::kWorker) {
-    saving.cost = "none where the main process takes to the card what they make";
-    saving.change =
-        "no CUDA in this program's workers: torch.cuda.set_device, .cuda() or a tensor on the card "
-        "makes a context in each";
+    saving.cost = Message("none if the main process moves their results to the card");
+    saving.change = Message(
+        "do not use CUDA in this program's workers: torch.cuda.set_device, .cuda() or a tensor on "
+        "the card creates a context in each");
   }
   return {std::move(saving)};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/frame_rules.h"
 #include "tools/analysis/source/less.h"
@@ -113,7 +114,8 @@ class OptimizerSavingFinder {
     }
     if (largest_ == 0) return;
     list_.Add(SavingOf(Id::kLoop, Less(copy, kTemporariesOfLoop * largest_), 0),
-              (optimizer_.empty() ? "the optimizer" : optimizer_) + "(..., foreach=False)");
+              optimizer_.empty() ? Message("foreach=False for the optimizer")
+                                 : optimizer_ + "(..., foreach=False)");
   }
 
   // bitsandbytes' AdamW8bit makes no copy, and does not step parameters that FSDP2 shards
@@ -149,7 +151,7 @@ class OptimizerSavingFinder {
     then.copy /= 2;
     const uint64_t in_use = halves + CopyInUse() / 2 + HalfOfPass();
     list_.Add(SavingOf(Id::kBfloat16, in_use + LessToCome(then), halves + to_come_.states / 2),
-              "model.to(torch.bfloat16) before the optimizer is made");
+              Message("model.to(torch.bfloat16) before the optimizer is made"));
   }
 
   // Activations follow the type of the parameters, except those that autocast casts.

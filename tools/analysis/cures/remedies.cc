@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/units.h"
+#include "messages/message.h"
 #include "tools/analysis/source/less.h"
 
 namespace memtrace::analysis {
@@ -20,8 +21,9 @@ constexpr std::array kOfTheCard = {memtrace::remedies::Id::kNoOtherProcess,
                                    memtrace::remedies::Id::kLargerCard};
 
 constexpr std::string_view kLeastCard =
-    "the smallest card for what is known of the program as it is; the rest comes on top";
-constexpr std::string_view kGrowsOn = "it only postpones it: what grows fills that card, too";
+    Marked("the smallest card for what is known of the program as it is; the rest comes on top");
+constexpr std::string_view kGrowsOn =
+    Marked("it only postpones the failure: what grows fills that card as well");
 
 uint64_t WholeMiB(uint64_t bytes) { return RoundUp(bytes, kMiB); }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/cures/batch_savings.h"
 #include "tools/analysis/cures/block_savings.h"
@@ -25,17 +26,23 @@ using trace::Role;
 
 std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& annotations) {
   if (AnnotatedNumber(annotations, fact::kCheckpointInEval) == 1)
-    return "model.train(): checkpointing is on and does nothing in eval mode";
+    return Message("model.train(): checkpointing is on, but does nothing in eval mode");
   if (layers.name == "*") {  // an nn.Sequential is the model, and its parts have numbers alone
-    return "torch.utils.checkpoint.checkpoint_sequential(model, " + std::to_string(layers.count) +
-           ", x, use_reentrant=False), or a checkpoint around each of its parts";
+    return Message(
+        "torch.utils.checkpoint.checkpoint_sequential(model, $0, x, use_reentrant=False), or a "
+        "checkpoint around each of its parts",
+        layers.count);
   }
-  const bool is_in_eval = AnnotatedNumber(annotations, fact::kCheckpointLayersInEval) == 1;
-  return layers.is_of_transformers
-             ? "checkpoint " + layers.name + ": model.gradient_checkpointing_enable()" +
-                   (is_in_eval ? " and model.train(): in eval mode, as it is, it does nothing" : "")
-             : "torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) around each of " +
-                   layers.name;
+  if (!layers.is_of_transformers)
+    return Message(
+        "torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) around each of $0",
+        layers.name);
+  if (AnnotatedNumber(annotations, fact::kCheckpointLayersInEval) == 1)
+    return Message(
+        "checkpoint $0: model.gradient_checkpointing_enable() and model.train(); the model is in "
+        "eval mode, in which checkpointing does nothing",
+        layers.name);
+  return Message("checkpoint $0: model.gradient_checkpointing_enable()", layers.name);
 }
 
 class SavingFinder {
@@ -107,7 +114,7 @@ class SavingFinder {
     const UnsteppedGradients unstepped = FindUnstepped(facts_.captured, facts_.live, facts_.source);
     if (unstepped.bytes == 0) return;
     list_.Add(SavingOf(Id::kFreeze, unstepped.bytes, unstepped.bytes),
-              "requires_grad_(False) of " + unstepped.name + ", whose gradients nobody uses");
+              Message("requires_grad_(False) on $0, whose gradients nothing uses", unstepped.name));
   }
 
   // Graphs hold parameters of deleted models; which activations belong to these graphs is not
@@ -116,9 +123,10 @@ class SavingFinder {
     if (!facts_.deleted) return;
     const Keeper& keeper = facts_.deleted->keeper;
     Saving saving = SavingOf(Id::kDoNotKeep, facts_.deleted->bytes, facts_.deleted->bytes);
-    saving.change = ".detach() before " + TakerOf(keeper) +
-                    " takes it, or torch.no_grad(): its graph keeps the parameters of deleted "
-                    "models";
+    saving.change = Message(
+        ".detach() before $0 takes it, or torch.no_grad(): its graph keeps the parameters of "
+        "deleted models",
+        TakerOf(keeper));
     list_.Add(std::move(saving));
   }
 
@@ -128,7 +136,7 @@ class SavingFinder {
     for (const ModelCopy& copy : FindModelCopies(facts_.captured, facts_.live, facts_.source)) {
       if (IsUnread(copy) || IsCopyOfTrained(copy)) continue;
       list_.Add(SavingOf(Id::kNoSecondCopy, copy.bytes, copy.bytes),
-                "share what " + copy.site + " copies and does not change");
+                Message("share what $0 copies and does not change", copy.site));
     }
   }
 
@@ -162,10 +170,10 @@ class SavingFinder {
   void FindSummedPasses() {
     if (!facts_.summed || facts_.summed->hands_on()) return;
     Saving saving = SavingOf(Id::kBackwardInEachPass, facts_.summed->bytes, facts_.summed->bytes);
-    saving.change = "inside of the loop at " + facts_.summed->loop +
-                    " the backward of what each pass adds to '" + facts_.summed->name +
-                    "', in the place of the one at " + facts_.summed->backward +
-                    ": gradients add up";
+    saving.change = Message(
+        "inside the loop at $0, call backward() on what each pass adds to '$1', instead of the "
+        "backward at $2: gradients add up",
+        facts_.summed->loop, facts_.summed->name, facts_.summed->backward);
     saving.at_least = true;  // the backward of one pass has not been seen
     saving.ends_growth = IsGrowthWithinStep();
     list_.Add(std::move(saving));
@@ -182,11 +190,16 @@ class SavingFinder {
 
   // Returns the change for modules that are made again and again and all stay.
   std::string WithoutOldParameters() const {
-    const std::string how = facts_.GrowsBy(IsOfAdapters)
-                                ? "model.delete_adapter(NAME) of those that are no longer used"
-                                : "delete the modules that are no longer used";
-    return how + ", or move them to the host: the parameters that " +
-           GrowingLinesText(facts_.growth) + " stay";
+    const std::string lines = GrowingLinesText(facts_.growth);
+    if (facts_.GrowsBy(IsOfAdapters))
+      return Message(
+          "model.delete_adapter(NAME) for adapters that are no longer used, or move them to the "
+          "host: the parameters allocated at $0 stay",
+          lines);
+    return Message(
+        "delete the modules that are no longer used, or move them to the host: the parameters "
+        "allocated at $0 stay",
+        lines);
   }
 
   bool IsGrowthWithinStep() const {
@@ -204,7 +217,7 @@ class SavingFinder {
     Saving saving = SavingOf(Id::kDoNotKeep, gained, gained);
     saving.change = facts_.GrowsByParameters()
                         ? WithoutOldParameters()
-                        : WithoutKeeping(facts_.growth, NeedsGraphs(), saving.change);
+                        : WithoutKeeping(facts_.growth, NeedsGraphs(), MessageOf(saving.change));
     saving.ends_growth = true;
     list_.Add(std::move(saving));
   }
@@ -213,14 +226,15 @@ class SavingFinder {
     for (const MovableOwner& owner :
          FindMovableOwners(facts_.captured, facts_.live, facts_.source)) {
       if (owner.is_in_use) {
-        list_.Add({owner.name + " on another card", owner.bytes, owner.bytes, "estimated",
-                   Effort::kLines, "its inputs and outputs go from card to card",
-                   ".to('cuda:1') of " + owner.name + ", of which nothing is trained",
+        list_.Add({Message("$0 on another card", owner.name), owner.bytes, owner.bytes, "estimated",
+                   Effort::kLines, Message("its inputs and outputs are copied between cards"),
+                   Message(".to('cuda:1') on $0, of which nothing is trained", owner.name),
                    remedies::RowOf(Id::kSecondCard).hook});
       } else {
-        list_.Add({owner.name + " elsewhere", owner.bytes, owner.bytes, "estimated", Effort::kLines,
-                   "it is copied back for each use, or runs on another card",
-                   ".to('cpu') of " + owner.name + " while it is idle, or .to('cuda:1')",
+        list_.Add({Message("$0 elsewhere", owner.name), owner.bytes, owner.bytes, "estimated",
+                   Effort::kLines,
+                   Message("it is copied back for each use, or runs on another card"),
+                   Message(".to('cpu') on $0 while it is idle, or .to('cuda:1')", owner.name),
                    remedies::RowOf(Id::kHostModels).hook});
       }
     }

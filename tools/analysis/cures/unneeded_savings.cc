@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/less.h"
 #include "tools/analysis/verdict/verdict.h"
@@ -20,7 +21,8 @@ void FindDeadCycles(const SavingFacts& facts, SavingList& list) {
   if (!facts.dead) return;
   Saving saving = SavingOf(Id::kCollect, facts.dead->bytes, facts.dead->bytes);
   if (!facts.dead->made_at.empty())
-    saving.change += "; the cycles hold what " + facts.dead->made_at + " makes";
+    saving.change = Message("$0; the cycles hold what is allocated at $1", MessageOf(saving.change),
+                            facts.dead->made_at);
   saving.ends_growth = saving.is_whole = facts.dead->is_all_that_grows;
   list.Add(std::move(saving));
 }
@@ -31,8 +33,10 @@ void FindFailedAttempts(const SavingFacts& facts, SavingList& list) {
   if (!facts.attempts || facts.attempts->keeper == Keeper::kUnknown) return;
   Saving saving = SavingOf(Id::kLetGoOfFailure, facts.attempts->bytes, 0);
   if (facts.attempts->keeper == Keeper::kName)
-    saving.change = "keep no exception with its traceback: " + facts.attempts->name +
-                    ".__traceback__ = None, or del, before the next attempt";
+    saving.change = Message(
+        "keep no exception with its traceback: $0.__traceback__ = None, or del $0, before the next "
+        "attempt",
+        facts.attempts->name);
   saving.at_least = true;
   list.Add(std::move(saving));
 }
@@ -48,20 +52,22 @@ std::optional<uint64_t> NeedWithoutEarlierValue(const UnreadValue& value,
   return Less(used, value.bytes) + std::max(*facts.rise_of_same_request, facts.request_bytes);
 }
 
-constexpr std::string_view kCostOfCache = "what is cached is made again when it is asked for";
-
 // A statement that reads the name itself needs the value until then, so it has to be split.
 std::string DeletionAdvice(const UnreadValue& value) {
   if (value.is_cached)
-    return value.name + ".cache_clear() before the request, a smaller maxsize, or no lru_cache (" +
-           value.place + "): of a method it keeps each `self`";
-  const std::string name = "del " + value.name;
+    return Message(
+        "$0.cache_clear() before the request, a smaller maxsize, or no lru_cache ($1): on a method "
+        "it keeps each `self`",
+        value.name, value.place);
   if (value.is_earlier)
-    return name + " before " + value.made_at + " makes the next: nothing reads it again";
+    return Message("del $0 before $1 makes the next: nothing reads it again", value.name,
+                   value.made_at);
   if (value.is_read_by_line)
-    return name + " within " + value.place +
-           ", as soon as it has been read: in two statements; nothing reads it again";
-  return name + " before " + value.place + ": nothing reads it again";
+    return Message(
+        "del $0 at $1 as soon as it has been read: split the statement in two; nothing reads it "
+        "again",
+        value.name, value.place);
+  return Message("del $0 before $1: nothing reads it again", value.name, value.place);
 }
 
 // True if later steps also hold it. A name from before the first step stays in all steps unless it
@@ -75,7 +81,8 @@ void FindUnreadNames(const SavingFacts& facts, SavingList& list) {
     Saving saving = SavingOf(Id::kDeleteName, value.bytes, IsInLaterSteps(value) ? value.bytes : 0);
     saving.name = value.is_cached ? value.name + ".cache_clear()" : "del " + value.name;
     saving.change = DeletionAdvice(value);
-    if (value.is_cached) saving.cost = kCostOfCache;
+    if (value.is_cached)
+      saving.cost = Message("a cached result is computed again when it is requested");
     saving.at_least = value.step > 1 && value.step != facts.moment.step;
     const bool is_of_model = facts.verdict.rest.source == NeedSource::kPlacement &&
                              AnnotatedNumber(facts.annotations, fact::kSourceTrains) == 0;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
+#include "messages/message.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -29,8 +30,9 @@ constexpr std::array<Named, 6> kNamed = {{{"oom", Kind::kFailure, true, true},
 
 absl::Status Refusal(std::string_view text) {
   return absl::InvalidArgumentError("'" + std::string(text) +
-                                    "' is no moment; there are oom, oom:2, peak, peak:5 (of step "
-                                    "5), step:5 (as it begins), event:1234, time:1.5s and end");
+                                    "' is not a moment; a moment is oom, oom:2, peak, peak:5 (the "
+                                    "peak of step 5), step:5 (the start of step 5), event:1234, "
+                                    "time:1.5s or end");
 }
 
 std::optional<uint64_t> Nanoseconds(absl::string_view text) {
@@ -129,22 +131,25 @@ std::map<int32_t, uint64_t> MomentFinder::Found(const Timeline& timeline) const 
 std::string MomentFinder::DescribeMissingMoment(const Timeline& timeline) const {
   const EventCounts& counts = timeline.counts();
   switch (spec_.kind) {
-    case Kind::kFailure: {
+    case Kind::kFailure:
       if (counts.out_of_memory == 0)
-        return "there is no out-of-memory in this trace; leave out --oom, or take --at peak";
-      return "there is no out-of-memory " + std::to_string(spec_.number) +
-             " in this trace; it has " + std::to_string(counts.out_of_memory);
-    }
+        return Message("this trace has no out-of-memory error; --at peak explains its peak");
+      return CountedMessage(counts.out_of_memory,
+                            "there is no out-of-memory error $0 in this trace; it has 1",
+                            "there is no out-of-memory error $0 in this trace; it has $1",
+                            spec_.number, counts.out_of_memory);
     case Kind::kStep:
     case Kind::kPeakOfStep:
-      if (counts.steps == 0) return "there are no steps in this trace; take event: or time:";
-      return "there is no step " + std::to_string(spec_.number) +
-             " in this trace; the last is step " + std::to_string(last_step_);
+      if (counts.steps == 0)
+        return Message("this trace has no steps; use event: or time: to name a moment");
+      return Message("there is no step $0 in this trace; the last is step $1", spec_.number,
+                     last_step_);
     case Kind::kEvent:
-      return "there is no event " + std::to_string(spec_.number) + " in this trace; it has " +
-             std::to_string(counts.events);
+      return CountedMessage(counts.events, "there is no event $0 in this trace; it has 1 event",
+                            "there is no event $0 in this trace; it has $1 events", spec_.number,
+                            counts.events);
     default:
-      return "the trace is empty";
+      return Message("the trace is empty");
   }
 }
 

@@ -63,7 +63,7 @@ struct RunFacts {
   std::string allocator;  // "memtrace" or "native"
   std::string card;       // as given to --card
   std::string snapshot;   // of torch: "whole", "late" if its events begin in the middle, "cut"
-  std::string repaired;   // a clause: the trace that this is the repaired form of; else empty
+  std::string repaired;   // the original of a repaired trace and what is missing; else empty
   std::string plan;       // that was used (MEMTRACE_PLAN)
   uint64_t placed = 0;    // large allocations that went where the plan has them
   uint64_t placed_elsewhere = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/events/card_fields.h"
 #include "tools/analysis/source/less.h"
@@ -25,7 +26,7 @@ std::vector<uint64_t> Counts(const ordered_json& json) {
 }
 
 std::string PositionText(const ordered_json& at) {
-  return "step " + std::to_string(Count(at.at("step"))) + ", " + at.at("phase").get<std::string>();
+  return Message("step $0, $1", Count(at.at("step")), at.at("phase").get<std::string>());
 }
 
 std::vector<SummaryRow> Rows(const ordered_json& json) {
@@ -111,7 +112,7 @@ absl::StatusOr<RunSummary> ParseRunSummary(const ordered_json& json) {
   try {
     return SummaryOf(json);
   } catch (const nlohmann::json::exception& error) {
-    return absl::InvalidArgumentError(std::string("the summary cannot be read: ") + error.what());
+    return absl::InvalidArgumentError(Message("the summary cannot be read: $0", error.what()));
   }
 }
 

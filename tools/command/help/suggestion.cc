@@ -37,17 +37,17 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& ca
     least = distance;
     nearest = candidate;
   }
-  return nearest.empty() ? "" : ", did you mean '" + std::string(nearest) + "'?";
+  return nearest.empty() ? "" : " (did you mean '" + std::string(nearest) + "'?)";
 }
 
 std::string UnexpectedWord(const CLI::App& app, const std::string& word) {
-  if (word.rfind('-', 0) != 0) return "'" + word + "' is one word too many";
+  if (word.rfind('-', 0) != 0) return "'" + word + "' is one argument too many";
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
   }
   const std::string flag = word.substr(0, word.find('='));
-  return "there is no flag '" + flag + "'" + DidYouMean(flag, flags);
+  return "there is no option '" + flag + "'" + DidYouMean(flag, flags);
 }
 
 }  // namespace memtrace::command

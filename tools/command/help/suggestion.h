@@ -13,7 +13,7 @@ class App;
 
 namespace memtrace::command {
 
-// Returns ", did you mean 'report'?", or nothing if no candidate is near.
+// Returns " (did you mean 'report'?)", or nothing if no candidate is near.
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
 
 // Returns a sentence about a word that `app` does not accept.

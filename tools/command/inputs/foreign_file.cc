@@ -19,7 +19,7 @@ struct Kind {
   std::string_view advice;
 };
 constexpr std::array<Kind, 8> kKinds = {{
-    {"version https://git-lfs", "a pointer of Git LFS", "; git lfs pull fetches the file itself"},
+    {"version https://git-lfs", "a Git LFS pointer", "; git lfs pull fetches the file itself"},
     {"\x1f\x8b", "a gzip file", "; unpack it first"},
     {"\x28\xb5\x2f\xfd", "a zstd file", "; unpack it first"},
     {"PK", "a zip file, such as torch.save writes", ""},
@@ -31,7 +31,7 @@ constexpr std::array<Kind, 8> kKinds = {{
     {"{", "JSON", ""},
 }};
 
-constexpr std::string_view kImport = "; memtrace import makes a trace of it";
+constexpr std::string_view kImport = "; memtrace import converts it into a trace";
 
 const Kind* KindOf(std::string_view bytes) {
   const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(), [bytes](const Kind& each) {

@@ -92,9 +92,9 @@ int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function
 int WithinMemoryLimitOf(uint64_t bytes, const std::string& path, const std::function<int()>& read) {
   const uint64_t most = MostMemory(bytes);
   const DataLimit limit(most - kCode,
-                        path + " asks for more than " + std::to_string(most >> 20) +
-                            " MiB of memory, 4 times the file and 256 MiB, which no program's "
-                            "recording does; it is damaged, or made to");
+                        path + " needs more than " + std::to_string(most >> 20) +
+                            " MiB of memory (4 times its size and 256 MiB), which no recording of "
+                            "a program does; it is damaged, or was made to do this");
   return read();
 }
 

@@ -27,7 +27,7 @@ int WithinMemoryLimit(const std::vector<std::string>& paths, const std::function
 int WithinMemoryLimitOf(uint64_t bytes, const std::string& path, const std::function<int()>& read);
 
 // The error of a file whose reader needs more.
-inline constexpr const char* kTooMuchMemory = "asks for too much memory";
+inline constexpr const char* kTooMuchMemory = "reading it needs too much memory";
 
 // True if `read` stays within the limit of the file, which a child process tries without output.
 // For verbs that go on with other files if it does not.

@@ -24,7 +24,7 @@ void AddMomentOptions(CLI::App& app, MomentOption& option) {
       [&option](uint64_t number) {
         option.spec = {analysis::MomentSpec::Kind::kFailure, number};
       },
-      "The Nth out-of-memory, from 1: the same as --at oom:N");
+      "The Nth out-of-memory error, counted from 1; the same as --at oom:N");
   at->type_name("MOMENT")->group("Input");
   oom->type_name("N")->check(CountFromOne())->excludes(at)->group("Input");
 }

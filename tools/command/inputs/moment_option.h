@@ -20,9 +20,8 @@ struct MomentOption {
 };
 
 inline constexpr std::string_view kMomentHelp =
-    "A moment: oom, oom:2, peak, peak:5 (the highest of\n"
-    "step 5), step:5 (as it begins), event:1234,\n"
-    "time:1.5s, end (default: the last oom, else peak)";
+    "Moment to show: oom, oom:2, peak, peak:5 (the peak of step 5), step:5 (the start of step 5), "
+    "event:1234, time:1.5s or end (default: the last oom, else peak)";
 
 // Parses an option's value. Throws CLI::ValidationError with a sentence.
 analysis::MomentSpec ParseMomentOption(const std::string& text);

@@ -20,14 +20,14 @@ inline CLI::Validator CountFromOne() {
             const bool is_count = !text.empty() && text.size() < 10 &&
                                   std::all_of(text.begin(), text.end(), is_digit) &&
                                   text.find_first_not_of('0') != std::string::npos;
-            return is_count ? "" : text + " is no whole number from 1 on";
+            return is_count ? "" : text + " is not a whole number of at least 1";
           },
           ""};
 }
 
 // Declares the process that a verb is about, as its only argument.
 inline void AddProcess(CLI::App& app, pid_t& pid) {
-  app.add_option("PID", pid, "A process that memtrace records")
+  app.add_option("PID", pid, "Process that memtrace records")
       ->required()
       ->check(CountFromOne())
       ->group("Input");

@@ -83,12 +83,13 @@ absl::StatusOr<RecordedProcess> FindRecordedProcess(pid_t pid) {
   std::error_code error;
   if (auto found = TraceOf(pid, error)) return *std::move(found);
   if (error == std::errc::permission_denied) {
-    return absl::PermissionDeniedError(who + " is another user's; ask as that user or as root");
+    return absl::PermissionDeniedError(
+        who + " belongs to another user; run memtrace as that user or as root");
   }
   const std::string below = RecordedBelow(pid);
   return absl::FailedPreconditionError(
-      who + " is not recorded, or has not used CUDA yet, or has ended its trace" +
-      (below.empty() ? "" : "; below it these are: " + below));
+      who + " is not recorded, has not used CUDA yet, or has closed its trace" +
+      (below.empty() ? "" : "; these processes below it are recorded: " + below));
 }
 
 }  // namespace memtrace::command

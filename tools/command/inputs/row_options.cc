@@ -33,9 +33,8 @@ void AddLevelsOption(CLI::App& app, const std::string& what,
 }
 
 void AddRowsOption(CLI::App& app, size_t& rows) {
-  app.add_option(
-         "--rows", rows,
-         "Print at most N rows, the largest (default: " + std::to_string(rows) + "; 0: all)")
+  app.add_option("--rows", rows,
+                 "Print only the N largest rows (default: " + std::to_string(rows) + "; 0: all)")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000).description(""))
       ->group("Output");

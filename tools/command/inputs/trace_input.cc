@@ -33,7 +33,8 @@ std::string FolderRefusal(const std::string& folder) {
     names += (i == 0 ? "" : ", ") + traces[i];
   if (traces.size() > kNamed) names += " or " + std::to_string(traces.size() - kNamed) + " more";
   return folder +
-         " is a folder; memtrace report takes it as a whole, other verbs one trace of it: " + names;
+         " is a folder; memtrace report reads all of it, other commands read one trace in it: " +
+         names;
 }
 
 absl::Status Refusal(const std::string& path) {
@@ -135,7 +136,7 @@ absl::StatusOr<TraceInput> TraceInput::OpenSnapshot(const std::string& path) {
   if (!bytes.ok()) return bytes.status();
   auto file = std::make_unique<SnapshotFile>(*std::move(bytes));
   if (const absl::Status read = file->Read(); !read.ok()) {
-    return absl::Status(read.code(), path + " is a pickle, but no memory snapshot of torch: " +
+    return absl::Status(read.code(), path + " is a pickle, but not a memory snapshot of torch: " +
                                          std::string(read.message()));
   }
   auto info = file->info();

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "messages/message.h"
 #include "tools/analysis/explanation.h"
 #include "tools/command/inputs/trace_input.h"
 #include "tools/command/inputs/user_files.h"
@@ -34,7 +34,7 @@ namespace {
 constexpr std::string_view kTakeBack = "\r\033[K";
 
 std::string NameOf(const analysis::RunFacts& facts) {
-  return facts.rank.empty() ? "process " + facts.process : "rank " + facts.rank;
+  return facts.rank.empty() ? Message("process $0", facts.process) : Message("rank $0", facts.rank);
 }
 
 void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
@@ -79,17 +79,22 @@ bool FailsForOtherReason(const fit::Outcome& outcome) {
 }
 
 std::string DescribeEnd(const fit::Outcome& outcome) {
-  if (outcome.is_late) return "ended at its limit of time";
-  if (const auto failed = outcome.Failed()) return "runs out of memory at " + failed->line;
-  if (!outcome.completed) return "fails";
-  const std::string steps = report::FormatCounted(outcome.outlook.steps, "step");
-  if (outcome.outlook.is_whole) return "completes";
-  return outcome.fits() ? "nothing fails in " + steps : "nothing fails in " + steps + ", rising";
+  if (outcome.is_late) return Message("reached its time limit");
+  if (const auto failed = outcome.Failed()) return Message("out of memory at $0", failed->line);
+  if (!outcome.completed) return Message("fails");
+  if (outcome.outlook.is_whole) return Message("completes");
+  const uint64_t steps = outcome.outlook.steps;
+  if (outcome.fits())
+    return CountedMessage(steps, "nothing fails in 1 step", "nothing fails in $0 steps",
+                          report::FormatCount(steps));
+  return CountedMessage(steps, "nothing fails in 1 step, but the peak rises",
+                        "nothing fails in $0 steps, but the peak rises",
+                        report::FormatCount(steps));
 }
 
 std::string EndText(const fit::Outcome& outcome) {
-  return DescribeEnd(outcome) + " (" +
-         report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)) + ")";
+  return Message("$0 ($1)", DescribeEnd(outcome),
+                 report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)));
 }
 
 // Prints the program's last lines, marked as its own.
@@ -133,8 +138,9 @@ void Print(const fit::Answer& answer, const FitOutput& output) {
 // Prints why there is no answer. Returns the exit code.
 int ReportSearchFailure(const absl::Status& status, const FitTrials& trials,
                         const fit::Question& question, const FitOutput& output) {
+  const std::string reason(status.message());
   if (status.code() == absl::StatusCode::kCancelled) {
-    Note(std::string(status.message()));
+    Note(reason);
     return 128 + trials.asked_to_stop();
   }
   const std::string own = fit::LastMemtraceSentence(trials.log_end());
@@ -143,11 +149,11 @@ int ReportSearchFailure(const absl::Status& status, const FitTrials& trials,
     return trials.exit_code();
   }
   if (const std::string place = fit::PlaceAtEnd(trials.log_end()); !place.empty()) {
-    Note(std::string(status.message()) + "; it was at " + report::Printable(place));
+    Note(Message("$0; it was at $1", reason, report::Printable(place)));
     return CodeOf(status);
   }
   const std::string why = fit::WhyFailed(trials.log_end(), !question.trial.stub.empty());
-  Note(std::string(status.message()) + (why.empty() ? "" : ": " + report::Printable(why)));
+  Note(why.empty() ? reason : Message("$0: $1", reason, report::Printable(why)));
   PrintLogEnd(trials.log_end());
   return CodeOf(status);
 }
@@ -180,10 +186,11 @@ absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string
                              keeping_.layer_bytes > 0 &&
                              (keeping_.has_own_users || outcome->kept_away.is_full);
   if (!may_be_layers) return outcome;
-  const fit::FileKeeping layer =
-      std::exchange(keeping_, {.why_no_layer = "a run failed in it, and did not fail without it"});
+  const fit::FileKeeping layer = std::exchange(
+      keeping_,
+      {.why_no_layer = Message("a run failed with a layer, and did not fail without it")});
   absl::StatusOr<fit::Outcome> without =
-      RunOnce(trial, std::string(name) + ", without a layer over its files");
+      RunOnce(trial, Message("$0, without a layer over its files", name));
   if (!without.ok() || FailsForOtherReason(*without)) keeping_ = layer;
   return without;
 }
@@ -193,24 +200,25 @@ absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::st
   PrintTrialBegin(name);
   absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder, keeping_);
   if (!result.ok()) {
-    PrintTrialEnd(name, "cannot be run");
+    PrintTrialEnd(name, Message("cannot be run"));
     return result.status();
   }
   asked_to_stop_ = result->asked_to_stop;
   opened_.insert(result->opened.begin(), result->opened.end());
   latest_ = {
       .name = std::string(name), .outcome = Read(*result, trial), .is_late = result->is_late};
-  PrintTrialEnd(name, asked_to_stop_ != 0 ? "stopped" : EndText(latest_.outcome));
+  PrintTrialEnd(name, asked_to_stop_ != 0 ? Message("stopped") : EndText(latest_.outcome));
   if (latest_.outcome.kept_away.is_full) {
-    Note(absl::StrCat(
-        "the run filled the ", report::FormatBytes(keeping_.layer_bytes),
-        " of memory that its files may take; MEMTRACE_FIT_OVERLAY=16GiB gives it more"));
+    Note(Message(
+        "the run filled the $0 of memory that its files may take; MEMTRACE_FIT_OVERLAY=16GiB gives "
+        "it more",
+        report::FormatBytes(keeping_.layer_bytes)));
   }
   log_end_ = latest_.outcome.log_end;
   exit_code_ = latest_.outcome.exit_code;
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
-  if (asked_to_stop_ != 0) return absl::CancelledError("stopped");
+  if (asked_to_stop_ != 0) return absl::CancelledError(Message("stopped"));
   return latest_.outcome;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "messages/message.h"
 #include "tools/analysis/process_view.h"
 #include "tools/command/inputs/memory_limit.h"
 #include "tools/command/inputs/trace_input.h"
@@ -57,7 +58,9 @@ std::string NextLine(const std::vector<analysis::ProcessView>& views) {
   auto next = analysis::FirstToFail(views);
   for (size_t i = 0; i < views.size() && !next; ++i)
     if (views[i].is_readable()) next = i;
-  return next ? "\nwho holds what: memtrace report " + views[*next].file + "\n" : "";
+  if (!next) return "";
+  const std::string command = "memtrace report " + views[*next].file;
+  return "\n" + Message("to see what holds the memory: $0", command) + "\n";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "tools/command/outputs/page_file.h"
 
 #include "CLI/CLI.hpp"
+#include "messages/message.h"
 #include "tools/command/program/output_file.h"
 #include "tools/command/program/program.h"
 
@@ -12,18 +13,48 @@ absl::Status PageOption::Check() const {
   return is_asked() ? OutputFile(file).Check(force) : absl::OkStatus();
 }
 
-void AddPageOption(CLI::App& app, PageOption& option) {
-  app.add_option("-o,--output", option.file,
-                 "Write a page for the browser instead: one file that needs no network")
-      ->type_name("PAGE.html")
+namespace {
+
+void AddFileOption(CLI::App& app, PageOption& option, const std::string& help,
+                   const std::string& name) {
+  app.add_option("-o,--output", option.file, help)
+      ->type_name(name)
       ->excludes("--json")
       ->group("Output");
-  app.add_flag("-f,--force", option.force, "Overwrite PAGE.html")->group("Output");
+  app.add_flag("-f,--force", option.force, "Overwrite " + name)->group("Output");
+}
+
+}  // namespace
+
+void AddPageOption(CLI::App& app, PageOption& option) {
+  AddFileOption(app, option, "Write a page for the browser instead: one file that needs no network",
+                "PAGE.html");
+}
+
+void AddPageOrPictureOption(CLI::App& app, PageOption& option) {
+  AddFileOption(
+      app, option,
+      "Write a file instead: a page for the browser, which needs no network (.html), or a "
+      "picture of the first screen (.svg, .png)",
+      "FILE");
+}
+
+absl::Status CheckIsPage(const PageOption& option) {
+  if (!option.is_picture()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "a picture shows the report of one trace; write a page, such "
+      "as -o page.html");
 }
 
 absl::Status WritePageFile(const std::string& path, const std::string& html) {
   const absl::Status written = OutputFile(path).KeepText(html);
-  if (written.ok()) Note("wrote " + path + "; open it with a browser");
+  if (written.ok()) Note(Message("wrote $0; open it with a browser", path));
+  return written;
+}
+
+absl::Status WritePictureFile(const std::string& path, const std::string& picture) {
+  const absl::Status written = OutputFile(path).KeepText(picture);
+  if (written.ok()) Note(Message("wrote $0", path));
   return written;
 }
 

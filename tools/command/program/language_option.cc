@@ -16,7 +16,7 @@ namespace {
 void ChooseLanguage(const std::string& tag) {
   const std::optional<Language> language = LanguageNamed(tag);
   if (!language) {
-    throw CLI::ValidationError("memtrace does not speak '" + tag + "'; --lang is one of " +
+    throw CLI::ValidationError("memtrace has no language '" + tag + "'; --lang takes " +
                                LanguageTags());
   }
   SetLanguage(*language);
@@ -30,7 +30,7 @@ void ChooseLanguage(const std::string& tag) {
 void AddLanguageOption(CLI::App& app) {
   app.add_option_function<std::string>(
          "--lang", ChooseLanguage,
-         "Language of the sentences: " + LanguageTags() + " (default: that of the locale)")
+         "Language of what memtrace prints: " + LanguageTags() + " (default: the locale's)")
       ->type_name("TAG")
       ->group("Output");
 }

@@ -66,7 +66,7 @@ absl::Status OutputFile::Check(bool overwrite) const {
   }
   const fs::file_status status = fs::symlink_status(path_, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_symlink(status)) {
-    return absl::InvalidArgumentError(Refusal("it is neither a file, a pipe nor a device"));
+    return absl::InvalidArgumentError(Refusal("it is not a file, a pipe or a device"));
   }
   if (fs::exists(status) && !overwrite) {
     return absl::InvalidArgumentError(path_ +

@@ -11,35 +11,39 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "messages/language.h"
 #include "tools/command/help/help_format.h"
 #include "tools/command/help/suggestion.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/language_option.h"
+#include "tools/command/program/plain_output.h"
 #include "tools/report/words/printable.h"
 
 namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "What fills a CUDA card, and why a PyTorch program ran out of its memory.\n"
-    "Runs a program on our allocator (on a real card or a simulated one), records, explains.\n"
+    "Show what fills a CUDA card, and why a PyTorch program ran out of memory.\n"
+    "memtrace runs a program with its own allocator, on a real or a simulated card. It\n"
+    "records and explains how the program uses the card's memory.\n"
     "\n"
     "Usage: memtrace COMMAND [OPTIONS]";
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace run -- python train.py                  record a program on the real card\n"
-    "  memtrace run --card 24GiB -- python train.py     the same on a simulated card, no GPU\n"
-    "  memtrace report run.trace                        why it ran out, and who holds the card";
+    "  memtrace run --card 24GiB -- python train.py     on a simulated card, without a GPU\n"
+    "  memtrace report run.trace                        why it ran out, and what holds the card";
 
 void Define(CLI::App& program) {
   program.description(kDescription);
   program.footer(kExamples);
   program.formatter(std::make_shared<HelpFormat>());
-  program.set_help_flag("-h,--help", "Print help (of a command: memtrace COMMAND --help)");
+  program.set_help_flag("-h,--help", "Print help (for a command: memtrace COMMAND --help)");
   program.set_version_flag("-V,--version", "memtrace " MEMTRACE_VERSION, "Print the version");
   program.require_subcommand(0, 1);
 }
@@ -67,7 +71,7 @@ int UnknownVerb(const std::vector<Verb>& verbs, const std::string& name) {
   names.reserve(verbs.size());
   for (const Verb& verb : verbs) names.emplace_back(verb.name);
   Note("there is no command '" + name + "'" + DidYouMean(name, names) +
-       "; memtrace --help lists them");
+       "; memtrace --help lists the commands");
   return kUsage;
 }
 
@@ -80,7 +84,7 @@ int WrongUsage(const CLI::App& program, const CLI::ParseError& error) {
     sentence = UnexpectedWord(app, extras.front());
   }
   const std::string name = chosen.empty() ? "" : " " + app.get_name();
-  Note(sentence + "; memtrace" + name + " --help says more");
+  Note(sentence + "; memtrace" + name + " --help lists the options");
   return kUsage;
 }
 
@@ -100,7 +104,7 @@ int CheckOutput(int exit_code) {
                        error == EBADF || error == EPIPE;
   Note(absl::StrCat("the result could not be written to stdout",
                     is_told ? absl::StrCat(" (", std::strerror(error), ")") : "",
-                    "; make room, or send it elsewhere"));
+                    "; free some space, or write it elsewhere"));
   return kEnvironment;
 }
 
@@ -113,6 +117,12 @@ void TranslateHelp(std::vector<std::string>& arguments) {
   } else if (arguments.front().rfind('-', 0) != 0) {
     arguments = {arguments.front(), "--help"};
   }
+}
+
+// Results for programs are English, whatever the locale is; `--lang` is parsed later and decides.
+void UseEnglishForJson(const std::vector<std::string>& arguments) {
+  if (std::find(arguments.begin(), arguments.end(), "--json") != arguments.end())
+    SetLanguage(Language::kEnglish);
 }
 
 int Parse(CLI::App& program, std::vector<std::string> arguments, const int& exit_code) {
@@ -158,6 +168,13 @@ int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> argument
   if (!starts_program) {  // a started program would inherit both
     OccupyOutputs();
     std::signal(SIGXFSZ, SIG_IGN);  // a write over the file size limit returns an error
+  }
+  UseEnglishForJson(arguments);
+  std::optional<PlainOutput> plain;
+  std::optional<PlainOutput> plain_notes;
+  if (!TerminalShowsUtf8()) {
+    plain.emplace(std::cout);
+    plain_notes.emplace(std::cerr);
   }
   int exit_code = kDone;
   for (const Verb& each : verbs) {

@@ -20,8 +20,8 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace cards                                            a table\n"
-    "  memtrace run --card rtx-4090 -- python train.py           one of them\n"
-    "  memtrace run --card 2x24GiB,cc=8.9 -- python train.py     a card that is not listed";
+    "  memtrace run --card rtx-4090 -- python train.py           use one of them\n"
+    "  memtrace run --card 2x24GiB,cc=8.9 -- python train.py     use cards that are not listed";
 
 }  // namespace
 

@@ -21,10 +21,9 @@ namespace {
 
 constexpr const char* kDescription =
     "Check that a run stayed within limits, for CI: exit code 1 if it did not\n"
-    "Every card has to hold every limit; a run that ran out of memory holds none. A failed "
-    "request\n"
-    "that the program got over (torch tried something smaller, or a retry succeeded) does not "
-    "count.\n"
+    "Every card must stay within every limit, and a run that ran out of memory stays within\n"
+    "none. A failed request does not count if the program recovered from it: torch tried a\n"
+    "smaller size, or a retry succeeded.\n"
     "\n"
     "Usage: memtrace check [OPTIONS] FILE";
 constexpr const char* kExamples =
@@ -39,7 +38,8 @@ struct Options : TraceOptions {
 
 uint64_t BytesIn(const std::string& text) {
   const auto bytes = trace::BytesOf(text);
-  if (!bytes) throw CLI::ValidationError("'" + text + "' is no size; write 512MiB or 70GiB");
+  if (!bytes)
+    throw CLI::ValidationError("'" + text + "' is not a size; write for example 512MiB or 70GiB");
   return *bytes;
 }
 
@@ -48,7 +48,8 @@ uint64_t ParseRate(const std::string& text) {
   constexpr std::string_view kPerStep = "/step";
   const size_t slash = text.find('/');
   if (slash == std::string::npos || text.substr(slash) != kPerStep)
-    throw CLI::ValidationError("'" + text + "' is no growth; write 1MiB/step");
+    throw CLI::ValidationError("'" + text +
+                               "' is not a growth per step; write for example 1MiB/step");
   return BytesIn(text.substr(0, slash));
 }
 
@@ -65,8 +66,8 @@ void AddRole(const std::string& text, analysis::Limits& limits) {
   const auto role = ParseRole(text.substr(0, equals));
   if (equals == std::string::npos || !role) {
     throw CLI::ValidationError("'" + text +
-                               "' is no role's limit; write activation=20GiB (the roles are those "
-                               "of memtrace stats)");
+                               "' is not a role and its limit; write for example activation=20GiB "
+                               "(memtrace stats lists the roles)");
   }
   limits.roles[*role] = BytesIn(text.substr(equals + 1));
 }
@@ -95,14 +96,13 @@ void DefineCheck(CLI::App& app, const Invocation& /*invocation*/, int& exit_code
   analysis::Limits& limits = options->limits;
   app.add_option_function<std::string>(
          "--max-peak", [&limits](const std::string& text) { limits.peak = BytesIn(text); },
-         "Most bytes requested at one instant")
+         "Maximum bytes requested at any moment")
       ->type_name("SIZE")
       ->group("Limits");
   app.add_option_function<std::string>(
          "--max-growth",
          [&limits](const std::string& text) { limits.growth_per_step = ParseRate(text); },
-         "Most that live memory may grow from step to step, "
-         "on average from step 3 on (needs 5 steps)")
+         "Maximum growth of memory in use per step, on average from step 3 on (needs 5 steps)")
       ->type_name("SIZE/step")
       ->group("Limits");
   app.add_option_function<std::vector<std::string>>(
@@ -110,20 +110,21 @@ void DefineCheck(CLI::App& app, const Invocation& /*invocation*/, int& exit_code
          [&limits](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) AddRole(text, limits);
          },
-         "Most bytes of a role at the peak; can be repeated")
+         "Maximum bytes of a role at the peak; can be repeated")
       ->type_name("ROLE=SIZE")
       ->type_size(1)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Limits");
-  app.add_flag("--allow-oom", limits.allow_out_of_memory, "A run that ran out of memory may pass")
+  app.add_flag("--allow-oom", limits.allow_out_of_memory,
+               "Let a run pass although it ran out of memory")
       ->group("Limits");
   app.add_flag("--fail-on-retry", limits.fail_on_retry,
-               "A run with a failed request fails, although the program got over it")
+               "Fail a run that had a failed request, even if the program recovered")
       ->group("Limits");
   app.callback([options, &exit_code] {
     if (!options->limits.any()) {
-      Note("no limit is given; memtrace check --help lists them");
+      Note("no limit is given; memtrace check --help lists the limits");
       exit_code = kUsage;
       return;
     }

@@ -14,13 +14,13 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Print what a shell needs to complete memtrace's commands and options\n"
+    "Print the script with which a shell completes memtrace's commands and options\n"
     "\n"
     "Usage: memtrace completion SHELL";
 constexpr const char* kExamples =
     "Examples:\n"
     "  source <(memtrace completion bash)               in ~/.bashrc\n"
-    "  source <(memtrace completion zsh)                in ~/.zshrc, behind compinit\n"
+    "  source <(memtrace completion zsh)                in ~/.zshrc, after compinit\n"
     "  memtrace completion fish | source                in ~/.config/fish/config.fish";
 
 int Print(const CommandFacts& program, const std::string& shell) {
@@ -37,7 +37,7 @@ void DefineCompletion(CLI::App& app, const Invocation& /*invocation*/, int& exit
   auto shell = std::make_shared<std::string>();
   app.description(kDescription);
   app.footer(kExamples);
-  app.add_option("SHELL", *shell, "bash, zsh or fish")
+  app.add_option("SHELL", *shell, "Shell: bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->group("Input");

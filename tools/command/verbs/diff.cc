@@ -25,16 +25,17 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Print what changed between two runs, or two moments of one\n"
-    "Who holds the card before and after, the largest change first.\n"
+    "Print what changed between two runs, or between two moments of one run\n"
+    "It compares what holds the card before and after. The largest change comes first.\n"
     "\n"
     "Usage: memtrace diff [OPTIONS] BEFORE [AFTER]";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace diff old.trace new.trace                       their last out-of-memory, or peak\n"
-    "  memtrace diff --at peak:2 old.trace new.trace           the highest of step 2 in both\n"
+    "  memtrace diff old.trace new.trace                       their last out-of-memory error, or "
+    "peak\n"
+    "  memtrace diff --at peak:2 old.trace new.trace           the peak of step 2 in both\n"
     "  memtrace diff --at step:3 --at step:9 run.trace         what six steps left behind\n"
-    "  memtrace diff --by role,module old.trace new.trace      lines that moved do not matter\n"
+    "  memtrace diff --by role,module old.trace new.trace      ignore lines that moved\n"
     "  memtrace diff -o page.html old.trace new.trace          the same as a page, with pictures";
 
 struct Options {
@@ -122,10 +123,12 @@ int Print(const Side& before, const Side& after, const Options& options) {
 
 int Diff(const Options& options) {
   if (options.files.size() == 1 && options.moments.size() < 2) {
-    Note("one file needs two moments to compare, as --at step:3 --at step:9; or name another file");
+    Note("one file needs two moments, such as --at step:3 --at step:9; or name a second file");
     return kUsage;
   }
-  if (const absl::Status wrong = options.page.Check(); !wrong.ok()) {
+  absl::Status wrong = CheckIsPage(options.page);
+  if (wrong.ok()) wrong = options.page.Check();
+  if (!wrong.ok()) {
     Note(std::string(wrong.message()));
     return kUsage;
   }
@@ -161,16 +164,16 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
          [options](const std::vector<std::string>& texts) {
            for (const std::string& text : texts)
              options->moments.push_back(ParseMomentOption(text));
-           if (texts.size() > 2) throw CLI::ValidationError("--at is given at most twice");
+           if (texts.size() > 2) throw CLI::ValidationError("--at can be given at most twice");
          },
-         std::string(kMomentHelp) + "; twice: before and after")
+         std::string(kMomentHelp) + "; give it twice for before and after")
       ->type_name("MOMENT")
       ->type_size(1)
       ->expected(1)
       ->allow_extra_args(false)  // the next words are files
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Input");
-  AddLevelsOption(app, "What to tell rows apart by", options->style.levels);
+  AddLevelsOption(app, "What distinguishes rows", options->style.levels);
   AddRowsOption(app, options->style.rows);
   app.add_flag("--json", options->json, "Print JSON (schema memtrace.diff/1) instead of text")
       ->group("Output");

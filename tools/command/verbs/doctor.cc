@@ -10,6 +10,8 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_join.h"
+#include "base/environment.h"
+#include "messages/message.h"
 #include "tools/analysis/replayed/timeline.h"
 #include "tools/analysis/source/run_facts.h"
 #include "tools/command/inputs/trace_input.h"
@@ -26,19 +28,18 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Say what is installed, and what a run asked of the simulated card in vain\n"
-    "The driver and its cards, torch, whether memtrace's allocator serves it, CUPTI, the "
-    "simulated\n"
-    "card; of a trace, the calls that failed because the card does not support them.\n"
+    "Show what is installed, and which calls of a run the simulated card lacks\n"
+    "It shows the driver and its cards, torch, whether memtrace's allocator serves it, CUPTI,\n"
+    "and the simulated card. For a trace, it lists the calls that failed because the\n"
+    "simulated card does not support them.\n"
     "\n"
     "Usage: memtrace doctor [OPTIONS] [FILE]";
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace doctor                                  the installation\n"
     "  memtrace doctor run.trace                        the unsupported calls of a run\n"
-    "  memtrace doctor --symbols                        what becomes of each CUDA call on the "
-    "card\n"
-    "  memtrace doctor --hooks                          what memtrace goes round in a program";
+    "  memtrace doctor --symbols                        what the card does for each CUDA call\n"
+    "  memtrace doctor --hooks                          what memtrace replaces in a program";
 
 struct Options {
   std::string file;
@@ -62,7 +63,7 @@ int PrintHooks() {
   }
   std::ifstream list(*package / "patches.txt");
   if (!list) {
-    Note((*package / "patches.txt").string() + " cannot be read; install memtrace again");
+    Note((*package / "patches.txt").string() + " cannot be read. Install memtrace again.");
     return kEnvironment;
   }
   std::cout << list.rdbuf();
@@ -70,49 +71,62 @@ int PrintHooks() {
 }
 
 std::string TorchText(const launch::TorchInstallation& torch) {
-  if (torch.version.empty()) return "none beside the package";
-  if (!torch.rocm.empty()) return torch.version + ", built for AMD's ROCm " + torch.rocm;
-  return torch.version +
-         (torch.cuda.empty() ? ", built without CUDA" : ", built for CUDA " + torch.cuda);
+  if (torch.version.empty()) return Message("not installed beside the package");
+  if (!torch.rocm.empty()) return Message("$0, built for AMD's ROCm $1", torch.version, torch.rocm);
+  if (torch.cuda.empty()) return Message("$0, built without CUDA", torch.version);
+  return Message("$0, built for CUDA $1", torch.version, torch.cuda);
 }
 
 // Returns which allocator serves programs of this torch, and what to do if it is not memtrace's.
 std::string AllocatorText(const launch::Installation& installation) {
   const std::string minors = absl::StrJoin(installation.shims, ", ");
   if (installation.shims.empty())
-    return "memtrace's allocator is not installed for any torch; install the wheel again";
+    return Message("memtrace's allocator is not installed for any torch. Install the wheel again.");
   if (installation.torch.version.empty())
-    return "memtrace's allocator serves torch " + minors +
-           "; install memtrace where torch is installed";
+    return Message(
+        "memtrace's allocator serves torch $0. Install memtrace where torch is installed.", minors);
   if (installation.torch.cuda.empty())
-    return "there is no memory of CUDA to serve; install a torch that is built for CUDA";
-  if (installation.ServesTorch()) return "memtrace's allocator serves this torch";
+    return Message("There is no CUDA memory to serve. Install a torch that is built for CUDA.");
+  if (installation.ServesTorch()) return Message("memtrace's allocator serves this torch.");
   if (!installation.torch.is_release())
-    return "memtrace's allocator serves releases of torch only; programs of this one keep torch's "
-           "own, and torch's history of it is recorded";
-  return "memtrace's allocator serves torch " + minors +
-         "; programs of this one keep torch's own, and torch's history of it is recorded";
+    return Message(
+        "memtrace's allocator serves only releases of torch. Programs with this torch keep torch's "
+        "own allocator, and torch's history of its memory is recorded.");
+  return Message(
+      "memtrace's allocator serves torch $0. Programs with this torch keep torch's own allocator, "
+      "and torch's history of its memory is recorded.",
+      minors);
 }
 
 std::string CuptiText(const launch::TorchInstallation& torch) {
   if (torch.cupti.empty())
-    return "none beside torch: memtrace run --cupti needs one, by its path in MEMTRACE_CUPTI";
-  return torch.cupti + ": memtrace run --cupti records what the GPU does";
+    return Message("not found beside torch; memtrace run --cupti needs its path in $0",
+                   env::kCupti.name());
+  return Message("$0. With it, memtrace run --cupti records what the GPU does.", torch.cupti);
 }
 
 // Both kinds of driver may be present; a process only ever gets one of them.
 std::string DriverText(const launch::RealDriver& driver) {
-  if (driver.file.empty()) return "none of NVIDIA's on this machine: programs need --card";
-  const std::string serves = driver.cuda.empty() ? "" : ", serves CUDA up to " + driver.cuda;
-  return driver.file + serves + "; with --card the simulated one is used, alone";
+  if (driver.file.empty())
+    return Message("This machine has no NVIDIA driver. Programs need --card.");
+  if (driver.cuda.empty())
+    return Message("$0. With --card, only the simulated driver is used.", driver.file);
+  return Message("$0, for CUDA up to $1. With --card, only the simulated driver is used.",
+                 driver.file, driver.cuda);
+}
+
+void PrintRow(const std::string& label, const std::string& text) {
+  constexpr size_t kLabelColumns = 12;
+  std::cout << report::LeftAligned(label, kLabelColumns) << text << "\n";
 }
 
 void PrintCards(const launch::RealDriver& driver) {
   if (!driver.trouble.empty())
-    std::cout << "cards       none: the driver says: " << report::Printable(driver.trouble) << "\n";
+    PrintRow(Message("cards"),
+             Message("none; the driver reports: $0", report::Printable(driver.trouble)));
   for (const launch::RealCard& card : driver.cards) {
-    std::cout << "cards       " << report::Printable(card.name) << ", "
-              << report::FormatBytes(card.bytes) << "\n";
+    PrintRow(Message("cards"),
+             report::Printable(card.name) + ", " + report::FormatBytes(card.bytes));
   }
 }
 
@@ -124,25 +138,29 @@ std::string CudaVersionsOf(const launch::Installation& installation) {
     if (symbol.library.rfind(kRuntime, 0) == 0)
       majors.insert(symbol.library.substr(kRuntime.size()));
   }
-  return absl::StrJoin(majors, " and ");
+  return absl::StrJoin(majors, ", ");
 }
 
 std::string SimulatedCardText(const launch::Installation& installation) {
-  if (installation.symbols.empty()) return "not installed: there is no lib/simulated_card";
+  if (installation.symbols.empty())
+    return Message("not installed; the package has no folder lib/simulated_card");
   std::set<std::string> libraries;
   for (const launch::CardSymbol& symbol : installation.symbols) libraries.insert(symbol.library);
-  return "stands in for CUDA " + CudaVersionsOf(installation) + ", " +
-         std::to_string(libraries.size()) +
-         " libraries; memtrace doctor --symbols lists what each does";
+  return CountedMessage(
+      libraries.size(),
+      "1 library stands in for CUDA $0. memtrace doctor --symbols lists what its calls do.",
+      "$1 libraries stand in for CUDA $0. memtrace doctor --symbols lists what their calls do.",
+      CudaVersionsOf(installation), report::FormatCount(libraries.size()));
 }
 
 // Returns a command that works on this machine.
 std::string VerdictText(const launch::Installation& installation,
                         const launch::RealDriver& driver) {
-  const bool has_torch = !installation.torch.cuda.empty();
-  if (!has_torch) return "memtrace report FILE, and whatever else needs no torch";
+  if (installation.torch.cuda.empty())
+    return Message(
+        "memtrace report FILE works here, and so does every command that needs no torch.");
   const std::string card = driver.cards.empty() ? "--card 24GiB " : "";
-  return "memtrace run " + card + "-- python train.py";
+  return Message("This works here: $0", "memtrace run " + card + "-- python train.py");
 }
 
 int PrintInstallation(bool symbols) {
@@ -157,14 +175,14 @@ int PrintInstallation(bool symbols) {
     return installation.symbols.empty() ? kEnvironment : kDone;
   }
   const launch::RealDriver driver = launch::AskRealDriver();
-  std::cout << "package     " << installation.package.string() << "\n"
-            << "torch       " << TorchText(installation.torch) << "\n"
-            << "allocator   " << AllocatorText(installation) << "\n"
-            << "CUPTI       " << CuptiText(installation.torch) << "\n"
-            << "driver      " << DriverText(driver) << "\n";
+  PrintRow(Message("package"), installation.package.string());
+  PrintRow("torch", TorchText(installation.torch));
+  PrintRow(Message("allocator"), AllocatorText(installation));
+  PrintRow("CUPTI", CuptiText(installation.torch));
+  PrintRow(Message("driver"), DriverText(driver));
   PrintCards(driver);
-  std::cout << "simulated   " << SimulatedCardText(installation) << "\n"
-            << "\nWhat works here: " << VerdictText(installation, driver) << "\n";
+  PrintRow(Message("simulated"), SimulatedCardText(installation));
+  std::cout << "\n" << VerdictText(installation, driver) << "\n";
   return kDone;
 }
 
@@ -172,12 +190,13 @@ std::string UnsupportedCalls(const TraceInput& input) {
   analysis::Timeline timeline(input, 0);
   input.ForEach([&timeline](const trace::Event& event) { timeline.Apply(event); });
   const analysis::RunFacts run = input.Facts(timeline.annotations());
-  if (!run.simulated) return "the run was on a real card, which supports what its driver does\n";
+  if (!run.simulated)
+    return Message("The run was on a real card, which supports what its driver supports.") + "\n";
   if (run.simulation.unsupported.empty())
-    return "the simulated card supported everything that the run called\n";
+    return Message("The simulated card supported every call of the run.") + "\n";
   std::string text;
   for (const auto& [name, count] : run.simulation.unsupported)
-    text += "unsupported  " + report::Printable(name) + "  " + std::to_string(count) + "\n";
+    text += Message("unsupported  $0  $1", report::Printable(name), count) + "\n";
   return text;
 }
 
@@ -187,17 +206,15 @@ void DefineDoctor(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  CLI::Option* file = app.add_option("FILE", options->file, "A trace that memtrace run wrote");
+  CLI::Option* file = app.add_option("FILE", options->file, "Trace that memtrace run wrote");
   file->group("Input");
   CLI::Option* symbols = app.add_flag("--symbols", options->symbols,
-                                      "List every symbol of the card: library, name, and "
-                                      "full, partial with what is not done, inert or "
-                                      "unsupported");
+                                      "List every symbol of the simulated card: library, name, and "
+                                      "full, partial (with what is missing), inert or unsupported");
   symbols->group("Output");
   app.add_flag("--hooks", options->hooks,
-               "List what memtrace goes round in Python, torch and "
-               "other libraries, and why; what memtrace fit changes in "
-               "its trials is not of it")
+               "List what memtrace replaces in Python, torch and other libraries, and why; the "
+               "changes that memtrace fit tries are not listed")
       ->excludes(file)
       ->excludes(symbols)
       ->group("Output");

@@ -20,18 +20,19 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Say what training the model of a config needs, without a training script\n"
-    "The model is built from its config (transformers or diffusers), unfilled, on a simulated\n"
-    "card, and trained for some steps there. No weights are read and nothing is fetched.\n"
+    "Estimate the memory to train a model from its config, without a training script\n"
+    "The model is built from its config (transformers or diffusers) on a simulated card,\n"
+    "without weights, and is trained there for a few steps. No weights are read and nothing\n"
+    "is downloaded.\n"
     "\n"
     "Usage: memtrace estimate [OPTIONS] CONFIG_DIR";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace estimate models/mistral --dtype bf16 --seq 2048           what it needs\n"
+    "  memtrace estimate models/mistral --dtype bf16 --seq 2048           memory needed\n"
     "  memtrace estimate models/mistral --batch 4 --card 24GiB            whether it fits\n"
     "  memtrace estimate models/mistral --card 24GiB --recommend          and what makes it fit\n"
     "\n"
-    "Exit codes: 0 it fits, or no card is asked about, 1 it does not, 3 no model can be built.";
+    "Exit codes: 0 it fits, or no card is given, 1 it does not fit, 3 no model can be built.";
 
 // A placeholder without effect: only the need is measured.
 constexpr const char* kAnyCard = "24GiB";
@@ -101,42 +102,44 @@ int Estimate(Options& options) {
 }
 
 void DefineModel(CLI::App& app, Options& options) {
-  app.add_option(
-         "CONFIG_DIR", options.folder,
-         "A folder with a config.json of transformers or diffusers, or a diffusers pipeline")
+  app.add_option("CONFIG_DIR", options.folder,
+                 "Folder with a config.json of transformers or diffusers, or a diffusers pipeline")
       ->required()
       ->check(CLI::ExistingDirectory)
       ->group("Input");
-  app.add_option("--dtype", options.dtype, "Of the parameters (default: the config's, else fp32)")
+  app.add_option("--dtype", options.dtype,
+                 "Type of the parameters (default: the config's, else fp32)")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
       ->group("Training");
-  app.add_option("--batch", options.batch, "Samples of a step (default: 1)")
+  app.add_option("--batch", options.batch, "Samples in a step (default: 1)")
       ->type_name("N")
       ->check(CountFromOne())
       ->group("Training");
   app.add_option("--seq", options.sequence,
-                 "Tokens of a sample (default: 512, or what the model allows)")
+                 "Tokens in a sample (default: 512, or what the model allows)")
       ->type_name("N")
       ->check(CountFromOne())
       ->group("Training");
   app.add_option("--shape", options.shapes,
-                 "An input's whole shape, batch included; may be repeated")
+                 "Whole shape of an input, including the batch; can be repeated")
       ->type_name("NAME=AxBxC")
       ->allow_extra_args(false)
       ->group("Training");
-  app.add_option("--optimizer", options.optimizer, "none: forward only (default: adamw)")
+  app.add_option("--optimizer", options.optimizer,
+                 "Optimizer (default: adamw); none: only the forward pass runs")
       ->check(
           CLI::IsMember({"adamw", "adamw-fused", "adamw-8bit", "adam", "sgd", "adafactor", "none"}))
       ->group("Training");
-  app.add_option("--lora", options.lora, "Train adapters of this rank alone")
+  app.add_option("--lora", options.lora, "Train only LoRA adapters of this rank")
       ->type_name("RANK")
       ->check(CountFromOne())
       ->group("Training");
   app.add_flag("--checkpointing", options.checkpointing,
-               "With " + std::string(remedies::RowOf(remedies::Id::kCheckpointing).name))
+               "Train with " + std::string(remedies::RowOf(remedies::Id::kCheckpointing).name))
       ->group("Training");
-  app.add_flag("--frozen-copy", options.frozen_copy,
-               "With a frozen copy that runs forward in each step, as a reference or teacher")
+  app.add_flag(
+         "--frozen-copy", options.frozen_copy,
+         "Add a frozen copy of the model that runs forward in each step, as a reference or teacher")
       ->group("Training");
 }
 
@@ -147,22 +150,23 @@ void DefineEstimate(CLI::App& app, const Invocation& /*invocation*/, int& exit_c
   app.description(kDescription);
   app.footer(kExamples);
   DefineModel(app, *options);
-  app.add_option("--card", options->question.trial.cards,
-                 "Say whether it fits this card, as memtrace run takes it (default: only what it "
-                 "needs)")
+  app.add_option(
+         "--card", options->question.trial.cards,
+         "Card to test, written as for memtrace run (default: only print the memory needed)")
       ->type_name("CARD")
       ->allow_extra_args(false)
-      ->group("What is asked");
-  app.add_flag("--recommend", options->recommend, "Try what makes it fit, each by a run")
-      ->group("What is asked");
+      ->group("Card");
+  app.add_flag("--recommend", options->recommend,
+               "Try changes that make it fit, each in a run of its own")
+      ->group("Card");
   app.add_option("--time", options->question.trial.seconds,
-                 "Seconds that a run may take (default: 600)")
+                 "Time limit of each run, in seconds (default: 600)")
       ->type_name("N")
       ->check(CountFromOne())
-      ->group("What is asked");
+      ->group("Card");
   app.add_flag("--json", options->output.json, "Print JSON (schema memtrace.fit/1) instead of text")
       ->group("Output");
-  app.add_flag("-q,--quiet", options->output.quiet, "Do not say what is being run")
+  app.add_flag("-q,--quiet", options->output.quiet, "Do not print which run is in progress")
       ->group("Output");
   app.callback([options, &exit_code] { exit_code = Estimate(*options); });
 }

@@ -31,14 +31,15 @@ using interchange::ExportFormat;
 
 constexpr const char* kDescription =
     "Write a trace in another tool's format\n"
-    "docs/reference/export.md says what each format holds, and what of it is exact.\n"
+    "docs/reference/export.md describes what each format contains, and which of its figures are "
+    "exact.\n"
     "\n"
     "Usage: memtrace export --to FORMAT [OPTIONS] FILE";
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace export --to perfetto run.trace              run.perfetto-trace, for "
     "ui.perfetto.dev\n"
-    "  memtrace export --to sqlite -o all.db run.trace      a database, by another name\n"
+    "  memtrace export --to sqlite -o all.db run.trace      a database with another name\n"
     "  memtrace export --to csv -o - run.trace | head       to stdout";
 
 struct Options {
@@ -150,7 +151,7 @@ int RefuseWriting(const std::string& name, const absl::Status& status) {
     Note(std::string(status.message()));
   } else {
     Note("cannot write " + name + " (" + std::string(status.message()) +
-         "); nothing of it is left; choose another place with -o");
+         "); no part of it was kept; choose another file with -o");
   }
   return kEnvironment;
 }
@@ -198,7 +199,7 @@ int Export(const Options& options) {
   if (format == nullptr) return RefuseFormat(options.format);
   const bool to_stdout = options.output == "-";
   if (to_stdout && format->stream == nullptr) {
-    Note("a database cannot be written to stdout; name a file with -o");
+    Note("--to " + options.format + " cannot write to stdout; name a file with -o");
     return kUsage;
   }
   const std::string path =
@@ -231,19 +232,19 @@ void DefineExport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   app.description(kDescription);
   app.footer(kExamples);
   app.add_option("FILE", options->file,
-                 "A trace that memtrace run wrote, or a memory snapshot of torch")
+                 "Trace that memtrace run wrote, or memory snapshot of torch")
       ->required()
       ->group("Input");
   app.add_option("--to", options->format,
-                 "snapshot (of torch), perfetto, pprof, speedscope, collapsed, "
-                 "chrome, sqlite, parquet, csv or jsonl")
+                 "Format: snapshot (of torch), perfetto, pprof, speedscope, collapsed, chrome, "
+                 "sqlite, parquet, csv or jsonl")
       ->required()
       ->type_name("FORMAT")
       ->check(SuggestedValues(absl::StrReplaceAll(FormatNames(), {{" ", ""}})))
       ->group("Output");
   app.add_option("-o,--output", options->output,
-                 "File to write (default: FILE with the format's own ending, here); "
-                 "- is stdout")
+                 "File to write, or - for stdout (default: FILE with the format's extension, in "
+                 "this folder)")
       ->type_name("OUT")
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite OUT")->group("Output");

@@ -25,24 +25,25 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Say before the run whether a program fits a card, and what would make it\n"
-    "The unchanged program runs on a simulated card, without a limit and then within it, until "
-    "its\n"
-    "peak settles. No GPU is needed, nothing is trained, and what it writes is kept away\n"
-    "from your files.\n"
+    "Predict whether a program fits a card, and find changes that make it fit\n"
+    "The unchanged program runs on a simulated card, first without a limit and then within\n"
+    "it, until its peak stops growing. No GPU is needed and nothing is trained. What the\n"
+    "program writes is kept away from your files.\n"
     "\n"
     "Usage: memtrace fit --card CARD [OPTIONS] [--] COMMAND [ARGS]...";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace fit --card 24GiB -- python train.py              need, verdict, remedies\n"
+    "  memtrace fit --card 24GiB -- python train.py              memory needed, verdict, remedies\n"
     "  memtrace fit --card rtx-4090 --json -- python train.py    for programs\n"
     "  memtrace fit --card 24GiB --vary n=8,4,2 -- python train.py --batch {n}\n"
     "  memtrace fit --smallest-card -- python train.py           which card to buy\n"
     "  memtrace fit --card 24GiB --scale n=1,2,4 -- python train.py --batch {n}\n"
     "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
     "\n"
-    "Exit codes: 0 it fits, 1 it does not, 2 a wrong option, 3 the program fails by itself,\n"
-    "5 it cannot be started, 6 nothing failed but its peak still rose, 130 stopped by Ctrl-C.";
+    "Exit codes: 0 it fits, 1 it does not fit, 2 an option is wrong, 3 the program fails by "
+    "itself,\n"
+    "5 it cannot be started, 6 nothing failed but its peak was still growing, 130 stopped by "
+    "Ctrl-C.";
 
 // A placeholder if only the need is measured.
 constexpr const char* kAnyCard = "24GiB";
@@ -79,7 +80,7 @@ bool ReadVariations(const std::string& option, const std::vector<std::string>& t
     absl::StatusOr<fit::Variation> variation = fit::ParseVariation(option, text);
     const bool is_used = variation.ok() && Mentions(command, *variation);
     if (!is_used) {
-      Note(variation.ok() ? option + ": no word of the command is {" + variation->name + "}"
+      Note(variation.ok() ? option + ": the command does not contain {" + variation->name + "}"
                           : std::string(variation.status().message()));
       return false;
     }
@@ -102,17 +103,19 @@ int Fit(Options& options, const std::vector<std::string>& command) {
   if (options.steps.empty()) {
     question.trial.watch_seconds = options.watch;
   } else if (!ReadSteps(options.steps, question.trial)) {
-    Note("--steps: '" + options.steps + "' is no number of steps; write 3, or 2:8 for 2 to 8");
+    Note("--steps: '" + options.steps + "' is not a number of steps; write 3, or 2:8 for 2 to 8");
     return kUsage;
   }
   if (command.empty()) {
     Note(
-        "there is no command to run; write it behind --, as in memtrace fit --card 24GiB -- "
-        "python train.py");
+        "there is no command to run; write it after --, as in memtrace fit --card 24GiB -- python "
+        "train.py");
     return kUsage;
   }
   if (question.trial.cards.empty() && !question.with_smallest_card && options.scalings.empty()) {
-    Note("say on which card: --card 24GiB (memtrace cards lists them), or --smallest-card");
+    Note(
+        "no card is given; write for example --card 24GiB (memtrace cards lists the profiles), or "
+        "--smallest-card");
     return kUsage;
   }
   if (!ReadVariations("--vary", options.variations, command, question.variations) ||
@@ -134,64 +137,64 @@ int Fit(Options& options, const std::vector<std::string>& command) {
 
 void DefinePlaces(CLI::App& app, Options& options) {
   app.add_option("--card", options.question.trial.cards,
-                 "The card that is asked about, as memtrace run takes it; repeat it for unequal "
-                 "cards")
+                 "Card to test, written as for memtrace run; repeat the option for unequal cards")
       ->type_name("CARD")
       ->allow_extra_args(false)
-      ->group("Where it runs");
+      ->group("Runs");
   app.add_option("--steps", options.steps,
-                 "Optimizer steps of each run: N, or LEAST:MOST to stop when the peak "
-                 "stops rising (default: 2:8, the first two runs as many as --watch says)")
+                 "Optimizer steps of each run: N, or MIN:MAX to stop as soon as the peak stops "
+                 "growing (default: 2:8; --watch decides for the first two runs)")
       ->type_name("N")
-      ->group("Where it runs");
+      ->group("Runs");
   app.add_option("--watch", options.watch,
-                 "Seconds for which the first two runs go on after their first step, to see "
-                 "later data (default: 20; 0: until the peak stops rising)")
+                 "Seconds that the first two runs continue after their first step, to see later "
+                 "data (default: 20; 0: until the peak stops growing)")
       ->type_name("N")
       ->check(CLI::Range(0, 86400))
-      ->group("Where it runs");
+      ->group("Runs");
   app.add_option("--time", options.question.trial.seconds,
-                 "Seconds that a run may take (default: 600)")
+                 "Time limit of each run, in seconds (default: 600)")
       ->type_name("N")
       ->check(CountFromOne())
-      ->group("Where it runs");
+      ->group("Runs");
   app.add_option("--stub", options.question.trial.stub,
-                 "A Python file that is run before the program's first line, to "
-                 "stand in for data, a network or a hub: it replaces functions")
+                 "Python file that runs before the program's first line. It replaces functions, to "
+                 "stand in for data, a network or a hub")
       ->type_name("FILE")
       ->check(CLI::ExistingFile)
-      ->group("Where it runs");
+      ->group("Runs");
   app.add_option("--host-values", options.question.trial.host_values,
-                 "As of memtrace run: on, off, or a file of answers for values that the "
-                 "program reads back from the card (default: on)")
+                 "As for memtrace run: on (default), off, or a file of answers for values that the "
+                 "program reads back from the card")
       ->type_name("on|off|FILE")
-      ->group("Where it runs");
+      ->group("Runs");
 }
 
 void DefineTries(CLI::App& app, Options& options) {
   app.add_option("--vary", options.variations,
-                 "Values of the script's own option that may be tried, the usual "
-                 "first: batch_size=8,4,2 -- python train.py --batch {batch_size}")
+                 "Values to try for one of the script's own options, the usual value first: "
+                 "batch_size=8,4,2 -- python train.py --batch {batch_size}")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
-      ->group("What is tried");
+      ->group("Changes to try");
   app.add_option("--scale", options.scalings,
-                 "Say how the need grows with an option, and the largest value "
-                 "that fits the card: batch=1,2,4 -- python train.py --batch {batch}")
+                 "Show how the memory needed grows with an option, and the largest value that fits "
+                 "the card: batch=1,2,4 -- python train.py --batch {batch}")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
-      ->group("What is tried");
+      ->group("Changes to try");
   app.add_flag("--smallest-card", options.question.with_smallest_card,
-               "Find the smallest card that it fits, by bisection: "
-               "with torch's allocator, expandable segments, and memtrace's")
-      ->group("What is tried");
+               "Find by bisection the smallest card that the program fits: with torch's allocator, "
+               "with expandable segments, and with memtrace's allocator")
+      ->group("Changes to try");
   app.add_option("--margin", options.question.margin_percent,
-                 "Hundredths of the card that a recommendation leaves (default: 5)")
+                 "Percent of the card that a recommended change must leave free (default: 5)")
       ->type_name("N")
       ->check(CLI::Range(0, 90))
-      ->group("What is tried");
-  app.add_flag("--no-remedies", options.no_remedies, "Say whether it fits, and try nothing")
-      ->group("What is tried");
+      ->group("Changes to try");
+  app.add_flag("--no-remedies", options.no_remedies,
+               "Only say whether the program fits; try no changes")
+      ->group("Changes to try");
 }
 
 }  // namespace
@@ -205,12 +208,12 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   DefineTries(app, *options);
   app.add_flag("--json", options->output.json, "Print JSON (schema memtrace.fit/1) instead of text")
       ->group("Output");
-  app.add_flag("-q,--quiet", options->output.quiet, "Do not say what is being run")
+  app.add_flag("-q,--quiet", options->output.quiet, "Do not print which run is in progress")
       ->group("Output");
   app.callback([&app, &invocation, options, &exit_code] {
     if (const std::vector<std::string> words = app.remaining();
         !words.empty() && words.front().rfind('-', 0) == 0) {
-      Note(UnexpectedWord(app, words.front()) + "; memtrace fit --help says more");
+      Note(UnexpectedWord(app, words.front()) + "; memtrace fit --help lists the options");
       exit_code = kUsage;
       return;
     }

@@ -21,16 +21,17 @@ using interchange::ImportedRun;
 using interchange::ImportFormat;
 
 constexpr const char* kDescription =
-    "Make a trace of what another tool recorded\n"
-    "Of torch.profiler's JSON (profile_memory=True, also .gz), or of an RMM log;\n"
-    "docs/reference/export.md says what they do not hold. stats, report and export then read the\n"
+    "Convert what another tool recorded into a trace\n"
+    "It reads torch.profiler's JSON (profile_memory=True, also .gz) or an RMM log.\n"
+    "docs/reference/export.md says what these do not contain. stats, report and export then read "
+    "the\n"
     "trace.\n"
     "\n"
     "Usage: memtrace import [OPTIONS] FILE";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace import profile.json                     profile.trace\n"
-    "  memtrace import rmm_log.csv -o run.trace         by another name";
+    "  memtrace import profile.json                     writes profile.trace\n"
+    "  memtrace import rmm_log.csv -o run.trace         writes run.trace";
 
 struct Options {
   std::string file;
@@ -55,14 +56,14 @@ absl::StatusOr<std::unique_ptr<ImportedRun>> Open(const std::string& path,
   const ImportFormat* format = interchange::RecogniseFormat(bytes);
   if (format == nullptr) {
     if (bytes.starts_with("memtrace"))
-      return absl::InvalidArgumentError(path +
-                                        " is a trace already; memtrace stats and report read it");
+      return absl::InvalidArgumentError(
+          path + " is already a trace; memtrace stats and memtrace report read it");
     std::string names;
     for (const ImportFormat& each : interchange::ImportFormats()) {
       names += (names.empty() ? "" : " or ") + std::string(each.name);
     }
-    return absl::InvalidArgumentError(path + " is not " + names +
-                                      ", which is what can be imported" + AdviceOn(bytes));
+    return absl::InvalidArgumentError(path + " cannot be imported: it is not " + names +
+                                      AdviceOn(bytes));
   }
   auto run = format->open(bytes);
   if (run.ok()) return run;
@@ -77,13 +78,13 @@ int Write(const ImportedRun& run, const Options& options, const std::string& pat
   if (status.ok()) status = output.Keep();
   if (!status.ok()) {
     Note("cannot write " + path + " (" + std::string(status.message()) +
-         "); nothing of it is left; choose another place with -o");
+         "); no part of it was kept; choose another file with -o");
     return kEnvironment;
   }
   for (const std::string& note : run.notes()) Note(options.file + ": " + note);
   Note("wrote " + path + "; next: memtrace report " + path);
   if (run.fault().empty() && !is_cut) return kDone;
-  Note("PARTIAL: of " + options.file + " only what stands before: " +
+  Note("PARTIAL: only the part of " + options.file + " before this fault was imported: " +
        (run.fault().empty() ? "its end cannot be unpacked" : run.fault()));
   return kPartial;
 }
@@ -126,8 +127,11 @@ void DefineImport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  app.add_option("FILE", options->file, "What the other tool wrote")->required()->group("Input");
-  app.add_option("-o,--output", options->output, "Trace to write (default: FILE as .trace, here)")
+  app.add_option("FILE", options->file, "File that the other tool wrote")
+      ->required()
+      ->group("Input");
+  app.add_option("-o,--output", options->output,
+                 "Trace to write (default: FILE with the extension .trace, in this folder)")
       ->type_name("TRACE")
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite TRACE")->group("Output");

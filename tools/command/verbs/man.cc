@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDescription =
-    "Write the manual's pages and the completions, as an installation has them\n"
-    "For the build: below DIR as they lie below share/ of an installation.\n"
+    "Write the man pages and completions, as an installation has them\n"
+    "The build uses it. Files are below DIR as they are below share/ of an installation.\n"
     "\n"
     "Usage: memtrace man DIR";
 
@@ -51,7 +51,7 @@ void DefineMan(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) 
   auto folder = std::make_shared<std::string>();
   app.description(kDescription);
   app.group("");  // hidden
-  app.add_option("DIR", *folder, "Where to write")->required()->group("Output");
+  app.add_option("DIR", *folder, "Folder to write to")->required()->group("Output");
   app.callback([folder, &app, &exit_code] {
     exit_code = WriteAll(DescribeCommand(*app.get_parent()), *folder);
   });

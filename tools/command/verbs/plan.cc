@@ -17,16 +17,17 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Compute where the blocks of a recorded run should lie\n"
-    "What repeats, a training step, is packed into as little memory as possible; a run with\n"
-    "--plan FILE uses it, and does as without where it asks for something else.\n"
+    "Compute where the blocks of a recorded run should be placed\n"
+    "The blocks that repeat, as in each training step, are packed into as little memory as\n"
+    "possible. A run with --plan FILE uses the plan; requests that are not in it are placed\n"
+    "as usual.\n"
     "\n"
     "Usage: memtrace plan [OPTIONS] FILE";
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace plan run.trace -o run.plan                write the plan, print its figures\n"
-    "  memtrace plan --json run.trace                     its figures only, for programs\n"
-    "  memtrace run --plan run.plan -- python train.py    use it";
+    "  memtrace plan --json run.trace                     only print its figures, for programs\n"
+    "  memtrace run --plan run.plan -- python train.py    use the plan";
 
 struct Options {
   TraceOptions trace;
@@ -46,9 +47,9 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
   const analysis::RunFacts facts = input.Facts(timeline.annotations());
   const auto log = analysis::RequestLog::Of(input, facts.allocator == "memtrace");
   if (log.streams().empty()) {
-    return absl::InvalidArgumentError(options.trace.file +
-                                      ": no block above 1 MiB was asked for from a default pool; "
-                                      "there is nothing to plan");
+    return absl::InvalidArgumentError(
+        options.trace.file +
+        ": no block above 1 MiB was requested from a default pool, so there is nothing to plan");
   }
   const analysis::MemoryPlan plan = analysis::PlanMemory(log);
   if (!options.output.empty()) {
@@ -67,7 +68,8 @@ void DefinePlan(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
   app.description(kDescription);
   app.footer(kExamples);
   AddTraceOptions(app, options->trace, "memtrace.plan/1");
-  app.add_option("-o,--output", options->output, "Plan file to write (default: none, only figures)")
+  app.add_option("-o,--output", options->output,
+                 "Plan file to write (default: none; only figures are printed)")
       ->type_name("FILE")
       ->group("Output");
   app.add_flag("-f,--force", options->force, "Overwrite FILE")->group("Output");

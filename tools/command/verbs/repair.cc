@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "CLI/CLI.hpp"
+#include "messages/language.h"
 #include "profiler/trace/reading/trace_repair.h"
 #include "tools/command/inputs/memory_limit.h"
 #include "tools/command/inputs/trace_input.h"
@@ -21,8 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDescription =
-    "Write what can be read of a damaged trace as a whole one\n"
-    "The new trace says what it was made of and what is missing; the damaged one is not touched.\n"
+    "Write the readable part of a damaged trace as a whole trace\n"
+    "The new trace says which trace it was made from and what is missing. The damaged trace\n"
+    "is not changed.\n"
     "\n"
     "Usage: memtrace repair [OPTIONS] FILE -o OUT";
 constexpr const char* kExamples =
@@ -30,7 +32,7 @@ constexpr const char* kExamples =
     "  memtrace repair run.trace -o repaired.trace      nothing is written if run.trace is whole\n"
     "  memtrace verify run.trace                        what is wrong with it\n"
     "\n"
-    "The exit status is 4 where something was lost, 0 if the trace is whole.";
+    "The exit status is 4 if something was lost, and 0 if the trace is whole.";
 
 struct Options {
   std::string file;
@@ -43,8 +45,10 @@ int Refuse(const std::string& sentence, int code) {
   return code;
 }
 
-// Names the file without its folder: a repaired trace reveals no more than before (--no-paths).
+// Names the file without its folder: a repaired trace reveals no more than before (--no-paths). The
+// statement becomes part of the trace, so it is English.
 std::string StatementOn(const trace::TraceReader& reader, const std::string& file) {
+  const ScopedLanguage english(Language::kEnglish);
   return fs::path(file).filename().string() + ": " + report::DamageText(reader.completeness());
 }
 
@@ -54,32 +58,34 @@ int Write(const trace::TraceReader& reader, const Options& options) {
       trace::RepairTrace(reader, StatementOn(reader, options.file), output.temporary());
   absl::Status status = repair.status();
   if (repair.ok() && repair->kept_events == 0)
-    return Refuse(options.file + " holds no event that can be read; nothing was written",
+    return Refuse(options.file + " has no event that can be read; nothing was written",
                   kUnreadable);
   if (status.ok()) status = output.Keep();
   if (!status.ok())
     return Refuse("cannot write " + options.output + " (" + std::string(status.message()) +
-                      "); nothing of it is left; choose another place with -o",
+                      "); no part of it was kept; choose another file with -o",
                   kEnvironment);
-  Note("wrote " + options.output + ": kept " + report::FormatCount(repair->kept_events) +
-       " events; lost " +
-       (repair->lost_events == 0 ? "no event that is known of"
-                                 : "at least " + report::FormatCount(repair->lost_events)) +
-       " (" + report::DamageText(reader.completeness()) + "); next: memtrace report " +
-       options.output);
+  const std::string lost = repair->lost_events == 0
+                               ? "no lost event is known"
+                               : "it lacks at least " + report::FormatCount(repair->lost_events) +
+                                     " of the recorded events";
+  Note("wrote " + options.output + " with " + report::FormatCount(repair->kept_events) +
+       " events; " + lost + ". " + report::DamageText(reader.completeness()) +
+       " Next: memtrace report " + options.output);
   return kPartial;
 }
 
 int RepairFile(const Options& options) {
   if (IsPickle(options.file))
     return Refuse(options.file +
-                      " is a pickle, not a trace; memtrace export --to snapshot writes what can be "
-                      "read of a memory snapshot as a whole one",
+                      " is a pickle, not a trace; memtrace export --to snapshot writes the "
+                      "readable part of a memory snapshot as a whole one",
                   kUsage);
   const absl::StatusOr<trace::TraceReader> reader = OpenTrace(options.file);
   if (!reader.ok()) return Refuse(std::string(reader.status().message()), kUnreadable);
   if (reader->completeness().whole())
-    return Refuse(options.file + " is whole; nothing to repair, nothing was written", kDone);
+    return Refuse(options.file + " is whole; there is nothing to repair, and nothing was written",
+                  kDone);
   std::error_code ignored;
   if (fs::equivalent(options.file, options.output, ignored))
     return Refuse(options.output + " is the damaged trace itself; name another file with -o",
@@ -95,7 +101,7 @@ void DefineRepair(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   auto options = std::make_shared<Options>();
   app.description(kDescription);
   app.footer(kExamples);
-  app.add_option("FILE", options->file, "A trace that memtrace run wrote")
+  app.add_option("FILE", options->file, "Trace that memtrace run wrote")
       ->required()
       ->group("Input");
   app.add_option("-o,--output", options->output, "Trace to write")

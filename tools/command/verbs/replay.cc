@@ -24,16 +24,17 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Put what a program asked for to another allocator, or to another card\n"
-    "Says what it would reserve, whether it would fit, the smallest card on which all is served,\n"
-    "and, of the allocator that was recorded, how many blocks go where they were recorded.\n"
+    "Replay a program's requests on another allocator, or on another card\n"
+    "It says what the allocator would reserve, whether all requests fit, and the smallest\n"
+    "card that serves them all. For the recorded allocator, it also says how many blocks go\n"
+    "where they were recorded.\n"
     "\n"
     "Usage: memtrace replay [OPTIONS] FILE";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace replay --policy memtrace run.trace                    our allocator\n"
+    "  memtrace replay --policy memtrace run.trace                    memtrace's allocator\n"
     "  memtrace replay --policy torch-native --card 24GiB run.trace   torch's, on another card\n"
-    "  memtrace replay --policy lower-bound --json run.trace          what none can do without";
+    "  memtrace replay --policy lower-bound --json run.trace          the least that any needs";
 
 struct Options {
   TraceOptions trace;
@@ -53,8 +54,8 @@ absl::StatusOr<std::optional<Bytes>> CardOf(const std::string& text) {
   }
   if (cards.size() != 1) {
     return absl::InvalidArgumentError("--card " + text +
-                                      " is more than a size or a profile; each card of the trace "
-                                      "is replayed on one such card, as --card 24GiB");
+                                      " must be one size or one profile, such as --card 24GiB; "
+                                      "each card of the trace is replayed on one such card");
   }
   return cards.front().bytes;
 }
@@ -101,7 +102,7 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
   const replay::RecordedRun run = RecordedRunOf(input);
   if (run.devices.empty()) {
     return absl::InvalidArgumentError(
-        options.trace.file + ": no allocation is in the trace; there is nothing to replay");
+        options.trace.file + ": the trace has no allocation, so there is nothing to replay");
   }
   PlacementFile placements;
   MEMTRACE_RETURN_IF_ERROR(placements.Open(options.placements));
@@ -120,17 +121,17 @@ void DefineReplay(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   app.footer(kExamples);
   AddTraceOptions(app, options->trace, "memtrace.replay/1");
   app.add_option("--policy", options->policy,
-                 "torch-native, torch-expandable, memtrace or lower-bound")
+                 "Allocator: torch-native, torch-expandable, memtrace or lower-bound")
       ->required()
       ->type_name("NAME")
       ->check(CLI::IsMember({"torch-native", "torch-expandable", "memtrace", "lower-bound"}))
       ->group("Input");
   app.add_option("--card", options->card,
-                 "Size of each card, or its profile (default: the recorded one)")
+                 "Size or profile of each card (default: the recorded card)")
       ->type_name("SIZE")
       ->group("Input");
   app.add_option("--placements", options->placements,
-                 "Write where each allocation went: event, card, segment, offset, size")
+                 "Write where each allocation was placed: event, card, segment, offset, size")
       ->type_name("FILE")
       ->group("Output");
   app.callback([options, &exit_code] {

@@ -23,23 +23,27 @@
 #include "tools/command/verbs/verbs.h"
 #include "tools/report/json_report.h"
 #include "tools/report/page/page.h"
+#include "tools/report/picture/png_file.h"
+#include "tools/report/picture/report_picture.h"
+#include "tools/report/picture/svg_file.h"
 #include "tools/report/text_report.h"
 
 namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Say why a program ran out of memory, and who holds the card\n"
-    "The verdict first, then the ledger of the card to the last byte, the request, the holders.\n"
-    "Of a folder: which of its processes failed first, and which is not like the others.\n"
+    "Explain why a program ran out of memory, and what holds the card\n"
+    "The verdict comes first, then where each byte of the card is, the request, and what\n"
+    "holds memory. For a folder, it says which of its processes failed first, and which\n"
+    "differs from the others.\n"
     "\n"
     "Usage: memtrace report [OPTIONS] FILE|FOLDER";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace report run.trace                        the last out-of-memory, or the peak\n"
-    "  memtrace report --oom 1 run.trace                the first out-of-memory\n"
-    "  memtrace report --at step:5 run.trace            as step 5 begins\n"
-    "  memtrace report traces/                          the processes of a job beside each other\n"
+    "  memtrace report run.trace                        the last out-of-memory error, or the peak\n"
+    "  memtrace report --oom 1 run.trace                the first out-of-memory error\n"
+    "  memtrace report --at step:5 run.trace            the start of step 5\n"
+    "  memtrace report traces/                          the processes of a job side by side\n"
     "  memtrace report -o page.html run.trace           the same as a page, with pictures\n"
     "  memtrace report --json run.trace | jq .verdict   for programs: bytes as integers";
 
@@ -50,13 +54,22 @@ struct Options : TraceOptions {
   PageOption page;
 };
 
+absl::Status WritePicture(const report::Drawing& drawing, const PageOption& file) {
+  if (file.is_svg()) return WritePictureFile(file.file, report::SvgFile(drawing));
+  const absl::StatusOr<std::string> png = report::PngFile(drawing);
+  return png.ok() ? WritePictureFile(file.file, *png) : png.status();
+}
+
 // Returns empty text, because everything that a person needs is in the file.
-absl::StatusOr<std::string> WritePage(const analysis::EventSource& source,
+absl::StatusOr<std::string> WriteFile(const analysis::EventSource& source,
                                       const analysis::Explanation& explanation,
                                       const analysis::RunFacts& run, const Options& options) {
   const analysis::RunDetail detail = analysis::DetailOf(source, explanation);
+  const analysis::UsageCurve& curve = detail.cards[explanation.card].curve;
   absl::Status written =
-      WritePageFile(options.page.file, report::Page(explanation, run, detail, source));
+      options.page.is_picture()
+          ? WritePicture(report::ReportPicture(explanation, run, curve), options.page)
+          : WritePageFile(options.page.file, report::Page(explanation, run, detail, source));
   if (!written.ok()) return written;
   return "";
 }
@@ -74,9 +87,10 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
   analysis::Explanation& explanation = *explained;
   AddReplayedRemedies(input, explanation);
   for (const std::string& file : named.differing_files())
-    Note(file + " is not the file that was recorded; its frames without a name keep their offsets");
+    Note(file +
+         " is not the file that was recorded, so its frames without a name keep their offsets");
   AddTracesThatRanOut(run, explanation);
-  if (options.page.is_asked()) return WritePage(named, explanation, run, options);
+  if (options.page.is_asked()) return WriteFile(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run)
                       : report::TextReport(explanation, run, options.verbose || options.map);
 }
@@ -102,9 +116,13 @@ int ReportPath(const Options& options) {
     of_file.file = traces.front();
     return ReportFile(of_file);
   }
+  if (const absl::Status wrong = CheckIsPage(options.page); !wrong.ok()) {
+    Note(std::string(wrong.message()));
+    return kUsage;
+  }
   if (options.map || options.moment.spec != analysis::MomentSpec()) {
-    Note("moments and maps are of one process; name one trace of " + options.file + ", such as " +
-         traces.front());
+    Note("--at, --oom and --map are for one process; name one trace of " + options.file +
+         ", such as " + traces.front());
     return kUsage;
   }
   return ReportFolder({options.file, traces, options.json, options.page.file});
@@ -122,9 +140,9 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
                "Print all the evidence after the first screen: the ledger of the card to the last "
                "byte, the request, the holders")
       ->group("Output");
-  app.add_flag("--map", options->map, "Also what lies where in the card's segments")
+  app.add_flag("--map", options->map, "Also print which block is where in the card's segments")
       ->group("Output");
-  AddPageOption(app, options->page);
+  AddPageOrPictureOption(app, options->page);
   app.callback([options, &exit_code] { exit_code = ReportPath(*options); });
 }
 

@@ -20,8 +20,9 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Run a program and record what it does with card memory\n"
-    "Nothing in the program changes; its children (torchrun, accelerate) are recorded too.\n"
+    "Run a program and record how it uses card memory\n"
+    "The program itself is not changed. Its child processes (torchrun, accelerate) are also\n"
+    "recorded.\n"
     "\n"
     "Usage: memtrace run [OPTIONS] [--] COMMAND [ARGS]...";
 constexpr const char* kExamples =
@@ -29,10 +30,10 @@ constexpr const char* kExamples =
     "\n"
     "Examples:\n"
     "  memtrace run -- python train.py                               on the real card\n"
-    "  memtrace run --card 24GiB -o run.trace -- python train.py     on a simulated one\n"
-    "  memtrace run --allocator native -- torchrun train.py          torch's own allocator\n"
+    "  memtrace run --card 24GiB -o run.trace -- python train.py     on a simulated card\n"
+    "  memtrace run --allocator native -- torchrun train.py          with torch's own allocator\n"
     "\n"
-    "The exit status is the program's own; MEMTRACE=0 runs it plainly.";
+    "The exit status is the program's own. With MEMTRACE=0 the program runs without memtrace.";
 
 struct Options {
   launch::LaunchRequest request;
@@ -69,9 +70,9 @@ std::string Shown(const std::string& path) {
 void WarnThatNoTraceWasWritten(const std::vector<std::string>& cards) {
   const bool has_card = !cards.empty() || !launch::RealDriverFile().empty();
   Note(std::string("no trace was written: the program did not use CUDA, or ended before it did") +
-       (has_card ? ""
-                 : "; this machine has no NVIDIA driver, and memtrace run --card 24GiB simulates a "
-                   "card"));
+       (has_card
+            ? ""
+            : "; this machine has no NVIDIA driver; memtrace run --card 24GiB simulates a card"));
 }
 
 void PrintTraces(const std::vector<std::string>& traces, const std::vector<std::string>& cards) {
@@ -86,13 +87,14 @@ void PrintTraces(const std::vector<std::string>& traces, const std::vector<std::
 void PrintWhichCards(const std::vector<std::string>& cards) {
   const std::string driver = cards.empty() ? "" : launch::RealDriverFile();
   if (driver.empty()) return;
-  Note("the program gets the simulated card alone, not NVIDIA's driver " + driver +
-       "; without --card it gets that");
+  Note("the program uses only the simulated card, not NVIDIA's driver " + driver +
+       "; without --card it uses the driver");
 }
 
 int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const bool switched_off = launch::IsSwitchedOff(plan.environment);
-  if (switched_off && !options.quiet) Note("MEMTRACE=0 is set: the program runs plainly, no trace");
+  if (switched_off && !options.quiet)
+    Note("MEMTRACE=0 is set, so the program runs without memtrace and no trace is written");
   if (!switched_off && !options.quiet) PrintWhichCards(options.request.cards);
   // The file is removed before the start, so that the first process to create it gets its name.
   std::error_code ignored;
@@ -108,12 +110,12 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
 int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
   const std::vector<std::string> remaining = app.remaining();
   if (!remaining.empty() && remaining.front().rfind('-', 0) == 0) {
-    Note(UnexpectedWord(app, remaining.front()) + "; memtrace run --help says more");
+    Note(UnexpectedWord(app, remaining.front()) + "; memtrace run --help lists the options");
     return kUsage;
   }
   options.request.command = CommandOf(remaining, invocation);
   if (options.request.command.empty()) {
-    Note("there is no command to run; write it behind --, as in memtrace run -- python train.py");
+    Note("there is no command to run; write it after --, as in memtrace run -- python train.py");
     return kUsage;
   }
   const absl::StatusOr<launch::LaunchPlan> plan =
@@ -128,75 +130,78 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.description(kDescription);
   app.footer(kExamples);
   app.prefix_command();
-  app.add_option("--card", options->request.cards,
-                 "Simulate a card instead of using a real one; repeat it for unequal cards")
+  app.add_option(
+         "--card", options->request.cards,
+         "Simulate this card instead of using a real one; repeat the option for unequal cards")
       ->type_name("CARD")
       ->allow_extra_args(false)
-      ->group("Where it runs");
+      ->group("Card and allocator");
   app.add_option("--events", options->request.events,
-                 "When work on a simulated card is done. eager (default): at once, the "
-                 "least memory waits for it; lazy: when the host waits, the most does")
+                 "When work on a simulated card completes. eager (default): immediately, so the "
+                 "least memory is held for it; lazy: only when the host waits, so the most is")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"eager", "lazy"}))
-      ->group("Where it runs");
+      ->group("Card and allocator");
   app.add_option("--allocator", options->request.allocator,
-                 "memtrace (default): our allocator; native: torch's own, observed")
+                 "memtrace (default): memtrace's own allocator; native: torch's allocator, which "
+                 "memtrace observes")
       ->type_name("NAME")
       ->check(CLI::IsMember({"memtrace", "native"}))
-      ->group("Where it runs");
+      ->group("Card and allocator");
   app.add_option("--plan", options->request.plan,
-                 "Put blocks where FILE has them (memtrace plan makes it of a "
-                 "trace); what it does not have is placed as without it")
+                 "Place blocks at the addresses in FILE, as written by memtrace plan; other blocks "
+                 "are placed as usual")
       ->type_name("FILE")
-      ->group("Where it runs");
+      ->group("Card and allocator");
   app.add_option("--host-values", options->request.host_values,
-                 "Small tensors keep true values on a simulated card: on (default "
-                 "where torch allows it), off, or FILE with own answers for "
-                 "values that are unknown")
+                 "Keep the true values of small tensors on a simulated card: on (default if torch "
+                 "allows it), off, or FILE with answers for values that are unknown")
       ->type_name("on|off|FILE")
-      ->group("Where it runs");
+      ->group("Card and allocator");
   app.add_option("--generate-length", options->request.generate_length,
-                 "Tokens that generate() makes on a simulated card, whatever "
-                 "they are (default: the program's own)")
+                 "Number of tokens that generate() makes on a simulated card, whatever they are "
+                 "(default: the program's own)")
       ->type_name("N")
       ->check(CountFromOne())
-      ->group("Where it runs");
+      ->group("Card and allocator");
   CLI::Option* output = app.add_option("-o,--output", options->request.output,
-                                       "Trace file (default: memtrace-SCRIPT.PID.trace here); more "
-                                       "processes than one add FILE.PID")
+                                       "Trace file (default: memtrace-SCRIPT.PID.trace in this "
+                                       "folder); additional processes write FILE.PID")
                             ->type_name("FILE")
-                            ->group("What it leaves");
-  app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("What it leaves");
+                            ->group("Recording");
+  app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("Recording");
   app.add_flag("--native-stacks", options->request.native_stacks,
-               "Also record the C++ frames of every allocation; costs some us each")
-      ->group("What it leaves");
+               "Also record the C++ frames of every allocation; this costs a few us for each")
+      ->group("Recording");
   app.add_option("--keep", options->request.keep,
-                 "Let no trace get larger: the oldest events are dropped (at least "
-                 "4MiB; 256MiB are some 25 million events)")
+                 "Limit each trace to SIZE, at least 4MiB; the oldest events are dropped. 256MiB "
+                 "holds about 25 million events")
       ->type_name("SIZE")
-      ->group("What it leaves");
+      ->group("Recording");
   app.add_flag("--no-paths", options->request.no_paths,
-               "Leave folders out of what is recorded: files, script, arguments")
-      ->group("What it leaves");
+               "Record files, the script and arguments without their folders")
+      ->group("Recording");
   app.add_flag("--no-source", options->request.no_source,
-               "Leave call stacks out: no file, function or line of your code")
-      ->group("What it leaves");
-  app.add_flag("--keep-secrets", options->request.keep_secrets,
-               "Record the command with its passwords, tokens and keys; without this, "
-               "*** stands in their place")
-      ->group("What it leaves");
+               "Record no call stacks: no file, function or line of your code")
+      ->group("Recording");
+  app.add_flag(
+         "--keep-secrets", options->request.keep_secrets,
+         "Record passwords, tokens and keys that are in the command; by default *** replaces them")
+      ->group("Recording");
   CLI::Option* cupti =
-      app.add_flag("--cupti", options->request.cupti,
-                   "Record kernels and copies, too, by NVIDIA's CUPTI: how long blocks lie "
-                   "unwritten. It takes some MiB of the card, and time (docs/design/cupti.md)")
-          ->group("What it leaves");
+      app.add_flag(
+             "--cupti", options->request.cupti,
+             "Also record kernels and copies with CUPTI, to show how long each block has "
+             "been idle. Costs a few MiB of card memory and some speed (docs/design/cupti.md)")
+          ->group("Recording");
   app.add_flag("--no-trace", options->request.no_trace,
-               "Record nothing: our allocator alone, at its full speed")
+               "Record nothing, so that memtrace's allocator runs at full speed")
       ->excludes(output)
       ->excludes(cupti)
-      ->group("What it leaves");
-  app.add_flag("-q,--quiet", options->quiet, "Do not say which trace was written")
-      ->group("What it leaves");
+      ->group("Recording");
+  app.add_flag("-q,--quiet", options->quiet,
+               "Do not print notes about the run, such as which trace was written")
+      ->group("Recording");
   app.callback(
       [&app, &invocation, options, &exit_code] { exit_code = Run(app, invocation, *options); });
 }

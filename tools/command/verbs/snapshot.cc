@@ -24,8 +24,8 @@ constexpr const char* kDescription =
     "Usage: memtrace snapshot [OPTIONS] PID";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace snapshot 4711              mark it, and wait up to 10 s until it is written\n"
-    "  memtrace snapshot --wait 0 4711     mark it, do not wait";
+    "  memtrace snapshot 4711              mark it, and wait up to 10 s until the mark is written\n"
+    "  memtrace snapshot --wait 0 4711     mark it without waiting";
 
 struct Options {
   pid_t pid = 0;
@@ -56,7 +56,7 @@ int Snapshot(const Options& options) {
   if (WaitFor(*request, options.wait)) {
     Note(name + " is marked in " + process->trace + "; next: memtrace stats " + process->trace);
   } else {
-    Note(name + " will be marked with the program's next event; it made none yet");
+    Note(name + " will be marked with the program's next event, which has not happened yet");
   }
   return kDone;
 }

@@ -23,14 +23,15 @@ namespace {
 
 constexpr const char* kDescription =
     "Print each card's figures at the end of a trace\n"
-    "Bytes requested, allocated and reserved, the peak, and how many events there are.\n"
+    "The figures are the bytes requested, allocated and reserved, the peak, and the number of\n"
+    "events.\n"
     "\n"
     "Usage: memtrace stats [OPTIONS] FILE";
 constexpr const char* kExamples =
     "Examples:\n"
     "  memtrace stats run.trace                         a table\n"
     "  memtrace stats --json run.trace                  for programs: bytes as integers\n"
-    "  memtrace stats --summary run.trace               its last words, however large it is\n"
+    "  memtrace stats --summary run.trace               only the process's own summary\n"
     "  memtrace stats --json run.trace | jq '.devices[0].peak'";
 
 struct StatsOptions {
@@ -54,7 +55,7 @@ int PrintSummary(const TraceOptions& options) {
   const absl::StatusOr<std::string> text = Summary(options);
   if (!text.ok()) {
     Note(std::string(text.status().message()) +
-         "; memtrace stats without --summary reads all of it");
+         "; memtrace stats without --summary reads the whole trace");
     return kUnreadable;
   }
   std::cout << *text << std::flush;
@@ -80,8 +81,8 @@ void DefineStats(CLI::App& app, const Invocation& /*invocation*/, int& exit_code
   app.footer(kExamples);
   AddTraceOptions(app, options->trace, "memtrace.stats/1");
   app.add_flag("--summary", options->summary,
-               "Only what the process wrote about itself, at most 10 s old if it was "
-               "killed: reads 32 KiB of any trace (schema memtrace.summary/1)")
+               "Print only the process's own summary, at most 10 s old if the process was killed. "
+               "Reads 32 KiB of a trace of any size (schema memtrace.summary/1)")
       ->group("Output");
   app.callback([options, &exit_code] {
     exit_code = options->summary

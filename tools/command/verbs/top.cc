@@ -25,16 +25,16 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Show who holds the card in a running program\n"
-    "Reads only the program's trace; the program itself notices nothing.\n"
+    "Show what holds the card in a running program\n"
+    "It only reads the program's trace, so the program is not disturbed.\n"
     "\n"
     "Usage: memtrace top [OPTIONS] PID";
 constexpr const char* kExamples =
-    "Figures are a second old, of a program with very many blocks up to ten.\n"
+    "The figures are one second old, or up to ten seconds if the program has very many blocks.\n"
     "\n"
     "Examples:\n"
-    "  memtrace top 4711                  again and again, until Ctrl-C or the program's end\n"
-    "  memtrace top -n 1 4711             once, as when it goes into a file\n"
+    "  memtrace top 4711                  update until Ctrl-C or the end of the program\n"
+    "  memtrace top -n 1 4711             once, for example to write it to a file\n"
     "  memtrace top --json 4711           for programs: bytes as integers";
 
 struct Options {
@@ -78,9 +78,9 @@ int Top(const Options& options) {
     const absl::StatusOr<std::string> picture = Picture(*process, options);
     if (!picture.ok()) {
       const bool has_ended = shown > 0;
-      Note(has_ended
-               ? "process " + std::to_string(options.pid) + " has ended its trace " + process->trace
-               : std::string(picture.status().message()));
+      Note(has_ended ? "process " + std::to_string(options.pid) + " has closed its trace " +
+                           process->trace
+                     : std::string(picture.status().message()));
       return has_ended ? kDone : kUnreadable;
     }
     std::cout << (is_screen ? "\033[H\033[2J" : "") << *picture << std::flush;
@@ -96,12 +96,12 @@ void DefineTop(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) 
   app.footer(kExamples);
   AddProcess(app, options->pid);
   app.add_option("-n", options->count,
-                 "Show it so often (default: for ever; once where stdout is "
-                 "no terminal)")
+                 "Number of updates to show (default: until the program ends; 1 with --json or if "
+                 "stdout is not a terminal)")
       ->type_name("N")
       ->check(CountFromOne())
       ->group("Output");
-  app.add_option("--interval", options->interval, "Seconds in between (default: 2)")
+  app.add_option("--interval", options->interval, "Seconds between updates (default: 2)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 3600.0))
       ->group("Output");

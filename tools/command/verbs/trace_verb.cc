@@ -13,8 +13,7 @@
 namespace memtrace::command {
 
 void AddTraceOptions(CLI::App& app, TraceOptions& options, std::string_view schema) {
-  app.add_option("FILE", options.file,
-                 "A trace that memtrace run wrote, or a memory snapshot of torch")
+  app.add_option("FILE", options.file, "Trace that memtrace run wrote, or memory snapshot of torch")
       ->required()
       ->group("Input");
   app.add_flag("--json", options.json,

@@ -16,15 +16,16 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Print who held a card at a moment, as a tree or a ranking\n"
-    "By role, owner, module path, call site and step of birth, in the order you want.\n"
+    "Print what held a card at a moment, as a tree or a ranking\n"
+    "Memory is grouped by role, owner, module path, call site and step of allocation, in any\n"
+    "order.\n"
     "\n"
     "Usage: memtrace tree [OPTIONS] FILE";
 constexpr const char* kExamples =
     "Examples:\n"
-    "  memtrace tree run.trace                          at the last out-of-memory, or the peak\n"
-    "  memtrace tree --by module,role run.trace         each module's parameters, activations, "
-    "...\n"
+    "  memtrace tree run.trace                          at the last out-of-memory error, or the "
+    "peak\n"
+    "  memtrace tree --by module,role run.trace         what each module holds, by role\n"
     "  memtrace tree --flat --by site,step run.trace    a ranking\n"
     "  memtrace tree --at step:5 --json run.trace | jq .tree";
 
@@ -54,8 +55,9 @@ void DefineTree(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
   app.footer(kExamples);
   AddTraceOptions(app, *options, "memtrace.tree/1");
   AddMomentOptions(app, options->moment);
-  AddLevelsOption(app, "Levels, outermost first", options->style.levels);
-  app.add_flag("--flat", options->style.flat, "A ranking of all combinations instead of a tree")
+  AddLevelsOption(app, "Levels of the tree, outermost first", options->style.levels);
+  app.add_flag("--flat", options->style.flat,
+               "Print a ranking of all combinations instead of a tree")
       ->group("Output");
   AddRowsOption(app, options->style.rows);
   app.callback([options, &exit_code] {

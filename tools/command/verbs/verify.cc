@@ -22,9 +22,10 @@ namespace {
 using analysis::Verification;
 
 constexpr const char* kDescription =
-    "Read all of a trace or snapshot, and say whether it is whole\n"
-    "Every block's checksum, and whether each event can be true after those before it: frees of\n"
-    "what does not live, blocks that overlap, sums, names that are not defined.\n"
+    "Read a whole trace or snapshot, and say whether it is intact\n"
+    "It checks the checksum of each part of the file, and whether each event is possible\n"
+    "after the events before it. It finds frees of memory that is not allocated, overlapping\n"
+    "blocks, wrong sums and undefined names.\n"
     "\n"
     "Usage: memtrace verify [OPTIONS] FILE...";
 constexpr const char* kExamples =
@@ -33,8 +34,8 @@ constexpr const char* kExamples =
     "  memtrace verify *.trace && echo all whole        several; the worst decides the status\n"
     "  memtrace verify --json run.trace | jq .files[0].state\n"
     "\n"
-    "The exit status is 0 if all are whole, 4 if one is damaged or an event cannot be true, 3 if\n"
-    "one cannot be read at all.";
+    "The exit status is 0 if all files are whole, 4 if one is damaged or has an impossible event,\n"
+    "3 if one cannot be read at all.";
 
 struct Options {
   std::vector<std::string> files;

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment.h"
 #include "base/status_macros.h"
+#include "messages/message.h"
 #include "profiler/trace/events/amount.h"
 #include "tools/fit/files/cache_folders.h"
 #include "tools/fit/files/mount_table.h"
@@ -71,7 +72,7 @@ void OpenLedger(launch::Environment& environment) {
 absl::StatusOr<bool> Try(const LayerPlan& plan) {
   constexpr int kOwnUsers = 2;
   int ends[2];
-  if (pipe(ends) != 0) return absl::UnavailableError("a pipe");
+  if (pipe(ends) != 0) return absl::UnavailableError(Message("the kernel refused a pipe"));
   const pid_t child = fork();
   if (child == 0) {
     LayeredRoot root(plan);
@@ -90,7 +91,8 @@ absl::StatusOr<bool> Try(const LayerPlan& plan) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
   if (code == 0 || code == kOwnUsers) return code == kOwnUsers;
   said.resize(length > 0 ? static_cast<size_t>(length) : 0);
-  return absl::UnavailableError(said.empty() ? "a process to try it" : said);
+  return absl::UnavailableError(
+      said.empty() ? Message("the kernel refused a process to try the layer") : said);
 }
 
 // One byte, with room for one descriptor (unix(7), SCM_RIGHTS).
@@ -139,18 +141,18 @@ absl::StatusOr<FileKeeping> FindFileKeeping(const launch::Environment& environme
   const auto asked = environment.find(kVariable);
   const bool is_asked = asked != environment.end() && !asked->second.empty();
   if (is_asked && asked->second == "0")
-    return FileKeeping{.why_no_layer = absl::StrCat(kVariable, " is 0")};
+    return FileKeeping{.why_no_layer = Message("$0 is 0", kVariable)};
   const std::optional<uint64_t> bytes =
       is_asked ? trace::BytesOf(asked->second) : std::max(QuarterOfMemory(), kLeastBytes);
   if (!bytes || *bytes < kLeastBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat(kVariable, ": '", asked->second,
-                     "' is neither 0 nor an amount of at least 16MiB; write it as 4GiB"));
+        Message("$0: '$1' is neither 0 nor an amount of at least 16MiB; write it as 4GiB",
+                kVariable, asked->second));
   }
   const absl::StatusOr<bool> tried = Try(PlanOf(environment, scratch, *bytes));
   if (tried.ok())
     return FileKeeping{.layer_bytes = *bytes, .why_no_layer = "", .has_own_users = *tried};
-  return FileKeeping{.why_no_layer = "the kernel refused " + std::string(tried.status().message())};
+  return FileKeeping{.why_no_layer = std::string(tried.status().message())};
 }
 
 FileLayer::FileLayer(const launch::Environment& environment, const std::string& scratch,
@@ -171,7 +173,7 @@ absl::Status FileLayer::Enter(launch::Environment& environment) const {
   LayeredRoot root(plan_);
   MEMTRACE_RETURN_IF_ERROR(root.Enter());
   if (!PassDescriptor(childs_, root.memory()))
-    return absl::UnavailableError("cannot hand over the layer of the run");
+    return absl::UnavailableError(Message("cannot hand over the layer of the run"));
   if (root.has_own_users()) OpenLedger(environment);
   return absl::OkStatus();
 }

@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "messages/message.h"
 #include "tools/fit/files/bound_sockets.h"
 
 namespace memtrace::fit {
@@ -27,8 +28,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status Refused(const std::string& what) {
-  return absl::UnavailableError(what + ": " + std::strerror(errno));
+// Returns why the last call failed, to be read before the next one.
+const char* Reason() { return std::strerror(errno); }
+
+absl::Status RefusedPath(const std::string& path) {
+  return absl::UnavailableError(Message("the kernel refused access to $0: $1", path, Reason()));
+}
+
+absl::Status RefusedLayer(const std::string& path) {
+  return absl::UnavailableError(Message("the kernel refused a layer over $0: $1", path, Reason()));
 }
 
 std::string TextOf(const char* path) {
@@ -120,17 +128,21 @@ absl::Status LayeredRoot::EnterNamespaces() {
   const std::string group = std::to_string(getegid());
   if (unshare(CLONE_NEWNS) != 0) {
     if (const std::string others = FindForeignButWritable(plan_.working_folder); !others.empty())
-      return absl::UnavailableError("a layer over " + others +
-                                    ", which has another owner or group");
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return Refused("a mount namespace");
+      return absl::UnavailableError(
+          Message("the kernel refuses a layer over $0, which has another owner or group", others));
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+      return absl::UnavailableError(Message("the kernel refused a mount namespace: $0", Reason()));
     const bool is_mapped = Write("/proc/self/setgroups", "deny") &&
                            Write("/proc/self/uid_map", absl::StrCat(user, " ", user, " 1")) &&
                            Write("/proc/self/gid_map", absl::StrCat(group, " ", group, " 1"));
-    if (!is_mapped) return Refused("the users of a user namespace");
+    if (!is_mapped)
+      return absl::UnavailableError(
+          Message("the kernel refused the users of a user namespace: $0", Reason()));
   }
   has_own_users_ = !IsFirstUserNamespace();
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-    return Refused("mounts of its own");
+    return absl::UnavailableError(
+        Message("the kernel refused to keep mounts private: $0", Reason()));
   return absl::OkStatus();
 }
 
@@ -142,11 +154,12 @@ absl::Status LayeredRoot::MountMemory() {
   fs::create_directories(plan_.scratch / kTemporaryFolder, error);
   const std::string options = absl::StrCat("mode=0700,size=", plan_.bytes);
   if (mount("memtrace", files_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0)
-    return Refused("a file system in memory");
+    return absl::UnavailableError(
+        Message("the kernel refused a file system in memory: $0", Reason()));
   for (const char* folder : {kUpperFolders, "work", kTemporaryFolder, "root"})
     fs::create_directories(files_ / folder, error);
   memory_ = open(files_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  return memory_ < 0 || error ? Refused(files_.string()) : absl::OkStatus();
+  return memory_ < 0 || error ? RefusedPath(files_.string()) : absl::OkStatus();
 }
 
 absl::Status LayeredRoot::PlaceAll() {
@@ -170,10 +183,10 @@ absl::Status LayeredRoot::PlaceMount(const Mount& mount) {
   if (IsKernelFileSystem(mount) || (mount.is_read_only && !HasMountBelow(mount.path))) {
     whole_.push_back(mount.path);
     if (Bind(mount.path, Target(mount.path), MS_REC)) return absl::OkStatus();
-    return Refused(mount.path);
+    return RefusedPath(mount.path);
   }
   absl::Status placed = is_folder ? PlaceFolder(mount.path, mount.is_read_only)
-                                  : absl::UnavailableError(mount.path + " is no folder");
+                                  : absl::UnavailableError("not a folder");
   const bool is_needed =
       mount.path == "/" ||
       std::any_of(plan_.needed.begin(), plan_.needed.end(), [&mount](const fs::path& needed) {
@@ -191,7 +204,7 @@ absl::Status LayeredRoot::PlaceFolder(const std::string& path, bool is_read_only
   if (overlaid.ok() || !HasMountBelow(path)) return overlaid;
   if (std::find(plan_.needed.begin(), plan_.needed.end(), path) != plan_.needed.end()) {
     return absl::UnavailableError(
-        absl::StrCat(overlaid.message(), ", since other file systems are mounted in it"));
+        Message("$0; other file systems are mounted in it", std::string(overlaid.message())));
   }
   return PlaceEntries(path);
 }
@@ -203,21 +216,23 @@ absl::Status LayeredRoot::Overlay(const std::string& path, bool is_read_only) {
   std::error_code error;
   fs::remove_all(upper, error);
   fs::create_directories(work, error);
-  if (!MakeFolderLike(upper, path)) return Refused("a layer over " + path);
+  if (!MakeFolderLike(upper, path)) return RefusedLayer(path);
   const std::string options = absl::StrCat(
       "lowerdir=", Escaped(path), ",upperdir=", Escaped(upper.native()),
       ",workdir=", Escaped(work.native()), has_own_users_ ? ",userxattr" : ",redirect_dir=on");
   if (mount("memtrace", Target(path).c_str(), "overlay", is_read_only ? MS_RDONLY : 0,
             options.c_str()) != 0)
-    return Refused("a layer over " + path);
+    return RefusedLayer(path);
   places_.push_back(path);
   return absl::OkStatus();
 }
 
 absl::Status LayeredRoot::PlaceEntries(const std::string& path) {
-  if (path == "/" && !Bind(Target(path), Target(path))) return Refused("a root of its own");
+  if (path == "/" && !Bind(Target(path), Target(path)))
+    return absl::UnavailableError(
+        Message("the kernel refused a root folder for the run: $0", Reason()));
   DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return Refused(path);
+  if (folder == nullptr) return RefusedPath(path);
   absl::Status placed;
   while (const dirent* entry = readdir(folder)) {
     const std::string name = entry->d_name;
@@ -252,7 +267,8 @@ absl::Status LayeredRoot::PlaceEntry(const std::string& path) {
 
 absl::Status LayeredRoot::BindReadOnly(const std::string& path) {
   if (Bind(path, Target(path), MS_REC) && MakeReadOnly(Target(path))) return absl::OkStatus();
-  return Refused(path + " for reading alone");
+  return absl::UnavailableError(
+      Message("the kernel refused to show $0 read-only: $1", path, Reason()));
 }
 
 // Shows the run's own folder and the caches, and sockets, because a layer would cut them off from
@@ -260,11 +276,11 @@ absl::Status LayeredRoot::BindReadOnly(const std::string& path) {
 absl::Status LayeredRoot::BindUnlayeredPaths() {
   if (!Bind(plan_.scratch, Target(plan_.scratch)) ||
       !Bind(files_ / kTemporaryFolder, Target(plan_.scratch / kTemporaryFolder)))
-    return Refused(plan_.scratch.string());
+    return RefusedPath(plan_.scratch.string());
   for (const fs::path& path : plan_.seen) {
     std::error_code error;
     if (fs::is_directory(path, error) && !Bind(path, Target(path), MS_REC))
-      return Refused(path.string());
+      return RefusedPath(path.string());
   }
   for (const std::string& socket : BoundSockets(TextOf("/proc/net/unix"))) {
     struct stat status = {};
@@ -278,7 +294,7 @@ absl::Status LayeredRoot::WritePlaces() const {
   std::ofstream file(files_ / kPlacesFile);
   for (const std::string& place : places_) file << place << '\0';
   file.close();
-  return file.good() ? absl::OkStatus() : Refused((files_ / kPlacesFile).string());
+  return file.good() ? absl::OkStatus() : RefusedPath((files_ / kPlacesFile).string());
 }
 
 // For a moment the old root lies over the new one, then it is unmounted (pivot_root(2), "."), so
@@ -286,8 +302,10 @@ absl::Status LayeredRoot::WritePlaces() const {
 absl::Status LayeredRoot::MakeRoot() const {
   const bool is_root = chdir(Target("/").c_str()) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
                        umount2(".", MNT_DETACH) == 0;
-  if (!is_root) return Refused("another root");
-  if (chdir(plan_.working_folder.c_str()) != 0) return Refused(plan_.working_folder.string());
+  if (!is_root)
+    return absl::UnavailableError(
+        Message("the kernel refused to change the root folder: $0", Reason()));
+  if (chdir(plan_.working_folder.c_str()) != 0) return RefusedPath(plan_.working_folder.string());
   return absl::OkStatus();
 }
 

@@ -112,7 +112,7 @@ class EventParser {
 
 absl::Status ForEachElement(JsonElements& json, KinetoFacts& facts,
                             const std::function<void(const KinetoEvent&)>& visit) {
-  if (!json.Take('[')) return Wrong("no list of events", json.at());
+  if (!json.Take('[')) return Wrong("there is no list of events", json.at());
   if (json.Take(']')) return absl::OkStatus();
   EventParser parser;
   while (true) {
@@ -120,11 +120,11 @@ absl::Status ForEachElement(JsonElements& json, KinetoFacts& facts,
     const size_t begin = json.at();
     const auto event = json.Value();
     if (!event) return Wrong("the file ends within the event that begins", begin);
-    if (event->size() > kLargestEvent) return Wrong("an event of more than 1 MiB", begin);
+    if (event->size() > kLargestEvent) return Wrong("there is an event of more than 1 MiB", begin);
     if (!parser.Parse(*event, facts, visit))
-      return Wrong("no event as torch.profiler writes them", begin);
+      return Wrong("there is no event of torch.profiler's form", begin);
     if (json.Take(']')) return absl::OkStatus();
-    if (!json.Take(',')) return Wrong("neither ',' nor ']' behind an event", json.at());
+    if (!json.Take(',')) return Wrong("there is no ',' or ']' after an event", json.at());
   }
 }
 
@@ -154,17 +154,18 @@ absl::Status ForEachKinetoEvent(std::string_view bytes, KinetoFacts& facts,
                                 const std::function<void(const KinetoEvent&)>& visit) {
   JsonElements json(bytes);
   if (json.Peek() == '[') return ForEachElement(json, facts, visit);
-  if (!json.Take('{')) return Wrong("no JSON object", json.at());
+  if (!json.Take('{')) return Wrong("there is no JSON object", json.at());
   while (true) {
     const auto key = json.Value();
     if (!key || !json.Take(':'))
-      return Wrong("no \"traceEvents\" in the object that ends", json.at());
+      return Wrong("there is no \"traceEvents\" in the object that ends", json.at());
     if (*key == "\"traceEvents\"") return ForEachElement(json, facts, visit);
     const auto value = json.Value();
     if (!value) return Wrong("no value", json.at());
     if (*key == "\"distributedInfo\"") facts.rank = RankIn(*value);
     if (*key == "\"baseTimeNanoseconds\"") facts.base_ns = NumberIn(*value);
-    if (!json.Take(',')) return Wrong("no \"traceEvents\" in the object that ends", json.at());
+    if (!json.Take(','))
+      return Wrong("there is no \"traceEvents\" in the object that ends", json.at());
   }
 }
 

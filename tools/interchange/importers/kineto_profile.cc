@@ -82,10 +82,10 @@ class KinetoProfile : public ImportedRun {
 
   absl::Status Empty(const absl::Status& status) const {
     if (!status.ok()) return status;
-    return absl::InvalidArgumentError(facts_.other_devices > 0
-                                          ? "only the host's memory is in it, no card's"
-                                          : "there is no memory event in it; torch.profiler writes "
-                                            "them with profile_memory=True");
+    return absl::InvalidArgumentError(
+        facts_.other_devices > 0
+            ? "it has only the host's memory, not a card's"
+            : "it has no memory event; torch.profiler writes them with profile_memory=True");
   }
 
   void Sort() {

@@ -91,7 +91,7 @@ class RmmLog : public ImportedRun {
                (whole.is_cut ? " has no end: the file is cut short there"
                              : " is not \"thread,time,action,pointer,size,stream\"");
     }
-    notes_.emplace_back("the log names no card: everything is on card 0");
+    notes_.emplace_back("the log names no card, so all memory is shown on card 0");
   }
 
   bool has_lines() const { return has_lines_; }
@@ -171,7 +171,7 @@ absl::StatusOr<std::unique_ptr<ImportedRun>> OpenRmmLog(std::string_view bytes) 
   auto log = std::make_unique<RmmLog>(bytes.substr(header));
   if (log->has_lines()) return log;
   return absl::InvalidArgumentError(!log->fault().empty() ? log->fault()
-                                                          : "the log has no line but its header");
+                                                          : "the log has only its header line");
 }
 
 }  // namespace memtrace::interchange

@@ -38,7 +38,7 @@ Function Symbol(void* handle, const char* name) {
 }
 
 absl::StatusOr<ParquetPart> OpenPart(const std::string& library) {
-  constexpr const char* kInstead = "; or use --to sqlite, which DuckDB reads, too";
+  constexpr const char* kInstead = "; or use --to sqlite, which DuckDB also reads";
   if (!std::filesystem::exists(library)) {
     return absl::FailedPreconditionError(
         std::string("this memtrace was built without Parquet: install pyarrow into its environment "
@@ -57,7 +57,8 @@ absl::StatusOr<ParquetPart> OpenPart(const std::string& library) {
   part.append = Symbol<decltype(part.append)>(handle, "memtrace_parquet_append");
   part.close = Symbol<decltype(part.close)>(handle, "memtrace_parquet_close");
   if (part.create != nullptr && part.append != nullptr && part.close != nullptr) return part;
-  return absl::FailedPreconditionError(library + " is of another memtrace; install this one again");
+  return absl::FailedPreconditionError(library +
+                                       " belongs to another memtrace; install this one again");
 }
 
 // The values of one column that wait to be written.

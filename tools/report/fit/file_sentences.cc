@@ -4,58 +4,75 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
+#include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {
 
-// Returns ": a, b …" for `count` names, of which `names` are the first.
+// Returns a sentence with the names, of which there are `count` in all; "" if there are none.
 std::string NamesText(const std::vector<std::string>& names, uint64_t count) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? ": " : ", ") + Printable(name);
-  return text + (names.size() < count ? " …" : "");
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + Printable(name);
+  if (list.empty()) return "";
+  return names.size() < count ? Message("The first: $0.", list) : Message("Names: $0.", list);
 }
 
-// Returns "Kept away from your folders: 6 checkpoints, which were not written, and 2 files, ...:
-// a.pt, ..."
 std::string KeptAwayText(const fit::KeptAway& kept) {
-  if (kept.is_nothing()) return "";
-  std::string text = "Kept away from your folders: ";
-  if (kept.saves > 0) text += FormatCounted(kept.saves, "checkpoint") + ", not written";
-  if (kept.saves > 0 && kept.files > 0) text += ", and ";
-  if (kept.files > 0) text += FormatCounted(kept.files, "file") + " written, moved or deleted";
-  return text + NamesText(kept.first, kept.saves + kept.files) + ".";
+  std::vector<std::string> sentences;
+  if (kept.saves > 0)
+    sentences.push_back(CountedMessage(
+        kept.saves, "1 checkpoint was kept away from your folders: it was not written.",
+        "$0 checkpoints were kept away from your folders: they were not written.",
+        FormatCount(kept.saves)));
+  if (kept.files > 0)
+    sentences.push_back(CountedMessage(
+        kept.files,
+        "1 file that the program wrote, moved or deleted was kept away from your folders.",
+        "$0 files that the program wrote, moved or deleted were kept away from your folders.",
+        FormatCount(kept.files)));
+  if (!kept.is_nothing()) sentences.push_back(NamesText(kept.first, kept.saves + kept.files));
+  return JoinedSentences(sentences);
 }
 
 std::string KeepingText(const fit::FileKeeping& keeping) {
   if (keeping.layer_bytes > 0) {
-    return "Each run wrote into a layer of its own over all file systems, in memory (at most " +
-           FormatBytes(keeping.layer_bytes) +
-           "): your files cannot be reached from it, but for caches that the runs share.";
+    return Message(
+        "Each run wrote into its own layer over all file systems, in memory (at most $0). It could "
+        "not reach your files, except caches that the runs share.",
+        FormatBytes(keeping.layer_bytes));
   }
-  return "The runs had no layer over the file systems (" + Printable(keeping.why_no_layer) +
-         "): what Python writes was kept away, but not what C libraries and other programs write.";
+  return Message(
+      "The runs had no layer over the file systems ($0). What Python writes was kept away from "
+      "your files, but not what C libraries and other programs write.",
+      Printable(keeping.why_no_layer));
 }
 
 std::string ProgramsText(const fit::KeptAway& kept) {
   if (kept.programs == 0) return "";
-  return "It started " + FormatCounted(kept.programs, "program") +
-         " that are not Python, in each of the runs; what these wrote was not kept away" +
-         NamesText(kept.first_programs, kept.first_programs.size()) + ".";
+  const std::string started = CountedMessage(
+      kept.programs,
+      "Each run started 1 program that is not Python. What it wrote was not kept away.",
+      "Each run started $0 programs that are not Python. What they wrote was not kept away.",
+      FormatCount(kept.programs));
+  return JoinedSentences({started, NamesText(kept.first_programs, kept.first_programs.size())});
 }
 
 // Returns the comparison of the user's files, for runs that have no layer.
 std::string ComparedText(const fit::Answer& answer) {
   if (answer.keeping.layer_bytes > 0) return "";
-  std::string text = ChangedFilesText(answer.changes);
-  if (!answer.changes.saw_all) {
-    return text + (text.empty() ? "" : " ") + "Only the first " + FormatCount(answer.changes.most) +
-           " files of the working folder and of those that the command names were compared.";
-  }
-  return text.empty() ? "No file of the working folder and of those that the command names has "
-                        "changed meanwhile."
-                      : text;
+  const std::string changed = ChangedFilesText(answer.changes);
+  if (!answer.changes.saw_all)
+    return JoinedSentences(
+        {changed, Message("Only the first $0 files of the working folder and of the folders that "
+                          "the command names were compared.",
+                          FormatCount(answer.changes.most))});
+  return changed.empty() ? Message(
+                               "No file changed meanwhile in the working folder and in the "
+                               "folders that the command names.")
+                         : changed;
 }
 
 }  // namespace
@@ -65,9 +82,16 @@ std::string ChangedFilesText(const fit::FolderChanges& changes) {
   if (changes.names.empty()) return "";
   const auto end = changes.names.begin() +
                    static_cast<std::ptrdiff_t>(std::min(changes.names.size(), kMostNames));
-  return "CHANGED IN YOUR FOLDERS while it ran, by the program if by nobody else: " +
-         FormatCounted(changes.names.size(), "file") +
-         NamesText({changes.names.begin(), end}, changes.names.size()) + ".";
+  const size_t count = changes.names.size();
+  return JoinedSentences(
+      {CountedMessage(
+           count,
+           "1 FILE CHANGED IN YOUR FOLDERS while the program ran. If nobody else changed "
+           "it, the program did.",
+           "$0 FILES CHANGED IN YOUR FOLDERS while the program ran. If nobody else "
+           "changed them, the program did.",
+           FormatCount(count)),
+       NamesText({changes.names.begin(), end}, count)});
 }
 
 std::vector<std::string> FileTexts(const fit::Answer& answer) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/message.h"
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/verdict_sentences.h"
@@ -39,51 +40,65 @@ Fullest FullestOf(const Answer& answer, const Outcome& outcome) {
 std::string UnknownValuesText(const Answer& answer) {
   const std::vector<analysis::HostRead>& reads = answer.unlimited.reads;
   if (reads.empty()) return "";
-  return " This holds if the program goes the same way with the real values that it read at " +
-         Printable(reads.front().place) + (reads.size() > 1 ? " and elsewhere" : "") + " (below).";
+  const std::string place = Printable(reads.front().place);
+  if (reads.size() == 1)
+    return Message(
+        "This holds if the program goes the same way with the real values that it read at $0 "
+        "(below).",
+        place);
+  return Message(
+      "This holds if the program goes the same way with the real values that it read at $0 and "
+      "elsewhere (below).",
+      place);
 }
 
-// Returns "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."
-std::string NeedsText(const Fullest& card, const std::string& seen = "") {
-  return "It needs " + FormatBytes(card.need) + " of card " + std::to_string(card.card) + "'s " +
-         FormatBytes(card.has) + (seen.empty() ? "" : " (" + seen + ")") + ".";
+std::string NeedsText(const Fullest& card, const std::string& seen) {
+  return NeedText(card.need, card.card, card.has, seen);
 }
 
 // Processes may reach their peaks at different times, so the sum may be more than the card.
 std::string FitNeedsText(const Fullest& card) {
-  if (card.need <= card.has) return NeedsText(card);
-  return "The peaks of its processes add up to " + FormatBytes(card.need) + " of card " +
-         std::to_string(card.card) + "'s " + FormatBytes(card.has) +
-         ", but were not reached at the same time.";
+  if (card.need <= card.has)
+    return Message("It needs $0 of card $1's $2.", FormatBytes(card.need), card.card,
+                   FormatBytes(card.has));
+  return Message(
+      "The peaks of its processes add up to $0 of card $1's $2, but were not reached at the same "
+      "time.",
+      FormatBytes(card.need), card.card, FormatBytes(card.has));
 }
 
 std::string FitsText(const Answer& answer) {
   const Outcome& seen = answer.within;
   const std::string needs = FitNeedsText(FullestOf(answer, answer.told()));
-  const std::string rest = MarginText(answer) + UnknownValuesText(answer);
+  const std::string rest = JoinedSentences({MarginText(answer), UnknownValuesText(answer)});
   if (seen.outlook.is_whole)
-    return "FITS. " + needs + " The program ran to its end on the card (" + SeenText(seen.outlook) +
-           ")." + rest;
-  return "FITS IN THE " + FormatCount(seen.outlook.steps) +
-         (seen.outlook.steps == 1 ? " STEP SEEN. " : " STEPS SEEN. ") + needs + " " +
-         SettledText(seen.outlook) + rest + " " + UnseenText(seen.outlook);
+    return JoinedSentences(
+        {Message("FITS."), needs,
+         Message("The program ran to its end on the card ($0).", SeenText(seen.outlook)), rest});
+  const std::string fits =
+      CountedMessage(seen.outlook.steps, "FITS IN THE 1 STEP SEEN.", "FITS IN THE $0 STEPS SEEN.",
+                     FormatCount(seen.outlook.steps));
+  return JoinedSentences({fits, needs, SettledText(seen.outlook), rest, UnseenText(seen.outlook)});
 }
 
 std::string DoesNotFitText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
-  std::string text = "DOES NOT FIT. " + NeedsText(card, SeenText(answer.unlimited.outlook));
-  if (card.need > card.has)
-    return text + " That is " + FormatBytes(card.need - card.has) + " more than there is.";
   const auto failed = answer.within.Failed();
-  if (failed && failed->is_fragmentation)
-    return text + " So much would fit in one piece, but free memory lay in pieces.";
-  return text + " So much would fit; on the card a request failed all the same.";
+  const bool is_fragmented = failed && failed->is_fragmentation;
+  return JoinedSentences(
+      {Message("DOES NOT FIT."), NeedsText(card, SeenText(answer.unlimited.outlook)),
+       card.need > card.has ? MoreThanCardText(card.need - card.has)
+       : is_fragmented
+           ? Message("That would fit in one piece, but the free memory was in pieces.")
+           : Message("That would fit, but a request failed on the card nevertheless.")});
 }
 
 std::string NeedOnlyText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
-  return "NEEDS " + FormatBytes(card.need) + " of card " + std::to_string(card.card) + " (" +
-         SeenText(answer.unlimited.outlook) + "). " + UnseenText(answer.unlimited.outlook);
+  const fit::Outlook& outlook = answer.unlimited.outlook;
+  return JoinedSentences(
+      {Message("NEEDS $0 of card $1 ($2).", FormatBytes(card.need), card.card, SeenText(outlook)),
+       UnseenText(outlook)});
 }
 
 // Requires the run on the card.
@@ -94,9 +109,9 @@ std::string VerdictText(const Answer& answer) {
     case fit::FitVerdict::kFits:
       return FitsText(answer);
     case fit::FitVerdict::kWillNotFit:
-      return WillNotFitText(answer.within.outlook) + " " + needs;
+      return JoinedSentences({WillNotFitText(answer.within.outlook), needs});
     case fit::FitVerdict::kNotKnown:
-      return NotKnownText(answer.within) + " " + needs;
+      return JoinedSentences({NotKnownText(answer.within), needs});
     case fit::FitVerdict::kDoesNotFit:
       break;
   }
@@ -117,8 +132,26 @@ Section VerdictOf(const Answer& answer) {
   return section;
 }
 
+// Says where the figures of the need come from.
+std::string BasisText(const Answer& answer, const CardNeed& need) {
+  const std::string reserved = FormatBytes(need.peak_reserved);
+  const bool is_unlimited = &answer.told() == &answer.unlimited;
+  const auto card = static_cast<size_t>(need.card);
+  return JoinedSentences(
+      {Message("The peak allocated is $0, $1.", FormatBytes(need.peak_allocated),
+               DescribePosition(need.peak_at)),
+       is_unlimited ? Message("It was seen in a run without a limit; torch reserved $0.", reserved)
+                    : Message("It was seen in the run on the card; torch reserved $0.", reserved),
+       need.fragmentation > 0 ? Message("$0 of that is fragmentation: cached and in holes.",
+                                        FormatBytes(need.fragmentation))
+                              : "",
+       card < answer.card_bytes.size()
+           ? Message("The card has $0.", FormatBytes(answer.card_bytes[card]))
+           : ""});
+}
+
 Section NeedSection(const Answer& answer, const CardNeed& need) {
-  Section section{.id = "need", .title = "CARD " + std::to_string(need.card)};
+  Section section{.id = "need", .title = Message("CARD $0", need.card)};
   const TableUnit unit = UnitFor(need.total);
   Table table;
   table.columns = {{"", 24}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
@@ -128,41 +161,33 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
   const std::vector<int64_t> figures =
       AdditiveHundredths(bytes, Hundredths(static_cast<int64_t>(need.total), unit), unit);
   for (size_t i = 0; i < need.parts.size(); ++i) {
-    TableRow row{.cells = {need.parts[i].name, FormatHundredths(figures[i])}};
+    TableRow row{.cells = {MessageOf(need.parts[i].name), FormatHundredths(figures[i])}};
     if (need.total > 0)
       row.share = static_cast<double>(need.parts[i].bytes) / static_cast<double>(need.total);
     table.rows.push_back(std::move(row));
   }
-  table.total = {"needs", FormatFigure(need.total, unit)};
+  table.total = {Message("needs"), FormatFigure(need.total, unit)};
   section.parts.emplace_back(std::move(table));
-  const bool is_unlimited = &answer.told() == &answer.unlimited;
-  std::string beyond = "peak allocated " + FormatBytes(need.peak_allocated) + ", " +
-                       DescribePosition(need.peak_at) + "; seen in " +
-                       (is_unlimited ? "a run without a limit" : "the run on the card") +
-                       ", where torch reserved " + FormatBytes(need.peak_reserved);
-  if (need.fragmentation > 0)
-    beyond += ", " + FormatBytes(need.fragmentation) + " of it fragmentation: cached and in holes";
-  const auto card = static_cast<size_t>(need.card);
-  if (card < answer.card_bytes.size())
-    beyond += "; the card has " + FormatBytes(answer.card_bytes[card]);
-  section.parts.emplace_back(Note{beyond});
+  section.parts.emplace_back(Note{BasisText(answer, need)});
   return section;
 }
 
 // Lists the values that were not known. Those that followed from a made-up answer are called
 // assumed.
 Section UnknownSection(const Answer& answer) {
-  Section section{.id = "unknown", .title = "VALUES THAT WERE NOT KNOWN"};
+  Section section{.id = "unknown", .title = Message("VALUES THAT WERE NOT KNOWN")};
   for (const analysis::HostRead& read : answer.unlimited.reads) {
-    section.parts.emplace_back(
-        Paragraph{Printable(read.place) + " read " + FormatCounted(read.count, "value") + " (" +
-                  Printable(read.operation) + ")" + (read.assumed ? ", assumed" : "") +
-                  (read.answer.empty() ? "" : ", answered " + Printable(read.answer))});
+    section.parts.emplace_back(Paragraph{JoinedSentences(
+        {CountedMessage(read.count, "$0 read 1 value ($2).", "$0 read $1 values ($2).",
+                        Printable(read.place), FormatCount(read.count), Printable(read.operation)),
+         read.assumed ? Message("It was assumed.") : "",
+         read.answer.empty() ? "" : Message("The answer was $0.", Printable(read.answer))})});
   }
   if (section.parts.empty()) return section;
   section.parts.emplace_back(
-      Note{"nothing is computed on a simulated card; if the program decides by these what it "
-           "allocates, it may need something else: --stub can put true values in their place"});
+      Note{Message("Nothing is computed on a simulated card. If these values decide what the "
+                   "program allocates, it may need something else. --stub can put true values in "
+                   "their place.")});
   return section;
 }
 

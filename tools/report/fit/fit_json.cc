@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
@@ -57,7 +58,7 @@ ordered_json FailureJson(const fit::Outcome& outcome) {
 std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candidate::*text) {
   std::string joined;
   for (const fit::Candidate& change : remedy.changes)
-    joined += (joined.empty() ? "" : "; ") + change.*text;
+    joined += (joined.empty() ? "" : "; ") + MessageOf(change.*text);
   return joined;
 }
 

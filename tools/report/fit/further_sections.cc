@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "messages/message.h"
 #include "tools/report/fit/file_sentences.h"
+#include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -26,7 +30,8 @@ std::string LargestParts(const fit::CardNeed& need) {
                    [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   std::string text;
   for (size_t i = 0; i < std::min(kMost, parts.size()); ++i)
-    text += (text.empty() ? "" : ", ") + parts[i].name + " " + FormatBytes(parts[i].bytes);
+    text +=
+        (text.empty() ? "" : ", ") + MessageOf(parts[i].name) + " " + FormatBytes(parts[i].bytes);
   return text;
 }
 
@@ -68,10 +73,10 @@ Table PointTable(const fit::Scaling& scaling) {
   const bool has_proof = IsFormulaConfirmed(scaling);
   Table table;
   table.columns = {{"", 24},
-                   {"peak in", 18},
-                   {"peak allocated", 16, Kind::kFigure},
-                   {"needs", 12, Kind::kFigure}};
-  if (has_proof) table.columns.push_back({"by the formula", 16, Kind::kFigure});
+                   {Message("peak in"), 18},
+                   {Message("peak allocated"), 16, Kind::kFigure},
+                   {Message("needs"), 12, Kind::kFigure}};
+  if (has_proof) table.columns.push_back({Message("by the formula"), 16, Kind::kFigure});
   for (const fit::Scaling::Point& point : scaling.points)
     table.rows.push_back(PointRow(scaling, point, has_proof));
   return table;
@@ -82,33 +87,44 @@ std::string HoldsText(const fit::Scaling& scaling) {
   const std::vector<fit::Scaling::Point>& points = scaling.points;
   if (points.front().peak_phase == points.back().peak_phase) return "";
   const bool are_two = points[points.size() - 2].peak_phase != points.back().peak_phase;
-  std::string text = "The peak moves to " + PhaseWords(points.back().peak_phase);
+  const std::string phase = PhaseWords(points.back().peak_phase);
   if (are_two)
-    return text +
-           " at the last value: no formula can be told of one point, and the one here is of "
-           "the last two. Larger values would give one.";
-  return text + ": the formula is of " + Printable(scaling.name) + "=" +
-         FormatCount(scaling.holds_from) + " and more.";
+    return Message(
+        "The peak moves to $0 at the last value. One point gives no formula, so the formula here "
+        "is "
+        "of the last two points. Larger values would give one.",
+        phase);
+  return Message("The peak moves to $0. The formula holds for $1=$2 and more.", phase,
+                 Printable(scaling.name), FormatCount(scaling.holds_from));
+}
+
+// Returns a site of a need, "activation, model.layers.*", in words.
+std::string SiteText(std::string_view site) {
+  const size_t comma = site.find(", ");
+  if (comma == std::string_view::npos) return Printable(site);
+  return Message("$0, $1", RoleWords(site.substr(0, comma)), SiteWords(site.substr(comma + 2)));
 }
 
 Table GrowthTable(const std::string& title, const std::vector<fit::NamedFormula>& growths,
-                  const fit::Scaling& scaling) {
+                  const fit::Scaling& scaling, std::string (*words)(std::string_view)) {
   Table table;
   table.title = title;
-  table.columns = {{"", 44}, {"grows as", 44}};
+  table.columns = {{"", 44}, {Message("grows as"), 44}};
   for (const fit::NamedFormula& of : growths)
-    table.rows.push_back({.cells = {Printable(of.name), GrowthText(of.growth, scaling)}});
+    table.rows.push_back({.cells = {words(of.name), GrowthText(of.growth, scaling)}});
   return table;
 }
 
 std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) {
   if (answer.cards.empty()) return "";
-  const std::string name = Printable(scaling.name) + "=";
+  const std::string name = Printable(scaling.name);
   if (!scaling.largest)
-    return name + FormatCount(scaling.fails.value_or(1)) + " does not fit the card either.";
-  std::string text = "The largest that fits the card: " + name + FormatCount(*scaling.largest);
-  if (scaling.fails) text += "; " + name + FormatCount(*scaling.fails) + " did not";
-  return text + ".";
+    return Message("$0=$1 does not fit the card either.", name,
+                   FormatCount(scaling.fails.value_or(1)));
+  return JoinedSentences(
+      {Message("The largest value that fits the card is $0=$1.", name,
+               FormatCount(*scaling.largest)),
+       scaling.fails ? Message("$0=$1 did not fit.", name, FormatCount(*scaling.fails)) : ""});
 }
 
 }  // namespace
@@ -116,14 +132,14 @@ std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) 
 Section ProcessSection(const fit::Answer& answer) {
   Section section{
       .id = "processes",
-      .title = "PROCESSES",
+      .title = Message("PROCESSES"),
   };
   if (answer.unlimited.processes.size() < 2) return section;
   Table table;
   table.columns = {{"", 24},
-                   {"card", 6, Kind::kFigure},
-                   {"peak allocated", 16, Kind::kFigure},
-                   {"needs", 12, Kind::kFigure}};
+                   {Message("card"), 6, Kind::kFigure},
+                   {Message("peak allocated"), 16, Kind::kFigure},
+                   {Message("needs"), 12, Kind::kFigure}};
   for (const fit::ProcessNeed& process : answer.unlimited.processes) {
     for (const fit::CardNeed& need : process.cards) {
       table.rows.push_back({.cells = {Printable(process.name), std::to_string(need.card),
@@ -136,48 +152,55 @@ Section ProcessSection(const fit::Answer& answer) {
 }
 
 Section ScalingSection(const fit::Answer& answer, const fit::Scaling& scaling) {
-  Section section{.id = "scaling", .title = "GROWTH WITH " + Printable(scaling.name)};
+  Section section{.id = "scaling", .title = Message("GROWTH WITH $0", Printable(scaling.name))};
   section.parts.emplace_back(PointTable(scaling));
-  section.parts.emplace_back(Paragraph{"needs = " + GrowthText(scaling.needs, scaling) +
-                                       " (each of these a run without a limit)"});
+  section.parts.emplace_back(Paragraph{Message("needs = $0 (each value was run without a limit)",
+                                               GrowthText(scaling.needs, scaling))});
   if (const std::string holds = HoldsText(scaling); !holds.empty())
     section.parts.emplace_back(Paragraph{holds});
   if (!scaling.roles.empty())
-    section.parts.emplace_back(GrowthTable("what grows", scaling.roles, scaling));
+    section.parts.emplace_back(
+        GrowthTable(Message("what grows"), scaling.roles, scaling, MessageOf));
   if (!scaling.sites.empty())
-    section.parts.emplace_back(GrowthTable("where", scaling.sites, scaling));
+    section.parts.emplace_back(
+        GrowthTable(Message("where it grows"), scaling.sites, scaling, SiteText));
   const std::string largest = LargestText(answer, scaling);
   if (!largest.empty()) section.parts.emplace_back(Paragraph{largest});
   return section;
 }
 
 Section SmallestCardSection(const fit::Answer& answer) {
-  Section section{.id = "smallest", .title = "SMALLEST CARD"};
+  Section section{.id = "smallest", .title = Message("SMALLEST CARD")};
   if (answer.smallest.empty()) return section;
   Table table;
-  table.columns = {
-      {"", 24}, {"fits", 12, Kind::kFigure}, {"fails", 12, Kind::kFigure}, {"product", 0}};
+  table.columns = {{"", 24},
+                   {Message("fits"), 12, Kind::kFigure},
+                   {Message("fails"), 12, Kind::kFigure},
+                   {Message("product"), 0}};
   for (const fit::SmallestCard& card : answer.smallest) {
-    const std::string product = card.product.empty()
-                                    ? "none that is known"
-                                    : card.product + " (" + FormatBytes(card.product_bytes) + ")";
-    table.rows.push_back({.cells = {Printable(card.allocator), FormatBytes(card.completes),
-                                    card.fails ? FormatBytes(*card.fails) : "", product}});
+    const std::string product =
+        card.product.empty() ? Message("none that is known")
+                             : Message("$0 ($1)", card.product, FormatBytes(card.product_bytes));
+    table.rows.push_back(
+        {.cells = {Printable(MessageOf(card.allocator)), FormatBytes(card.completes),
+                   card.fails ? FormatBytes(*card.fails) : "", product}});
   }
   section.parts.emplace_back(std::move(table));
   section.parts.emplace_back(
-      Note{"each size and product a run; no size that fails: less than it needs"});
+      Note{Message("Each size and each product was run. If no size is given that fails, every "
+                   "smaller one is less than the program needs.")});
   return section;
 }
 
 Section LimitsSection(const fit::Answer& answer) {
-  Section section{.id = "limits", .title = "HOW IT IS KNOWN"};
+  Section section{.id = "limits", .title = Message("HOW IT IS KNOWN")};
   section.parts.emplace_back(
       Paragraph{answer.unlimited.reads.empty()
-                    ? "All of this was seen in runs on simulated cards: sizes and failures are "
-                      "exact, kernels did not run."
-                    : "All of this was seen in runs on simulated cards: kernels did not run; sizes "
-                      "and failures are exact if the program goes the same way with real values."});
+                    ? Message("All of this was seen in runs on simulated cards. Sizes and failures "
+                              "are exact; kernels did not run.")
+                    : Message("All of this was seen in runs on simulated cards. Kernels did not "
+                              "run. Sizes and failures are exact if the program goes the same way "
+                              "with real values.")});
   for (const std::string& text : FileTexts(answer))
     if (!text.empty()) section.parts.emplace_back(Paragraph{text});
   return section;

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "messages/message.h"
 #include "tools/fit/why_failed.h"
+#include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -31,30 +34,43 @@ uint64_t MostReserved(const Outcome& outcome) {
 
 std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
   const Outcome& outcome = remedy.outcome;
-  if (outcome.is_late) return "not known: takes too long";
-  if (!outcome.completed) return outcome.Failed() ? "does not" : "the program fails";
+  if (outcome.is_late) return Message("not known: takes too long");
+  if (!outcome.completed)
+    return outcome.Failed() ? Message("does not fit") : Message("the program fails");
   if (outcome.verdict() == fit::FitVerdict::kWillNotFit)
-    return "does not beyond step " + FormatCount(outcome.outlook.full_in_step - 1);
-  if (!outcome.fits()) return "not known: still rises";
+    return Message("fits only until step $0", FormatCount(outcome.outlook.full_in_step - 1));
+  if (!outcome.fits()) return Message("not known: still rises");
   if (remedy.has_margin && !*remedy.has_margin)
-    return "fits, not with " + std::to_string(answer.margin_percent) + " % less";
-  return "fits";
+    return Message("fits, not with $0 % less", answer.margin_percent);
+  return Message("fits");
+}
+
+// Returns the names as a user reads them.
+std::string NameText(const TriedRemedy& remedy) {
+  std::string name;
+  for (const fit::Candidate& change : remedy.changes)
+    name += (name.empty() ? "" : " + ") + Printable(MessageOf(change.name));
+  return name;
 }
 
 TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   const std::string reserved =
       remedy.outcome.fits() ? FormatBytes(MostReserved(remedy.outcome)) : "";
-  const std::string name = NameOf(remedy);
-  const bool is_long = name.size() > kNameWidth;
+  const std::string name = NameText(remedy);
+  const bool is_long = Width(name) > kNameWidth;
+  const size_t changes = remedy.changes.size();
   TableRow row{.cells = {std::to_string(number) + " " +
-                             (is_long ? FormatCounted(remedy.changes.size(), "change") : name),
+                             (is_long ? CountedMessage(changes, "1 change", "$0 changes",
+                                                       FormatCount(changes))
+                                      : name),
                          OutcomeText(answer, remedy), reserved}};
   if (is_long) row.below.push_back(name);
   for (const fit::Candidate& change : remedy.changes)
-    row.below.push_back(Printable(change.change) + "; costs: " + change.cost);
+    row.below.push_back(
+        Message("$0 (costs: $1)", Printable(MessageOf(change.change)), MessageOf(change.cost)));
   if (remedy.outcome.completed) {
-    std::string counted = CostText(answer.unlimited.cost(), remedy.outcome.cost());
-    if (!counted.empty()) row.below.push_back("counted in a step: " + std::move(counted));
+    const std::string counted = CostText(answer.unlimited.cost(), remedy.outcome.cost());
+    if (!counted.empty()) row.below.push_back(Message("counted in a step: $0", counted));
   }
   if (const auto failed = remedy.outcome.Failed()) row.below.push_back(FailedText(*failed));
   const std::string why = fit::WhyFailed(remedy.outcome.log_end, true);
@@ -62,12 +78,11 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   return row;
 }
 
-// Returns "kernel launches 1.9 times"; empty if it is the same.
-std::string Ratio(const char* what, uint64_t before, uint64_t after) {
+// Returns "1.90"; empty if it is the same.
+std::string Ratio(uint64_t before, uint64_t after) {
   if (before == 0 || after == 0) return "";
   const double ratio = static_cast<double>(after) / static_cast<double>(before);
-  if (ratio > 0.99 && ratio < 1.01) return "";
-  return absl::StrFormat("%s %.2f times", what, ratio);
+  return ratio > 0.99 && ratio < 1.01 ? "" : absl::StrFormat("%.2f", ratio);
 }
 
 }  // namespace
@@ -80,36 +95,44 @@ std::string NameOf(const TriedRemedy& remedy) {
 }
 
 std::string FailedText(const fit::FailedLine& failed) {
-  return Printable(failed.line) + ", " + DescribePosition(failed.at) + ": " +
-         FormatBytes(failed.bytes) + " asked" +
-         (failed.short_by > 0 ? ", short by " + FormatBytes(failed.short_by) : "") +
-         (failed.is_fragmentation ? "; free memory lies in pieces" : "");
+  const std::string line = Printable(failed.line);
+  const std::string at = DescribePosition(failed.at);
+  const std::string requested = FormatBytes(failed.bytes);
+  const std::string text = failed.short_by == 0
+                               ? Message("$0, $1: $2 requested", line, at, requested)
+                               : Message("$0, $1: $2 requested, $3 short", line, at, requested,
+                                         FormatBytes(failed.short_by));
+  return failed.is_fragmentation ? Message("$0; free memory is in pieces", text) : text;
 }
 
 std::string MarginText(const Answer& answer) {
   if (!answer.has_margin || answer.margin_percent == 0) return "";
-  return (*answer.has_margin ? " It would also fit with " : " It would not fit with ") +
-         std::to_string(answer.margin_percent) + " % less.";
+  return *answer.has_margin ? Message("It would also fit with $0 % less.", answer.margin_percent)
+                            : Message("It would not fit with $0 % less.", answer.margin_percent);
 }
 
 std::string CostText(const fit::StepCost& before, const fit::StepCost& after) {
-  std::vector<std::string> costs = {
-      Ratio("kernel launches", before.kernel_launches, after.kernel_launches),
-      Ratio("matrix products' arithmetic", before.product_operations, after.product_operations)};
+  std::vector<std::string> costs;
+  const std::string launches = Ratio(before.kernel_launches, after.kernel_launches);
+  if (!launches.empty()) costs.push_back(Message("$0 times the kernel launches", launches));
+  const std::string arithmetic = Ratio(before.product_operations, after.product_operations);
+  if (!arithmetic.empty())
+    costs.push_back(Message("$0 times the arithmetic of matrix products", arithmetic));
   const uint64_t more =
       after.host_copy_bytes - std::min(after.host_copy_bytes, before.host_copy_bytes);
   constexpr uint64_t kTold = uint64_t{1} << 20;
-  if (more >= kTold) costs.push_back(FormatBytes(more) + " more between host and card");
-  std::string text;
-  for (const std::string& cost : costs)
-    if (!cost.empty()) text += (text.empty() ? "" : ", ") + cost;
-  return text;
+  if (more >= kTold)
+    costs.push_back(Message("$0 more copied between host and card", FormatBytes(more)));
+  return absl::StrJoin(costs, ", ");
 }
 
 Section RemedySection(const Answer& answer) {
-  Section section{.id = "remedies", .title = "TRIED", .subtitle = "each by a run on the card"};
+  Section section{.id = "remedies",
+                  .title = Message("TRIED"),
+                  .subtitle = Message("each by a run on the card")};
   Table table;
-  table.columns = {{"", kNameWidth + 4}, {"", 26}, {"reserved", 12, TableColumn::Kind::kFigure}};
+  table.columns = {
+      {"", kNameWidth + 4}, {"", 26}, {Message("reserved"), 12, TableColumn::Kind::kFigure}};
   std::string nothing;
   size_t combinations = 0;  // combinations that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {
@@ -118,38 +141,42 @@ Section RemedySection(const Answer& answer) {
     } else if (remedy.had_effect) {
       table.rows.push_back(RowOf(table.rows.size() + 1, answer, remedy));
     } else {
-      nothing += (nothing.empty() ? "" : ", ") + NameOf(remedy);
+      nothing += (nothing.empty() ? "" : ", ") + NameText(remedy);
     }
   }
-  if (combinations > 0) table.rest = FormatCounted(combinations, "combination") + " did not fit";
+  if (combinations > 0)
+    table.rest = CountedMessage(combinations, "1 combination did not fit",
+                                "$0 combinations did not fit", FormatCount(combinations));
   if (table.rows.empty()) return section;
   section.parts.emplace_back(std::move(table));
-  if (!nothing.empty()) section.parts.emplace_back(Note{"nothing to change for: " + nothing});
+  if (!nothing.empty())
+    section.parts.emplace_back(Note{Message("These found nothing to change: $0.", nothing)});
   return section;
 }
 
 Section RecommendedSection(const Answer& answer) {
-  Section section{.id = "recommended", .title = "RECOMMENDED"};
+  Section section{.id = "recommended", .title = Message("RECOMMENDED")};
   if (answer.fits() || answer.remedies.empty()) return section;
   if (!answer.recommended && answer.stopped) {
-    section.parts = {Paragraph{"none of those tried until then makes it fit"}};
+    section.parts = {Paragraph{Message("None of the changes tried until then makes it fit.")}};
     return section;
   }
   if (!answer.recommended) {
     section.parts = {Paragraph{
-        "none of these makes it fit; let options of the script vary (--vary), or take a larger "
-        "card (--smallest-card says which)"}};
+        Message("None of these makes it fit. Let options of the script vary (--vary), or use a "
+                "larger card (--smallest-card says which).")}};
     return section;
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
-  std::string text = NameOf(remedy) + ": the smallest change with which nothing failed on the card";
-  const std::string margin = std::to_string(answer.margin_percent);
-  if (answer.margin_percent > 0 && remedy.has_margin.value_or(false)) {
-    text += " and on one that is " + margin + " % smaller";
-  } else if (answer.margin_percent > 0) {
-    text += "; with nothing tried that is so on one that is " + margin + " % smaller";
-  }
-  section.parts = {Paragraph{std::move(text)}};
+  const bool has_margin = remedy.has_margin.value_or(false);
+  const std::string smallest =
+      Message("$0: the smallest change with which nothing failed on the card.", NameText(remedy));
+  const std::string margin =
+      answer.margin_percent == 0 ? ""
+      : has_margin ? Message("It also fits a card that is $0 % smaller.", answer.margin_percent)
+                   : Message("No change tried was found to fit a card that is $0 % smaller.",
+                             answer.margin_percent);
+  section.parts = {Paragraph{JoinedSentences({smallest, margin})}};
   return section;
 }
 

@@ -10,13 +10,13 @@
 
 namespace memtrace::report {
 
-// Returns "expandable segments + fused optimizer".
+// Returns "expandable segments + fused optimizer", which JSON has in English.
 std::string NameOf(const fit::TriedRemedy& remedy);
 
-// Returns "train.py:20, step 1, optimizer: 1.0 GiB asked, short by 0.2 GiB".
+// Returns "train.py:20, in step 1, optimizer.step(): 1.0 GiB requested, 0.2 GiB short".
 std::string FailedText(const fit::FailedLine& failed);
 
-// Returns " It would also fit with 5 % less." for a program that fits; empty if the margin was not
+// Returns "It would also fit with 5 % less." for a program that fits; empty if the margin was not
 // tried.
 std::string MarginText(const fit::Answer& answer);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -16,16 +17,15 @@ using fit::Climb;
 using fit::Outcome;
 using fit::Outlook;
 
-// Returns "in each of the last 8 steps" or "every 10 steps or so (4 times in a row)".
-std::string FrequencyText(const Climb& climb) {
-  if (climb.every == 1) return "in each of the last " + FormatCounted(climb.times, "step");
-  return "every " + FormatCounted(climb.every, "step") + " or so (" +
-         FormatCounted(climb.times, "time") + " in a row)";
-}
-
-std::string ClimbText(const Outlook& outlook) {
-  return "The peak rose by " + FormatBytes(outlook.climb->bytes) + " " +
-         FrequencyText(*outlook.climb) + ".";
+std::string ClimbText(const Climb& climb) {
+  if (climb.every == 1)
+    return CountedMessage(climb.times, "The peak rose by $0 in the last step.",
+                          "The peak rose by $0 in each of the last $1 steps.",
+                          FormatBytes(climb.bytes), FormatCount(climb.times));
+  return CountedMessage(climb.times, "The peak rose by $0 about every $1 steps (once).",
+                        "The peak rose by $0 about every $1 steps ($2 times in a row).",
+                        FormatBytes(climb.bytes), FormatCount(climb.every),
+                        FormatCount(climb.times));
 }
 
 // Returns the need of the card that has needed most so far.
@@ -41,14 +41,15 @@ std::string SoFarText(const Answer& answer) {
   const Outcome& outcome = answer.stopped->outcome;
   if (outcome.processes.empty()) return "";
   const fit::CardNeed need = FullestSoFar(outcome);
-  const std::string card = "card " + std::to_string(need.card);
-  std::string text = "Until then, in " + FormatCounted(outcome.outlook.steps, "whole step") +
-                     ", it needed " + FormatBytes(need.total) + " of " + card + ".";
+  const std::string text =
+      CountedMessage(outcome.outlook.steps, "Until then, in 1 whole step, it needed $1 of card $2.",
+                     "Until then, in $0 whole steps, it needed $1 of card $2.",
+                     FormatCount(outcome.outlook.steps), FormatBytes(need.total), need.card);
   const auto index = static_cast<size_t>(need.card);
   if (answer.has_need() || index >= answer.card_bytes.size()) return text;
   const uint64_t has = answer.card_bytes[index];
-  if (need.total <= has) return text + " The card has " + FormatBytes(has) + ".";
-  return text + " That is " + FormatBytes(need.total - has) + " more than the card has.";
+  return JoinedSentences({text, need.total <= has ? Message("The card has $0.", FormatBytes(has))
+                                                  : MoreThanCardText(need.total - has)});
 }
 
 // True if the stopped run needed too much already; in its later steps it could only need more.
@@ -63,79 +64,110 @@ std::string NeedSoFar(const Answer& answer) {
   if (!answer.has_need()) return "";
   const fit::CardNeed need = FullestSoFar(answer.unlimited);
   const auto card = static_cast<size_t>(need.card);
-  std::string text =
-      " It needs " + FormatBytes(need.total) + " of card " + std::to_string(need.card);
-  if (card < answer.card_bytes.size()) text += "'s " + FormatBytes(answer.card_bytes[card]);
-  return text + " (" + SeenText(answer.unlimited.outlook) + ").";
+  const std::string seen = SeenText(answer.unlimited.outlook);
+  if (card >= answer.card_bytes.size())
+    return Message("It needs $0 of card $1 ($2).", FormatBytes(need.total), need.card, seen);
+  return NeedText(need.total, need.card, answer.card_bytes[card], seen);
+}
+
+std::string RecoveredText(const Outcome& outcome, const fit::FailedLine& last) {
+  const uint64_t times = outcome.times_got_over();
+  return CountedMessage(
+      times, "1 request failed on the card, and the program recovered from it: $1.",
+      "$0 requests failed on the card, and the program recovered from them. The last: $1.",
+      FormatCount(times), FailedText(last));
 }
 
 }  // namespace
 
+std::string JoinedSentences(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences)
+    if (!sentence.empty()) text += (text.empty() ? "" : " ") + sentence;
+  return text;
+}
+
+std::string NeedText(uint64_t need, int32_t card, uint64_t has, const std::string& seen) {
+  return Message("It needs $0 of card $1's $2 ($3).", FormatBytes(need), card, FormatBytes(has),
+                 seen);
+}
+
+std::string MoreThanCardText(uint64_t bytes) {
+  return Message("That is $0 more than the card has.", FormatBytes(bytes));
+}
+
 std::string SeenText(const Outlook& outlook) {
-  const std::string steps = FormatCounted(outlook.steps, "step");
-  if (!outlook.is_whole) return "seen in " + steps;
-  return outlook.steps == 0 ? "seen in the whole program" : "seen in the whole program, " + steps;
+  const std::string steps = FormatCount(outlook.steps);
+  if (!outlook.is_whole)
+    return CountedMessage(outlook.steps, "seen in 1 step", "seen in $0 steps", steps);
+  if (outlook.steps == 0) return Message("seen in the whole program");
+  return CountedMessage(outlook.steps, "seen in the whole program, 1 step",
+                        "seen in the whole program, $0 steps", steps);
 }
 
 std::string SettledText(const Outlook& outlook) {
-  if (outlook.climb) return ClimbText(outlook);
+  if (outlook.climb) return ClimbText(*outlook.climb);
   if (outlook.last_rise == 0) return "";
-  return "Its peak did not rise after step " + FormatCount(outlook.last_rise) + ".";
+  return Message("Its peak did not rise after step $0.", FormatCount(outlook.last_rise));
 }
 
 std::string UnseenText(const Outlook& outlook) {
   if (outlook.is_whole) return "";
-  return "It was stopped there: later data, evaluation and saving were not seen.";
+  return Message("It was stopped there: later data, evaluation and saving were not seen.");
 }
 
 std::string WillNotFitText(const Outlook& outlook) {
-  return "WILL NOT FIT beyond about step " + FormatCount(outlook.full_in_step - 1) + ". " +
-         ClimbText(outlook);
+  return JoinedSentences(
+      {Message("WILL NOT FIT beyond about step $0.", FormatCount(outlook.full_in_step - 1)),
+       ClimbText(*outlook.climb)});
 }
 
 std::string NotKnownText(const Outcome& outcome) {
   const Outlook& outlook = outcome.outlook;
-  if (outcome.is_late) return "NOT KNOWN. The run on the card was ended at its limit of time.";
+  if (outcome.is_late) return Message("NOT KNOWN. The run on the card reached its time limit.");
   if (outlook.climb)
-    return "NOT KNOWN. " + ClimbText(outlook) +
-           " If it goes on so, the card is full in about step " +
-           FormatCount(outlook.full_in_step) + ".";
-  return "NOT KNOWN. Nothing failed in " + FormatCounted(outlook.steps, "step") +
-         ", but the peak still rose in the last of them. More steps can tell: --watch 120, or "
-         "--steps 2:100.";
+    return JoinedSentences({Message("NOT KNOWN."), ClimbText(*outlook.climb),
+                            Message("If this continues, the card will be full in about step $0.",
+                                    FormatCount(outlook.full_in_step))});
+  return CountedMessage(
+      outlook.steps,
+      "NOT KNOWN. Nothing failed in 1 step, but the peak still rose in it. More steps can tell: "
+      "--watch 120, or --steps 2:100.",
+      "NOT KNOWN. Nothing failed in $0 steps, but the peak still rose in the last of them. More "
+      "steps can tell: --watch 120, or --steps 2:100.",
+      FormatCount(outlook.steps));
 }
 
 std::vector<std::string> FurtherSentences(const Answer& answer) {
   std::vector<std::string> texts;
   const Outcome& within = answer.within;
   if (const auto failed = within.Failed()) {
-    std::string text = "First to fail on the card: " + FailedText(*failed) + ".";
-    if (within.exit_code == 0) text += " The program caught this error and ended with exit code 0.";
-    texts.push_back(std::move(text));
+    const std::string first = Message("First to fail on the card: $0.", FailedText(*failed));
+    const bool is_caught = within.exit_code == 0;
+    texts.push_back(JoinedSentences(
+        {first,
+         is_caught ? Message("The program caught this error and ended with exit code 0.") : ""}));
   }
-  if (const auto over = within.LastRecoveredFailure()) {
-    const uint64_t times = within.times_got_over();
-    texts.push_back(FormatCounted(times, "request") +
-                    " failed on the card, and the program got over " +
-                    (times == 1 ? "it: " : "them; the last: ") + FailedText(*over) + ".");
-  }
+  if (const auto last = within.LastRecoveredFailure())
+    texts.push_back(RecoveredText(within, *last));
   if (&answer.told() != &answer.unlimited)
-    texts.push_back("Without a limit it would take " +
-                    FormatBytes(FullestSoFar(answer.unlimited).total) +
-                    ": it takes less where there is less.");
+    texts.push_back(Message("Without a limit it would take $0. It takes less if less is available.",
+                            FormatBytes(FullestSoFar(answer.unlimited).total)));
   return texts;
 }
 
 std::string StoppedText(const fit::StoppedTrial& stopped) {
-  return std::string("memtrace fit was ") +
-         (stopped.is_late ? "ended at its limit of time" : "stopped") + " in the run \"" +
-         Printable(stopped.name) + "\"; nothing after that was run.";
+  const std::string run = Printable(stopped.name);
+  if (stopped.is_late)
+    return Message(
+        "memtrace fit reached its time limit in the run \"$0\"; nothing after that was run.", run);
+  return Message("memtrace fit was stopped in the run \"$0\"; nothing after that was run.", run);
 }
 
 std::string KnownSoFarText(const Answer& answer) {
-  const std::string so_far = SoFarText(answer);
-  return (IsKnownNotToFit(answer) ? "DOES NOT FIT." : "NOT KNOWN.") + NeedSoFar(answer) + " " +
-         StoppedText(*answer.stopped) + (so_far.empty() ? "" : " " + so_far);
+  return JoinedSentences(
+      {IsKnownNotToFit(answer) ? Message("DOES NOT FIT.") : Message("NOT KNOWN."),
+       NeedSoFar(answer), StoppedText(*answer.stopped), SoFarText(answer)});
 }
 
 }  // namespace memtrace::report

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_TOOLS_REPORT_FIT_VERDICT_SENTENCES_H_
 #define MEMTRACE_TOOLS_REPORT_FIT_VERDICT_SENTENCES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,15 @@
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
+
+// Joins whole sentences by blanks; leaves out empty ones.
+std::string JoinedSentences(const std::vector<std::string>& sentences);
+
+// Returns "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."
+std::string NeedText(uint64_t need, int32_t card, uint64_t has, const std::string& seen);
+
+// Returns "That is 2.30 GiB more than the card has."
+std::string MoreThanCardText(uint64_t bytes);
 
 // Returns "seen in the whole program, 60 steps" or "seen in 8 steps".
 std::string SeenText(const fit::Outlook& outlook);

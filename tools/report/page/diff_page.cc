@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
+#include "tools/report/page/card_name.h"
 #include "tools/report/page/html_document.h"
 #include "tools/report/page/ledger_bar.h"
 #include "tools/report/page/page_data.h"
@@ -13,9 +15,9 @@
 namespace memtrace::report {
 namespace {
 
-UsageChart ChartOf(const DiffSide& side, const RunPicture& picture, std::string_view name) {
+UsageChart ChartOf(const DiffSide& side, const RunPicture& picture, Side which) {
   UsageChart chart = UsageChartOf(side.card(), picture.curves[side.explanation.card]);
-  chart.side = name;
+  chart.side = which;
   return chart;
 }
 
@@ -24,9 +26,9 @@ UsageChart ChartOf(const DiffSide& side, const RunPicture& picture, std::string_
 std::string Charts(UsageChart before, UsageChart after) {
   before.least_top = after.least_top = std::max(TopOf(before), TopOf(after));
   const bool is_one = &before.curve == &after.curve;
-  if (is_one) before.side = "before and after";
-  return "<section id=\"runs\" aria-label=\"Over the runs\">\n" + DrawUsage(before) +
-         (is_one ? "" : DrawUsage(after)) + "</section>\n";
+  if (is_one) before.side = Side::kBoth;
+  return "<section id=\"runs\" aria-label=\"" + HtmlEscaped(Message("Memory over the runs")) +
+         "\">\n" + DrawUsage(before) + (is_one ? "" : DrawUsage(after)) + "</section>\n";
 }
 
 // Puts the ledgers below the section that says what the sides are.
@@ -58,10 +60,11 @@ std::string DiffPage(const DiffSide& before, const DiffSide& after, const DiffSt
       DataTemplate("data-before", picture_before.data) +
       (picture_after == nullptr ? "" : DataTemplate("data-after", picture_after->data));
   return FramedPage(
-      {.title = before.run.file + " and " + after.run.file,
+      {.title = Message("$0 and $1", before.run.file, after.run.file),
        .heading = "memtrace diff",
        .main = WordsOf(document, LedgerBarsOfTwo(before.explanation, after.explanation)) +
-               Charts(ChartOf(before, picture_before, "before"), ChartOf(after, other, "after")) +
+               Charts(ChartOf(before, picture_before, Side::kBefore),
+                      ChartOf(after, other, Side::kAfter)) +
                CopyableTextOf(document),
        .data = data});
 }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <vector>
 
+#include "messages/message.h"
+#include "tools/report/page/card_name.h"
 #include "tools/report/page/html_document.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -21,7 +23,8 @@ constexpr double kWidth = 1000;
 constexpr double kHeight = 34;
 
 struct Piece {
-  std::string name;
+  std::string name;  // of the class
+  std::string text;
   uint64_t bytes = 0;
   bool is_role = false;  // a part of live
 };
@@ -35,10 +38,11 @@ std::vector<Piece> PiecesOf(const CardExplanation& card, const analysis::Breakdo
       for (const analysis::Share& share : held->by_role) {
         const uint64_t bytes = std::min(share.bytes, left);
         left -= bytes;
-        if (bytes > 0) pieces.push_back({share.name, bytes, true});
+        if (bytes > 0) pieces.push_back({share.name, RoleWords(share.name), bytes, true});
       }
     }
-    if (left > 0) pieces.push_back({std::string(entry.name()), left, false});
+    if (left > 0)
+      pieces.push_back({std::string(entry.name()), LedgerWords(entry.part), left, false});
   }
   return pieces;
 }
@@ -47,8 +51,10 @@ std::string Number(double value) { return FormatHundredths(std::lround(value * 1
 
 std::string TitleOf(const Piece& piece, uint64_t total) {
   const double percent = 100 * static_cast<double>(piece.bytes) / static_cast<double>(total);
-  return (piece.is_role ? "live, " : "") + piece.name + ": " + FormatBytes(piece.bytes) + ", " +
-         FormatCount(piece.bytes) + " bytes, " + Number(percent) + " %";
+  const std::string in_use = LedgerWords(analysis::LedgerPart::kLive);
+  const std::string name = piece.is_role ? Message("$0, $1", in_use, piece.text) : piece.text;
+  return CountedMessage(piece.bytes, "$0: $1, 1 byte, $3 %", "$0: $1, $2 bytes, $3 %", name,
+                        FormatBytes(piece.bytes), FormatCount(piece.bytes), Number(percent));
 }
 
 std::string Drawing(const std::vector<Piece>& pieces, uint64_t total, uint64_t scale) {
@@ -69,7 +75,7 @@ std::string Legend(const std::vector<Piece>& pieces, uint64_t total) {
   std::vector<LegendEntry> entries;
   for (const Piece& piece : pieces) {
     if (piece.bytes >= total / 200)
-      entries.push_back({piece.name, piece.name + " " + FormatBytes(piece.bytes)});
+      entries.push_back({piece.name, piece.text + " " + FormatBytes(piece.bytes)});
   }
   return LegendOf(entries);
 }
@@ -80,27 +86,26 @@ struct LedgerBar {
   uint64_t total = 0;  // at least the sum of its pieces: a ledger may not add up
 };
 
-// `side` is " before" or " after" if there are two bars.
-LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held,
-                std::string_view side = "") {
-  LedgerBar bar{.name = "card " + std::to_string(card.index) + std::string(side) + ", " +
-                        FormatBytes(card.ledger.total),
-                .pieces = PiecesOf(card, held)};
+LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held, Side side) {
+  LedgerBar bar{
+      .name = Message("$0, $1", CardName(card.index, side), FormatBytes(card.ledger.total)),
+      .pieces = PiecesOf(card, held)};
   for (const Piece& piece : bar.pieces) bar.total += piece.bytes;
   bar.total = std::max(bar.total, card.ledger.total);
   return bar;
 }
 
-LedgerBar BarOfExplainedCard(const Explanation& explanation, std::string_view side) {
+LedgerBar BarOfExplainedCard(const Explanation& explanation, Side side) {
   return BarOf(explanation.card_of_verdict(), &explanation.holders.held, side);
 }
 
 // `scale` is the bytes of the whole width.
 std::string FigureOf(const LedgerBar& bar, uint64_t scale) {
   if (bar.total == 0) return "";
-  return "<figure class=\"ledger\"><figcaption>" + bar.name +
-         "</figcaption><svg role=\"img\" aria-label=\"The ledger of " + bar.name +
-         ", as in the table\" viewBox=\"0 0 1000 34\" preserveAspectRatio=\"none\">" +
+  return "<figure class=\"ledger\"><figcaption>" + HtmlEscaped(bar.name) +
+         "</figcaption><svg role=\"img\" aria-label=\"" +
+         HtmlEscaped(Message("The memory of $0, as in the table", bar.name)) +
+         "\" viewBox=\"0 0 1000 34\" preserveAspectRatio=\"none\">" +
          Drawing(bar.pieces, bar.total, scale) + "</svg>" + Legend(bar.pieces, bar.total) +
          "</figure>\n";
 }
@@ -108,7 +113,8 @@ std::string FigureOf(const LedgerBar& bar, uint64_t scale) {
 std::string SectionOf(const std::string& figures) {
   return figures.empty()
              ? ""
-             : "<section id=\"ledgers\" aria-label=\"The cards\">\n" + figures + "</section>\n";
+             : "<section id=\"ledgers\" aria-label=\"" + HtmlEscaped(Message("The cards")) +
+                   "\">\n" + figures + "</section>\n";
 }
 
 }  // namespace
@@ -117,15 +123,16 @@ std::string LedgerBars(const Explanation& explanation) {
   std::string figures;
   for (size_t i = 0; i < explanation.cards.size(); ++i) {
     const LedgerBar bar =
-        BarOf(explanation.cards[i], i == explanation.card ? &explanation.holders.held : nullptr);
+        BarOf(explanation.cards[i], i == explanation.card ? &explanation.holders.held : nullptr,
+              Side::kOnly);
     figures += FigureOf(bar, bar.total);
   }
   return SectionOf(figures);
 }
 
 std::string LedgerBarsOfTwo(const Explanation& before, const Explanation& after) {
-  const LedgerBar first = BarOfExplainedCard(before, " before");
-  const LedgerBar second = BarOfExplainedCard(after, " after");
+  const LedgerBar first = BarOfExplainedCard(before, Side::kBefore);
+  const LedgerBar second = BarOfExplainedCard(after, Side::kAfter);
   const uint64_t scale = std::max(first.total, second.total);
   return SectionOf(FigureOf(first, scale) + FigureOf(second, scale));
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/page/page.h"
 
+#include "messages/message.h"
 #include "tools/report/page/html_document.h"
 #include "tools/report/page/ledger_bar.h"
 #include "tools/report/page/page_data.h"
@@ -35,7 +36,7 @@ std::string Page(const Explanation& explanation, const RunFacts& run,
                  const analysis::RunDetail& detail, const analysis::EventSource& source) {
   const UsageChart chart =
       UsageChartOf(explanation.card_of_verdict(), detail.cards[explanation.card].curve);
-  return PageWith((explanation.failure.request ? "out of memory: " : "") + run.file,
+  return PageWith(explanation.failure.request ? Message("out of memory: $0", run.file) : run.file,
                   WholeReport(explanation, run), LedgerBars(explanation) + DrawUsage(chart),
                   DataTemplate("data", Packed(PageData(run.file, explanation, detail, source))));
 }

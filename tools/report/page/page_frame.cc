@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/page/page_frame.h"
 
+#include "messages/language.h"
+#include "messages/message.h"
+#include "nlohmann/json.hpp"
 #include "tools/report/page/html_document.h"
 #include "tools/report/page/page_shell.h"
 #include "tools/report/words/printable.h"
@@ -21,7 +24,8 @@ std::string Policy() {
 
 std::string Head(const std::string& title) {
   constexpr size_t kMostOfTitle = 120;
-  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+  return "<!doctype html>\n<html lang=\"" + std::string(TagOf(CurrentLanguage())) +
+         "\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
          Policy() +
          "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -30,19 +34,28 @@ std::string Head(const std::string& title) {
          std::string(kPageStyle) + "</style>\n</head>\n";
 }
 
+// Returns the texts of the script, which src/messages.ts reads before it opens the run's data.
+// Empty in English.
+std::string Translations() {
+  nlohmann::json texts = nlohmann::json::object();
+  for (const auto& [english, text] : messages::PageTranslations())
+    texts[std::string(english)] = std::string(text);
+  return texts.empty() ? "" : DataTemplate("translations", HtmlEscaped(texts.dump()));
+}
+
 }  // namespace
 
 std::string FramedPage(const PageContent& content) {
   return Head(content.title) + "<body>\n<main>\n<h1>" + HtmlEscaped(content.heading) + "</h1>\n" +
-         content.main + "</main>\n" + content.data + "<script>" + std::string(kPageScript) +
-         "</script>\n</body>\n</html>\n";
+         content.main + "</main>\n" + Translations() + content.data + "<script>" +
+         std::string(kPageScript) + "</script>\n</body>\n</html>\n";
 }
 
 // Returns the text in a code fence, as issues take it. One click selects all of it.
 std::string CopyableTextOf(const Document& document) {
-  return "<details id=\"ticket\"><summary>As text, for a ticket</summary><pre "
-         "tabindex=\"0\">```\n" +
-         HtmlEscaped(TextOf(document)) + "```</pre></details>\n";
+  return "<details id=\"ticket\"><summary>" + HtmlEscaped(Message("As text, for a ticket")) +
+         "</summary><pre tabindex=\"0\">```\n" + HtmlEscaped(TextOf(document)) +
+         "```</pre></details>\n";
 }
 
 std::string DataTemplate(std::string_view id, const std::string& data) {

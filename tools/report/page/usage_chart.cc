@@ -7,8 +7,11 @@
 #include <cmath>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+#include "messages/message.h"
 #include "tools/report/page/html_document.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -50,10 +53,13 @@ class Drawing {
     const std::string name = Name();
     return "<figure class=\"usage\"><figcaption>" + Caption() + "</figcaption>" +
            Scrolling(
-               "drawing of " + name,
-               "<svg role=\"img\" aria-label=\"Live bytes of " + name +
-                   " over the run, by role; the tables say the same\" viewBox=\"0 0 1000 320\">" +
-                   Grid() + Layers() + Reserved() + CardLine() + Marks() + "</svg>") +
+               Message("drawing of $0", name),
+               "<svg role=\"img\" aria-label=\"" +
+                   HtmlEscaped(Message("Memory in use on $0 over the run, by role. The tables have "
+                                       "the same figures.",
+                                       name)) +
+                   "\" viewBox=\"0 0 1000 320\">" + Grid() + Layers() + Reserved() + CardLine() +
+                   Marks() + "</svg>") +
            Legend() + "</figure>\n";
   }
 
@@ -64,18 +70,17 @@ class Drawing {
         [](const UsageColumn& a, const UsageColumn& b) { return a.most < b.most; });
   }
 
-  std::string Name() const {
-    const std::string card = "card " + std::to_string(chart_.card);
-    return chart_.side.empty() ? card : card + " " + std::string(chart_.side);
-  }
+  std::string Name() const { return CardName(chart_.card, chart_.side); }
 
   std::string Caption() const {
-    std::string text =
-        Name() + ", live bytes by role over the run; dashed: mapped by the allocator";
-    if (chart_.card_bytes) text += "; top line: the card";
-    if (curve_.events_of_column > 1)
-      text += "; each column is the highest of " + FormatCount(curve_.events_of_column) + " events";
-    return HtmlEscaped(text);
+    std::vector<std::string> parts = {Message("$0, memory in use by role over the run", Name()),
+                                      Message("dashed: reserved by the allocator")};
+    if (chart_.card_bytes) parts.push_back(Message("top line: the card"));
+    if (curve_.events_of_column > 1) {
+      parts.push_back(
+          Message("each column is the highest of $0 events", FormatCount(curve_.events_of_column)));
+    }
+    return HtmlEscaped(absl::StrJoin(parts, Message("; ")));
   }
 
   // Names each role with its most bytes at any time.
@@ -85,7 +90,7 @@ class Drawing {
       const uint64_t most = PeakOfRole(role);
       const std::string name(RoleName(role));
       if (static_cast<double>(most) >= top_ / 200)
-        entries.push_back({name, name + ", at most " + FormatBytes(most)});
+        entries.push_back({name, Message("$0, at most $1", RoleWords(role), FormatBytes(most))});
     }
     return LegendOf(entries);
   }
@@ -142,7 +147,8 @@ class Drawing {
   std::string Layer(Role role, uint64_t most, const std::vector<uint64_t>& edge) const {
     const std::string name(RoleName(role));
     return "<path class=\"k-" + name + "\" d=\"" + Edge(edge) + "V" + Number(kBottom) + "H" +
-           Number(BeginOf(0)) + "Z\"><title>" + name + ", at most " + FormatBytes(most) +
+           Number(BeginOf(0)) + "Z\"><title>" +
+           HtmlEscaped(Message("$0, at most $1", RoleWords(role), FormatBytes(most))) +
            "</title></path>";
   }
 
@@ -187,17 +193,19 @@ class Drawing {
       free_from = x + kLabel;
       svg += "<path class=\"tick\" d=\"M" + Number(x) + " " + Number(kBottom) +
              "v6\"/><text class=\"step\" x=\"" + Number(x + 3) + "\" y=\"" + Number(kBottom + 15) +
-             "\">step " + std::to_string(step.step) + "</text>";
+             "\">" + HtmlEscaped(Message("step $0", step.step)) + "</text>";
     }
     for (const analysis::FailureMark& failure : curve_.failures) {
       const double x = X(static_cast<double>(failure.event));
       svg += "<path class=\"failed\" d=\"M" + Number(x) + " " + Number(kTop) + "V" +
-             Number(kBottom) + "\"><title>out of memory, event " + FormatCount(failure.event) +
+             Number(kBottom) + "\"><title>" +
+             HtmlEscaped(Message("out of memory, event $0", FormatCount(failure.event))) +
              "</title></path>";
     }
     const double x = X(static_cast<double>(peak_.first_event));
     return svg + "<circle class=\"peak\" cx=\"" + Number(x) + "\" cy=\"" + Number(Y(peak_.most)) +
-           "\" r=\"4\"><title>peak: " + FormatBytes(peak_.most) + "</title></circle>";
+           "\" r=\"4\"><title>" + HtmlEscaped(Message("peak: $0", FormatBytes(peak_.most))) +
+           "</title></circle>";
   }
 
   const UsageChart& chart_;

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/views/usage_curve.h"
+#include "tools/report/page/card_name.h"
 
 namespace memtrace::report {
 
@@ -18,8 +18,8 @@ struct UsageChart {
   const analysis::UsageCurve& curve;
   int32_t card = 0;
   std::optional<uint64_t> card_bytes;  // drawn as a line if known
-  std::string_view side = {};          // "before" or "after" if there are two charts
-  uint64_t least_top = 0;              // the scale reaches at least this high
+  Side side = Side::kOnly;
+  uint64_t least_top = 0;  // the scale reaches at least this high
 };
 
 UsageChart UsageChartOf(const analysis::CardExplanation& card, const analysis::UsageCurve& curve);
@@ -27,9 +27,9 @@ UsageChart UsageChartOf(const analysis::CardExplanation& card, const analysis::U
 // Returns the top of a chart. Charts with the same top can be compared by eye.
 uint64_t TopOf(const UsageChart& chart);
 
-// Draws live bytes by role over the events of a run, stacked, as SVG without a script. The mapped
-// bytes and the card are lines, steps are ticks, failed requests and the peak are marks. Empty
-// without a column.
+// Draws the bytes in use by role over the events of a run, stacked, as SVG without a script. The
+// reserved bytes and the card are lines, steps are ticks, failed requests and the peak are marks.
+// Empty without a column.
 std::string DrawUsage(const UsageChart& chart);
 
 }  // namespace memtrace::report

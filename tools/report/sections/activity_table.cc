@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
+#include "messages/message.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -18,8 +21,22 @@ using nlohmann::ordered_json;
 
 constexpr size_t kRows = 5;
 
-std::string ReasonInBrackets(const ActivityWatch& activities) {
-  return activities.reason().empty() ? "" : " (" + Printable(activities.reason()) + ")";
+std::string StateWords(const std::string& state) {
+  for (const std::string_view known : {Marked("absent"), Marked("paused"), Marked("refused")})
+    if (state == known) return MessageOf(known);
+  return Printable(state);
+}
+
+std::string NoKernelsText(const ActivityWatch& activities) {
+  const std::string state = StateWords(activities.state());
+  if (activities.reason().empty()) return Message("CUPTI recorded no kernels: it is $0", state);
+  return Message("CUPTI recorded no kernels: it is $0 ($1)", state, Printable(activities.reason()));
+}
+
+std::string GapText(const ActivityWatch& activities) {
+  const std::string time = FormatSeconds(activities.gap_ns());
+  if (activities.reason().empty()) return Message("it did not record for $0", time);
+  return Message("it did not record for $0 ($1)", time, Printable(activities.reason()));
 }
 
 std::string CountLine(std::string_view name, const std::string& figure) {
@@ -27,11 +44,11 @@ std::string CountLine(std::string_view name, const std::string& figure) {
 }
 
 TableRow RowOf(const IdleSite& site, TableUnit unit) {
-  std::string role(RoleName(site.role));
+  std::string role = RoleWords(site.role);
   if (site.role != trace::Role::kUnknown) role += '*';
-  return {.cells = {role, Printable(site.site), FormatFigure(site.bytes, unit),
+  return {.cells = {role, SiteWords(site.site), FormatFigure(site.bytes, unit),
                     FormatCount(site.blocks),
-                    site.last_step == 0 ? "start" : "step " + std::to_string(site.last_step),
+                    site.last_step == 0 ? Message("start") : Message("step $0", site.last_step),
                     FormatSeconds(site.idle_ns)}};
 }
 
@@ -45,26 +62,28 @@ bool HasNotableIdleBlocks(const analysis::ExplainedHolders& holders) {
 
 std::string ActivityText(const ActivityWatch& activities) {
   if (activities.state().empty()) return "";
-  if (!activities.was_on())
-    return "no kernels: CUPTI is " + Printable(activities.state()) + ReasonInBrackets(activities);
-  std::string text = FormatCounted(activities.kernels(), "kernel") + " by CUPTI";
-  if (activities.gaps() > 0)
-    text += ", none for " + FormatSeconds(activities.gap_ns()) + ReasonInBrackets(activities);
-  if (activities.dropped() > 0)
-    text += ", " + FormatCounted(activities.dropped(), "record") + " DROPPED by it";
-  return text;
+  if (!activities.was_on()) return NoKernelsText(activities);
+  std::vector<std::string> clauses = {
+      CountedMessage(activities.kernels(), "CUPTI recorded 1 kernel", "CUPTI recorded $0 kernels",
+                     FormatCount(activities.kernels()))};
+  if (activities.gaps() > 0) clauses.push_back(GapText(activities));
+  if (activities.dropped() > 0) {
+    clauses.push_back(CountedMessage(activities.dropped(), "it DROPPED 1 record",
+                                     "it DROPPED $0 records", FormatCount(activities.dropped())));
+  }
+  return absl::StrJoin(clauses, " · ");
 }
 
 std::string ActivitySection(const ActivityWatch& activities) {
   if (activities.state().empty()) return "";
-  std::string rows = "\nCARD ACTIVITY\n";
+  std::string rows = "\n" + Message("CARD ACTIVITY") + "\n";
   rows += Wrapped("  " + ActivityText(activities), 4);
   if (!activities.was_on()) return rows;
-  rows += CountLine("kernels", FormatCount(activities.kernels())) +
-          CountLine("copies", FormatCount(activities.copies())) +
-          CountLine("fills", FormatCount(activities.fills()));
+  rows += CountLine(Message("kernels"), FormatCount(activities.kernels())) +
+          CountLine(Message("copies"), FormatCount(activities.copies())) +
+          CountLine(Message("fills"), FormatCount(activities.fills()));
   for (const auto& [device, time] : activities.kernel_time())
-    rows += CountLine("busy, card " + std::to_string(device), FormatSeconds(time.total()));
+    rows += CountLine(Message("busy, card $0", device), FormatSeconds(time.total()));
   return rows;
 }
 
@@ -87,23 +106,27 @@ ordered_json ActivitiesJson(const ActivityWatch& activities) {
 std::string IdleSentence(const analysis::ExplainedHolders& holders) {
   if (!HasNotableIdleBlocks(holders)) return "";
   const IdleBlocks& idle = *holders.idle;
-  return "By then " + FormatBytes(idle.bytes) + " in " + FormatCounted(idle.blocks, "block") +
-         " had not been written since an earlier step, for at least " +
-         FormatSeconds(idle.idle_ns) + " (inferred from kernels; reads are not seen).";
+  return CountedMessage(
+      idle.blocks,
+      "At that moment $0 (1 block) had not been written since an earlier step, for at least $2. "
+      "This is inferred from kernels; reads are not seen.",
+      "At that moment $0 ($1 blocks) had not been written since an earlier step, for at least $2. "
+      "This is inferred from kernels; reads are not seen.",
+      FormatBytes(idle.bytes), FormatCount(idle.blocks), FormatSeconds(idle.idle_ns));
 }
 
 Section IdleSection(const analysis::ExplainedHolders& holders) {
-  Section section{.id = "idle", .title = "NOT WRITTEN SINCE AN EARLIER STEP"};
+  Section section{.id = "idle", .title = Message("NOT WRITTEN SINCE AN EARLIER STEP")};
   if (!HasNotableIdleBlocks(holders)) return section;
   const IdleBlocks& idle = *holders.idle;
   const TableUnit unit = UnitFor(idle.bytes);
   Table table;
-  table.columns = {{"", 17},
-                   {"", 22},
+  table.columns = {{"", 19},
+                   {"", 0},
                    {std::string(unit.name), 9, TableColumn::Kind::kFigure},
-                   {"blocks", 8, TableColumn::Kind::kFigure},
-                   {"written", 10},
-                   {"before", 10}};
+                   {Message("blocks"), 8, TableColumn::Kind::kFigure},
+                   {Message("written"), 10},
+                   {Message("idle for"), 10}};
   const size_t shown = std::min(idle.sites.size(), kRows);
   uint64_t rest = idle.bytes;
   for (size_t i = 0; i < shown; ++i) {
@@ -111,13 +134,17 @@ Section IdleSection(const analysis::ExplainedHolders& holders) {
     rest -= idle.sites[i].bytes;
   }
   if (idle.sites.size() > shown) table.rest = FormatRest(idle.sites.size() - shown, rest);
-  std::string limits =
-      "inferred: a block is written at its allocation and by what its thread launches until the "
-      "next one; reads are not seen; what hooks say the role of is left out";
-  if (idle.unknown_bytes > 0)
-    limits += "; " + FormatBytes(idle.unknown_bytes) +
-              " are older, too, but CUPTI was not listened to all the time since";
-  section.parts = {std::move(table), Note{limits}};
+  const std::string limits = Message(
+      "Inferred: a block counts as written when it is allocated, and by what its thread launches "
+      "until the next allocation. Reads are not seen. Blocks whose role hooks state are left out.");
+  const std::string unknown =
+      idle.unknown_bytes == 0
+          ? ""
+          : Message(
+                "$0 more was last seen written in an earlier step, but CUPTI did not record all "
+                "the time since then.",
+                FormatBytes(idle.unknown_bytes));
+  section.parts = {std::move(table), Note{JoinedSentences({limits, unknown})}};
   return section;
 }
 

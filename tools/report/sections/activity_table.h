@@ -15,7 +15,7 @@
 // without it.
 namespace memtrace::report {
 
-// Says in the header what is known of the cards' work: "3,120 kernels by CUPTI, none for 4.10 s
+// Returns a clause for the header: "CUPTI recorded 3,120 kernels · it did not record for 4.10 s
 // (torch.profiler uses CUPTI)".
 std::string ActivityText(const analysis::ActivityWatch& activities);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "messages/message.h"
 #include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
@@ -36,9 +37,9 @@ bool IsOfVerdict(const Explanation& explanation, const CardExplanation& card) {
 }
 
 std::string RemarkOf(const Explanation& explanation, const CardExplanation& card) {
-  if (card.peak.bytes == 0) return "never used";
+  if (card.peak.bytes == 0) return Message("never used");
   if (!IsOfVerdict(explanation, card)) return "";
-  return explanation.failure.request ? "ran out of memory" : "the fullest";
+  return explanation.failure.request ? Message("ran out of memory") : Message("the fullest");
 }
 
 // A snapshot knows the free bytes only where a request failed.
@@ -52,7 +53,7 @@ TableRow RowOf(const Explanation& explanation, const CardExplanation& card, Tabl
   const auto known = [&](uint64_t bytes) {
     return ledger.total_known ? FormatFigure(bytes, unit) : std::string("?");
   };
-  TableRow row{.cells = {"card " + std::to_string(card.index), FormatFigure(Live(card), unit),
+  TableRow row{.cells = {Message("card $0", card.index), FormatFigure(Live(card), unit),
                          FormatFigure(ledger.positive(analysis::LedgerPart::kCached), unit),
                          known(Other(ledger)), FreeText(ledger, unit), known(ledger.total),
                          FormatFigure(card.peak.bytes, unit)}};
@@ -116,7 +117,7 @@ std::string IndicesOf(const std::vector<const CardExplanation*>& cards) {
 }  // namespace
 
 Section CardsSection(const Explanation& explanation) {
-  Section section{.id = "cards", .title = "CARDS"};
+  Section section{.id = "cards", .title = Message("CARDS")};
   if (explanation.cards.size() < 2) return section;
   uint64_t largest = 0;
   for (const CardExplanation& card : explanation.cards)
@@ -125,18 +126,18 @@ Section CardsSection(const Explanation& explanation) {
   using Kind = TableColumn::Kind;
   Table table;
   table.columns = {{"", 8},
-                   {"live " + std::string(unit.name), 11, Kind::kFigure},
-                   {"cached", 8, Kind::kFigure},
-                   {"other", 8, Kind::kFigure},
-                   {"free", 8, Kind::kFigure},
-                   {"of", 8, Kind::kFigure},
-                   {"peak", 8, Kind::kFigure}};
+                   {Message("in use $0", unit.name), 11, Kind::kFigure},
+                   {Message("cached"), 8, Kind::kFigure},
+                   {Message("other"), 8, Kind::kFigure},
+                   {Message("free"), 8, Kind::kFigure},
+                   {Message("total"), 8, Kind::kFigure},
+                   {Message("peak"), 8, Kind::kFigure}};
   for (const CardExplanation& card : explanation.cards)
     table.rows.push_back(RowOf(explanation, card, unit));
   section.parts.emplace_back(std::move(table));
   section.parts.emplace_back(
-      Note{"other: context, rounding, holes and pools, and what other processes hold; peak: of "
-           "requested bytes"});
+      Note{Message("\"other\" is the rest of the card, such as the context, holes, pools and other "
+                   "processes. \"peak\" counts requested bytes.")});
   return section;
 }
 
@@ -145,7 +146,8 @@ std::string UnevenSentence(const Explanation& explanation) {
   if (explanation.run.is_one_of_ranks || cards.size() < 2 || cards.size() > kCardsNamed ||
       LeavesMostOfCardFree(explanation) || !IsUneven(cards))
     return "";
-  return "The load is uneven: " + FiguresOf(cards) + " are live on cards " + IndicesOf(cards) + ".";
+  return Message("The load is uneven: cards $0 have $1 in use.", IndicesOf(cards),
+                 FiguresOf(cards));
 }
 
 }  // namespace memtrace::report

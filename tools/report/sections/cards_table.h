@@ -14,7 +14,7 @@ namespace memtrace::report {
 // is often the answer. Empty for one card.
 Section CardsSection(const analysis::Explanation& explanation);
 
-// Returns "The load is uneven: 7.5, 78.3, 18.8 GiB are live on cards 0, 1, 2." Empty if it is even,
+// Returns "The load is uneven: cards 0, 1, 2 have 7.5, 78.3, 18.8 GiB in use." Empty if it is even,
 // for one of several ranks, and for a program that completed on cards that it hardly filled.
 std::string UnevenSentence(const analysis::Explanation& explanation);
 

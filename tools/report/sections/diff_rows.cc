@@ -13,11 +13,12 @@ using analysis::AttributedBytes;
 using RowsByValues = std::map<std::vector<std::string>, ChangedRow>;
 
 void Add(const std::vector<AttributedBytes>& parts, const std::vector<TreeLevel>& levels,
-         uint64_t ChangedRow::*bytes, uint64_t ChangedRow::*blocks, RowsByValues& rows) {
+         ValueOfLevel value_of, uint64_t ChangedRow::*bytes, uint64_t ChangedRow::*blocks,
+         RowsByValues& rows) {
   for (const AttributedBytes& part : parts) {
     std::vector<std::string> values;
     values.reserve(levels.size());
-    for (const TreeLevel level : levels) values.push_back(LevelValue(part, level));
+    for (const TreeLevel level : levels) values.push_back(value_of(part, level));
     ChangedRow& row = rows[values];
     row.values = std::move(values);
     row.*bytes += part.bytes;
@@ -29,10 +30,10 @@ void Add(const std::vector<AttributedBytes>& parts, const std::vector<TreeLevel>
 
 std::vector<ChangedRow> ChangedRows(const std::vector<AttributedBytes>& before,
                                     const std::vector<AttributedBytes>& after,
-                                    const std::vector<TreeLevel>& levels) {
+                                    const std::vector<TreeLevel>& levels, ValueOfLevel value_of) {
   RowsByValues by_values;
-  Add(before, levels, &ChangedRow::before, &ChangedRow::blocks_before, by_values);
-  Add(after, levels, &ChangedRow::after, &ChangedRow::blocks_after, by_values);
+  Add(before, levels, value_of, &ChangedRow::before, &ChangedRow::blocks_before, by_values);
+  Add(after, levels, value_of, &ChangedRow::after, &ChangedRow::blocks_after, by_values);
   std::vector<ChangedRow> rows;
   for (const auto& [values, row] : by_values) {
     if (row.before != row.after || row.blocks_before != row.blocks_after) rows.push_back(row);

@@ -24,10 +24,12 @@ struct ChangedRow {
   uint64_t size() const { return after > before ? after - before : before - after; }
 };
 
-// Returns the rows that changed, in bytes or blocks, the largest change first.
+// Returns the rows that changed, in bytes or blocks, the largest change first. `value_of` is
+// LevelValue for JSON and LevelWords for people.
 std::vector<ChangedRow> ChangedRows(const std::vector<analysis::AttributedBytes>& before,
                                     const std::vector<analysis::AttributedBytes>& after,
-                                    const std::vector<TreeLevel>& levels);
+                                    const std::vector<TreeLevel>& levels,
+                                    ValueOfLevel value_of = LevelValue);
 
 }  // namespace memtrace::report
 

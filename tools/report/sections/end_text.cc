@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "messages/message.h"
 #include "tools/analysis/source/annotation.h"
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
@@ -12,50 +13,55 @@
 namespace memtrace::report {
 namespace {
 
-// Returns "No out-of-memory in this process. Another one of the run ran out: memtrace report
-// run.trace.7".
+// Returns "This process did not run out of memory, but another one of the run did: memtrace report
+// run.trace.7."
 std::string RanOutBesideSentence(const analysis::Explanation& explanation) {
   const std::vector<std::string>& beside = explanation.failure.ran_out_beside;
-  return "No out-of-memory in this process. " +
-         (beside.size() == 1 ? "Another one of the run ran"
-                             : FormatCount(beside.size()) + " others of the run ran") +
-         " out of memory: memtrace report " + Printable(beside.front()) + ".";
+  return CountedMessage(
+      beside.size(),
+      "This process did not run out of memory, but another one of the run did: memtrace report $0.",
+      "This process did not run out of memory, but $1 others of the run did. See the first: "
+      "memtrace report $0.",
+      Printable(beside.front()), FormatCount(beside.size()));
 }
 
-// Returns " An exception, KeyError, ended the program: what it would have needed later is not in
-// these figures."; empty if no exception did, as far as the hooks know.
-std::string ExceptionSentence(const analysis::Explanation& explanation) {
+// Returns `sentence`, followed by one about the exception that ended the program; without it if
+// none did, as far as the hooks know.
+std::string WithException(const std::string& sentence, const analysis::Explanation& explanation) {
   const std::string name = analysis::ExceptionThatEnded(explanation.run.annotations);
-  if (name.empty()) return "";
-  return " An exception, " + Printable(name) +
-         ", ended the program: what it would have needed later is not in these figures.";
+  if (name.empty()) return sentence;
+  return JoinedSentences(
+      {sentence, Message("An exception, $0, ended the program. Memory that it would have needed "
+                         "later is not in these figures.",
+                         Printable(name))});
+}
+
+// Returns "2.00 GiB (train.py:9)", without the line if the stack has none of the user's.
+std::string RequestText(const analysis::ExplainedRequest& request) {
+  const std::string line = analysis::UserLine(request);
+  return FormatBytes(request.bytes) + (line.empty() ? "" : " (" + Printable(line) + ")");
 }
 
 }  // namespace
 
-// Returns "The program completed. 3 requests for memory failed and were got over; the last: 2.00
-// GiB (train.py:9), in step 1, forward."
+// Returns "The program completed. 3 requests for memory failed, and the program recovered from
+// them. The last was for 2.00 GiB (train.py:9), in step 1, forward."
 std::string EndSentence(const analysis::Explanation& explanation) {
-  if (!explanation.failure.got_over && explanation.failure.ran_out_beside.empty()) {
-    return "No out-of-memory." + ExceptionSentence(explanation);
-  }
+  if (!explanation.failure.got_over && explanation.failure.ran_out_beside.empty())
+    return WithException(Message("The program did not run out of memory."), explanation);
   if (!explanation.failure.got_over) return RanOutBesideSentence(explanation);
   const analysis::ExplainedRequest& last = *explanation.failure.got_over;
-  const std::string failed =
-      last.number == 1
-          ? "One request for memory failed and was got over: "
-          : FormatCount(last.number) + " requests for memory failed and were got over; the last: ";
-  return "The program completed. " + failed + FormatBytes(last.bytes) + LineInBrackets(last) +
-         ", " + DescribePosition(last.at) + ".";
+  return CountedMessage(last.number,
+                        "The program completed. One request for memory failed, and the program "
+                        "recovered from it: $0, $1.",
+                        "The program completed. $2 requests for memory failed, and the program "
+                        "recovered from them. The last was for $0, $1.",
+                        RequestText(last), DescribePosition(last.at), FormatCount(last.number));
 }
 
 std::string EndWithoutMemorySentence(const analysis::Explanation& explanation) {
-  return "No out-of-memory; nothing was allocated on a card." + ExceptionSentence(explanation);
+  return WithException(
+      Message("The program did not run out of memory. It allocated nothing on a card."),
+      explanation);
 }
-
-std::string LineInBrackets(const analysis::ExplainedRequest& request) {
-  const std::string line = analysis::UserLine(request);
-  return line.empty() ? "" : " (" + Printable(line) + ")";
-}
-
 }  // namespace memtrace::report

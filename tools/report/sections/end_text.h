@@ -6,19 +6,15 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
-#include "tools/analysis/verdict/explained_request.h"
 
 namespace memtrace::report {
 
-// Says how a run ended that did not run out of memory: "No out-of-memory.", that the program
-// recovered from failed requests, that another process ran out, or which exception ended it.
+// Says how a run ended that did not run out of memory: that it did not, that the program recovered
+// from failed requests, that another process ran out, or which exception ended it.
 std::string EndSentence(const analysis::Explanation& explanation);
 
 // Returns the same for a run that allocated nothing on a card.
 std::string EndWithoutMemorySentence(const analysis::Explanation& explanation);
-
-// Returns " (train.py:9)"; empty if the stack has no line of the user's.
-std::string LineInBrackets(const analysis::ExplainedRequest& request);
 
 }  // namespace memtrace::report
 

@@ -3,10 +3,14 @@
 #include "tools/report/sections/fragmentation_table.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_join.h"
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
-#include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -40,54 +44,79 @@ bool IsWorthShowing(const Explanation& explanation) {
   return fragmentation.holes >= explanation.holders.held.bytes / 20;
 }
 
+std::string HolesText(uint64_t holes) {
+  return CountedMessage(holes, "1 hole", "$0 holes", FormatCount(holes));
+}
+
+// Returns "below 1.0 MiB: 0.5 MiB in 2 holes · from 256.0 MiB: 730.0 MiB in 2 holes".
 std::string SizesOf(const Fragmentation& fragmentation) {
-  std::string text;
-  for (size_t i = 0; i < fragmentation.by_size.size(); ++i) {
-    const analysis::HolesOfSize& size = fragmentation.by_size[i];
-    if (size.holes == 0) continue;
-    const bool last = i + 1 == fragmentation.by_size.size();
-    const std::string range = last ? "from " + FormatBytes(size.from)
-                                   : "below " + FormatBytes(fragmentation.by_size[i + 1].from);
-    text += (text.empty() ? "" : " · ") + range + ": " + FormatBytes(size.bytes) + " in " +
-            FormatCount(size.holes);
+  std::vector<std::string> texts;
+  const auto& sizes = fragmentation.by_size;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i].holes == 0) continue;
+    const std::string bytes = FormatBytes(sizes[i].bytes);
+    const std::string holes = HolesText(sizes[i].holes);
+    if (i + 1 == sizes.size()) {
+      texts.push_back(Message("from $0: $1 in $2", FormatBytes(sizes[i].from), bytes, holes));
+    } else if (sizes[i].from == 0) {
+      texts.push_back(Message("below $0: $1 in $2", FormatBytes(sizes[i + 1].from), bytes, holes));
+    } else {
+      texts.push_back(Message("$0 to $1: $2 in $3", FormatBytes(sizes[i].from),
+                              FormatBytes(sizes[i + 1].from), bytes, holes));
+    }
   }
-  return text;
+  return absl::StrJoin(texts, " · ");
 }
 
-std::string ObtainableText(const Explanation& explanation) {
-  const std::string asked = explanation.failure.request
-                                ? "asked " + FormatBytes(explanation.failure.request->bytes) + "; "
-                                : "";
-  return asked + "largest hole " + FormatBytes(explanation.layout.fragmentation.largest_hole) +
-         ", with empty_cache() " + FormatBytes(AfterEmptyCache(explanation)) +
-         ", if free granules were remapped " + FormatBytes(AfterRemapping(explanation));
+Facts FactsOf(const Explanation& explanation) {
+  const Fragmentation& fragmentation = explanation.layout.fragmentation;
+  Facts facts{{{Message("by size"), SizesOf(fragmentation)}}};
+  if (explanation.failure.request)
+    facts.rows.push_back({Message("requested"), FormatBytes(explanation.failure.request->bytes)});
+  for (std::string text :
+       {Message("$0 in the largest hole", FormatBytes(fragmentation.largest_hole)),
+        Message("at most $0 from the driver after torch.cuda.empty_cache()",
+                FormatBytes(AfterEmptyCache(explanation))),
+        Message("$0 if all free granules (2 MiB) were mapped together",
+                FormatBytes(AfterRemapping(explanation)))})
+    facts.rows.push_back({Message("available"), std::move(text)});
+  return facts;
 }
 
-std::string PoolText(const Fragmentation& fragmentation) {
-  if (fragmentation.private_pools == 0) return "";
-  return ", " + FormatBytes(fragmentation.private_pools) +
-         " in private pools (graphs, memory pools), which empty_cache() does not give back";
+std::string SummaryText(const Fragmentation& fragmentation) {
+  const std::string segments = CountedMessage(fragmentation.segments, "1 segment", "$0 segments",
+                                              FormatCount(fragmentation.segments));
+  std::string text =
+      Message("$0 in $1 of $2; $3 of it cannot be given back because of blocks in use",
+              FormatBytes(fragmentation.holes), HolesText(fragmentation.hole_count), segments,
+              FormatBytes(fragmentation.stranded()));
+  if (fragmentation.private_pools == 0) return text;
+  return text + "; " +
+         Message(
+             "$0 is in private pools (graphs, memory pools), which empty_cache() does not give "
+             "back",
+             FormatBytes(fragmentation.private_pools));
 }
 
 Table PinTable(const Fragmentation& fragmentation) {
   const TableUnit unit = UnitFor(fragmentation.pins.front().strands);
   Table table;
-  table.title = "kept from being given back by";
-  table.columns = {{"", 18},
+  table.title = Message("blocks that keep it from being given back");
+  table.columns = {{"", 20},
                    {"", 27},
                    {std::string(unit.name), 9, TableColumn::Kind::kFigure},
-                   {"blocks", 8, TableColumn::Kind::kFigure},
-                   {"of", 12}};
+                   {Message("blocks"), 8, TableColumn::Kind::kFigure},
+                   {Message("allocated"), 12}};
   uint64_t rest = 0;
   for (const analysis::Pin& pin : fragmentation.pins) {
     if (table.rows.size() == kPins) {
       rest += pin.strands;
       continue;
     }
-    table.rows.push_back({.cells = {std::string(RoleName(pin.role)), Printable(pin.site),
-                                    FormatFigure(pin.strands, unit), FormatCount(pin.blocks),
-                                    FormatBytes(pin.allocated)},
-                          .depth = 1});
+    table.rows.push_back(
+        {.cells = {RoleWords(pin.role), SiteWords(pin.site), FormatFigure(pin.strands, unit),
+                   FormatCount(pin.blocks), FormatBytes(pin.allocated)},
+         .depth = 1});
   }
   if (rest > 0) table.rest = FormatRest(fragmentation.pins.size() - kPins, rest);
   return table;
@@ -96,15 +125,11 @@ Table PinTable(const Fragmentation& fragmentation) {
 }  // namespace
 
 Section FragmentationSection(const Explanation& explanation) {
-  Section section{.id = "fragmentation", .title = "FREE IN SEGMENTS"};
+  Section section{.id = "fragmentation", .title = Message("FREE IN SEGMENTS")};
   if (!IsWorthShowing(explanation)) return section;
   const Fragmentation& fragmentation = explanation.layout.fragmentation;
-  section.subtitle =
-      FormatBytes(fragmentation.holes) + " in " + FormatCounted(fragmentation.hole_count, "hole") +
-      " of " + FormatCounted(fragmentation.segments, "segment") + "; " +
-      FormatBytes(fragmentation.stranded()) + " of it lies beside blocks" + PoolText(fragmentation);
-  section.parts.emplace_back(
-      Facts{{{"by size", SizesOf(fragmentation)}, {"could be had", ObtainableText(explanation)}}});
+  section.subtitle = SummaryText(fragmentation);
+  section.parts.emplace_back(FactsOf(explanation));
   if (!fragmentation.pins.empty()) section.parts.emplace_back(PinTable(fragmentation));
   return section;
 }

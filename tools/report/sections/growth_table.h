@@ -12,11 +12,12 @@
 // The rise and fall of memory: what grows from step to step, and what existed only for a moment.
 namespace memtrace::report {
 
-// Returns "Live memory grows by ... a step"; empty if it does not.
+// Returns "Memory in use grows by ... per step."; empty if it does not.
 std::string GrowthSentence(const analysis::Explanation& explanation);
 // Says what keeps it; empty if that is not known.
 std::string KeeperSentence(const analysis::Explanation& explanation);
-// Returns "... of it was scratch of ..."; empty if that is a small part of the peak.
+// Returns "... of the memory held then was temporary, for ..."; empty if that is a small part of
+// it.
 std::string ScratchSentence(const analysis::Explanation& explanation);
 
 // Return sections of the report; empty if there is nothing.

@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "messages/message.h"
 #include "tools/report/sections/others_text.h"
-#include "tools/report/sections/verdict_text.h"
-#include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -48,8 +48,8 @@ std::vector<int64_t> FiguresOf(const std::vector<Entry>& entries, int64_t total,
 std::string EvidenceText(const analysis::Share& share) {
   const analysis::KnownBytes& known = share.known;
   if (known.inferred + known.guessed == 0) return "";
-  const std::string part = known.stated > 0 ? "part " : "";
-  return " (" + part + (known.guessed > 0 ? "guessed)" : "inferred)");
+  if (known.guessed > 0) return known.stated > 0 ? Message("partly guessed") : Message("guessed");
+  return known.stated > 0 ? Message("partly inferred") : Message("inferred");
 }
 
 std::vector<Entry> RolesOf(const analysis::Breakdown& held, int64_t live) {
@@ -58,10 +58,10 @@ std::vector<Entry> RolesOf(const analysis::Breakdown& held, int64_t live) {
   for (const analysis::Share& share : held.by_role) {
     const auto bytes = static_cast<int64_t>(share.bytes);
     seen += bytes;
-    entries.push_back({share.name + EvidenceText(share), bytes, ""});
+    entries.push_back({RoleWords(share.name), bytes, EvidenceText(share)});
   }
   // The allocator's own sum differs from the replay only if events were lost.
-  if (seen != live) entries.push_back({"(not in the trace)", live - seen, ""});
+  if (seen != live) entries.push_back({Message("(not in the trace)"), live - seen, ""});
   return entries;
 }
 
@@ -80,7 +80,7 @@ std::vector<Entry> EntriesOf(const Ledger& ledger) {
       continue;  // few programs have any
     std::string remark;
     if (entry.part == LedgerPart::kHoles && ledger.largest_hole > 0 && entry.bytes > 0) {
-      remark = "largest " + FormatBytes(ledger.largest_hole);
+      remark = Message("largest $0", FormatBytes(ledger.largest_hole));
     }
     entries.push_back({EntryLabel(ledger, entry), entry.bytes, remark, entry.part});
   }
@@ -89,9 +89,10 @@ std::vector<Entry> EntriesOf(const Ledger& ledger) {
 
 std::string Title(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.card_of_verdict();
-  const std::string title = "CARD " + std::to_string(card.index);
-  if (explanation.asked) return title + " at " + MomentText(*explanation.asked);
-  return explanation.failure.request ? title : title + " at its peak";
+  if (explanation.asked)
+    return Message("CARD $0 at $1", card.index, MomentText(*explanation.asked));
+  return explanation.failure.request ? Message("CARD $0", card.index)
+                                     : Message("CARD $0 at its peak", card.index);
 }
 
 class LedgerTable {
@@ -132,7 +133,7 @@ class LedgerTable {
 
 std::string EntryLabel(const Ledger& ledger, const analysis::LedgerEntry& entry) {
   const bool is_sum = entry.part == LedgerPart::kCached && !ledger.pieces_known;
-  return is_sum ? "cached and holes" : std::string(entry.name());
+  return is_sum ? Message("cached and holes") : LedgerWords(entry.part);
 }
 
 Section LedgerSection(const Explanation& explanation) {
@@ -143,7 +144,7 @@ Section LedgerSection(const Explanation& explanation) {
       LedgerTable(explanation.card_of_verdict(), explanation.holders.held).Run());
   if (!ledger.total_known)
     section.parts.emplace_back(
-        Paragraph{"the card's size is not in the trace: this is what memtrace saw"});
+        Paragraph{Message("The card's size is not in the trace. The sum is what memtrace saw.")});
   return section;
 }
 

@@ -10,11 +10,11 @@
 
 namespace memtrace::report {
 
-// Returns the ledger of the card of the verdict, with roles below `live`; its printed figures add
-// up.
+// Returns the ledger of the card of the verdict, with roles below what is in use; its printed
+// figures add up.
 Section LedgerSection(const analysis::Explanation& explanation);
 
-// Returns the name of an entry, which notes if cached memory and holes are not told apart.
+// Returns the words for an entry, which note if cached memory and holes are not told apart.
 std::string EntryLabel(const analysis::Ledger& ledger, const analysis::LedgerEntry& entry);
 
 }  // namespace memtrace::report

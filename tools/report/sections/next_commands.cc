@@ -60,7 +60,7 @@ std::string FitCommand(const Explanation& explanation, const RunFacts& run) {
 }
 
 Section NextSection(const Explanation& explanation, const RunFacts& run) {
-  Section section{.id = "next", .title = Message("NEXT")};
+  Section section{.id = "next"};
   const std::string file = ShellWord(Printable(run.file));
   Facts facts;
   const auto add = [&facts](const std::string& label, const std::string& command) {
@@ -74,8 +74,9 @@ Section NextSection(const Explanation& explanation, const RunFacts& run) {
     add(Message("see the last failure"),
         "memtrace report --oom " + std::to_string(failures) + " " + file);
   } else if (failures > 1 && explanation.failure.request) {
-    add(Message("see the first of $0 failures", FormatCount(failures)),
-        "memtrace report --oom 1 " + file);
+    const uint64_t number = explanation.failure.request->number;
+    add(Message("see another of $0 failures", FormatCount(failures)),
+        "memtrace report --oom " + std::string(number == 1 ? "2 " : "1 ") + file);
   }
   if (!run.siblings.empty()) {
     add(CountedMessage(run.siblings.size(), "see 1 more process", "see $0 more processes",

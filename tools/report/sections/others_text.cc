@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -18,24 +21,22 @@ using analysis::OtherProcess;
 using nlohmann::ordered_json;
 using Relation = OtherProcess::Relation;
 
-std::string Counted(size_t count, const std::string& one, const std::string& many) {
-  return count == 1 ? one : FormatCount(count) + " " + many;
-}
-
 // Returns "4 DataLoader workers" or "rank 1".
 std::string NameOf(const OtherGroup& group) {
   const size_t count = group.processes.size();
+  const std::string number = FormatCount(count);
   switch (group.relation) {
     case Relation::kDataWorker:
-      return Counted(count, "1 DataLoader worker", "DataLoader workers");
+      return CountedMessage(count, "1 DataLoader worker", "$0 DataLoader workers", number);
     case Relation::kWorker:
-      return Counted(count, "1 worker process", "worker processes");
+      return CountedMessage(count, "1 worker process", "$0 worker processes", number);
     case Relation::kParent:
-      return Counted(count, "the parent process", "parent processes");
+      return CountedMessage(count, "the parent process", "$0 parent processes", number);
     case Relation::kRank:
-      return "rank " + Printable(group.rank);
+      return Message("rank $0", Printable(group.rank));
     case Relation::kProcess:
-      return Counted(count, "1 process of this launch", "processes of this launch");
+      return CountedMessage(count, "1 process of this launch", "$0 processes of this launch",
+                            number);
   }
   return "";
 }
@@ -58,33 +59,36 @@ bool AreContextsAlone(const OtherGroup& group, const CardExplanation& card) {
       [&card](const OtherProcess* process) { return IsContextAlone(*process, card); });
 }
 
-// Returns "520.0 MiB each, a context"; for one process "a context".
-std::string EachText(const OtherGroup& group, const CardExplanation& card) {
+// Returns "520.0 MiB each"; empty if the processes are not equally large, or if there is one.
+std::string EachText(const OtherGroup& group) {
   const uint64_t first = group.processes.front()->bytes;
   const bool are_alike =
       group.processes.size() > 1 &&
       std::all_of(group.processes.begin(), group.processes.end(),
                   [first](const OtherProcess* process) { return process->bytes == first; });
-  std::string text = are_alike ? FormatBytes(first) + " each" : "";
-  if (AreContextsAlone(group, card)) text += (text.empty() ? "" : ", ") + std::string("a context");
-  return text;
+  return are_alike ? Message("$0 each", FormatBytes(first)) : "";
 }
 
-// Names what the largest of them holds, from its own trace.
+// Names the largest holding of the largest of them, from its own trace.
 std::string LargestText(const OtherGroup& group) {
   const auto largest = std::max_element(
       group.processes.begin(), group.processes.end(),
       [](const OtherProcess* a, const OtherProcess* b) { return a->bytes < b->bytes; });
   const auto& holds = (*largest)->holds;
   if (!holds || holds->largest.empty()) return "";
-  return "most of it " + Printable(holds->largest) + ", " + FormatBytes(holds->largest_bytes);
+  const std::string_view holding = holds->largest;  // its role and its site
+  const size_t blank = holding.find(' ');
+  return Message("largest: $0 at $1, $2", RoleWords(holding.substr(0, blank)),
+                 SiteWords(holding.substr(blank + 1)), FormatBytes(holds->largest_bytes));
 }
 
 std::string RemarkOf(const OtherGroup& group, const CardExplanation& card) {
-  std::string text = EachText(group, card);
-  const std::string largest = LargestText(group);
-  if (!largest.empty()) text += (text.empty() ? "" : "; ") + largest;
-  return text;
+  std::vector<std::string> remarks = {EachText(group)};
+  if (AreContextsAlone(group, card))
+    remarks.push_back(CountedMessage(group.processes.size(), "only a context", "only contexts"));
+  remarks.push_back(LargestText(group));
+  std::erase(remarks, "");
+  return absl::StrJoin(remarks, ", ");
 }
 
 uint64_t Strangers(const CardExplanation& card) {
@@ -92,12 +96,24 @@ uint64_t Strangers(const CardExplanation& card) {
   return others - analysis::BytesOfLaunch(card.others, others);
 }
 
+// Returns "4 DataLoader workers of this program hold 2.03 GiB of the card".
+std::string HoldsText(const OtherGroup& group) {
+  const std::string name = NameOf(group);
+  const std::string bytes = FormatBytes(group.bytes);
+  const std::string pid = Printable(group.processes.front()->pid);
+  const bool is_one = group.processes.size() == 1;
+  if (AreOfThisProgram(group)) {
+    return is_one
+               ? Message("$0 of this program (process $1) holds $2 of the card", name, pid, bytes)
+               : Message("$0 of this program hold $1 of the card", name, bytes);
+  }
+  return is_one ? Message("$0 (process $1) holds $2 of the card", name, pid, bytes)
+                : Message("$0 hold $1 of the card", name, bytes);
+}
+
 std::string ClauseOf(const OtherGroup& group, const CardExplanation& card) {
   const std::string remark = RemarkOf(group, card);
-  const bool is_one = group.processes.size() == 1;
-  return NameOf(group) + (AreOfThisProgram(group) ? " of this program" : "") +
-         (is_one ? " (process " + Printable(group.processes.front()->pid) + ") holds " : " hold ") +
-         FormatBytes(group.bytes) + " of the card" + (remark.empty() ? "" : " (" + remark + ")");
+  return remark.empty() ? HoldsText(group) : Message("$0 ($1)", HoldsText(group), remark);
 }
 
 }  // namespace
@@ -111,18 +127,18 @@ std::vector<OtherRow> OtherRows(const CardExplanation& card) {
     rows.push_back({NameOf(group), bytes, RemarkOf(group, card)});
     left -= bytes;
   }
-  if (left > 0) rows.push_back({"other programs", left, ""});
+  if (left > 0) rows.push_back({Message("other programs"), left, ""});
   return rows;
 }
 
 std::string OthersClause(const CardExplanation& card) {
-  std::string text;
+  std::vector<std::string> clauses;
   for (const OtherGroup& group : analysis::GroupOthers(card.others))
-    text += (text.empty() ? "" : "; ") + ClauseOf(group, card);
-  if (text.empty()) return text;
+    clauses.push_back(ClauseOf(group, card));
+  if (clauses.empty()) return "";
   const uint64_t strangers = Strangers(card);
-  return Capitalized(std::move(text)) +
-         (strangers > 0 ? "; other programs hold " + FormatBytes(strangers) : "");
+  if (strangers > 0) clauses.push_back(Message("other programs hold $0", FormatBytes(strangers)));
+  return Capitalized(absl::StrJoin(clauses, "; "));
 }
 
 ordered_json OthersJson(const CardExplanation& card) {

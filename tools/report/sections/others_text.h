@@ -16,7 +16,7 @@ namespace memtrace::report {
 struct OtherRow {
   std::string name;  // "4 DataLoader workers", "rank 1", "other programs"
   uint64_t bytes = 0;
-  std::string remark;  // "a context each", "most: parameter train.py:9, 4.00 GiB"
+  std::string remark;  // "a context each", "largest: parameters at train.py:9, 4.00 GiB"
 };
 
 // Returns rows that sum to `other_processes` of the ledger. Empty if nothing is known of them.

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/report/words/printable.h"
+#include "messages/message.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr size_t kRows = 8;
 
 TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
-  return {.cells = {std::string(OutsideKindName(holding.kind)), Printable(holding.site),
+  return {.cells = {OutsideKindWords(holding.kind), SiteWords(holding.site),
                     FormatFigure(holding.bytes, unit), FormatCount(holding.blocks)}};
 }
 
@@ -22,8 +23,8 @@ TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
 
 Section OutsideSection(const std::vector<analysis::OutsideHolding>& holdings) {
   Section section{.id = "outside",
-                  .title = "OUTSIDE THE ALLOCATOR",
-                  .subtitle = "taken from the driver itself"};
+                  .title = Message("OUTSIDE THE ALLOCATOR"),
+                  .subtitle = Message("requested directly from the driver")};
   if (holdings.empty()) return section;
   uint64_t largest = 0;
   for (const analysis::OutsideHolding& holding : holdings)
@@ -33,7 +34,7 @@ Section OutsideSection(const std::vector<analysis::OutsideHolding>& holdings) {
   table.columns = {{"", 15},
                    {"", 46},
                    {std::string(unit.name), 9, TableColumn::Kind::kFigure},
-                   {"blocks", 8, TableColumn::Kind::kFigure}};
+                   {Message("blocks"), 8, TableColumn::Kind::kFigure}};
   const size_t shown = std::min(holdings.size(), kRows);
   for (size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(holdings[i], unit));
   uint64_t rest = 0;

@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/sections/passes_text.h"
 
+#include "messages/message.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
-
 namespace {
 
 std::string SizeText(const analysis::CallSize& size) {
-  return size.length == 0 ? FormatCounted(size.examples, "example")
-                          : FormatCount(size.examples) + " x " + FormatCount(size.length);
+  const std::string examples = FormatCount(size.examples);
+  if (size.length == 0) return CountedMessage(size.examples, "1 example", "$0 examples", examples);
+  return CountedMessage(size.examples, "1 example of length $1", "$0 examples of length $1",
+                        examples, FormatCount(size.length));
 }
 
 }  // namespace
@@ -19,39 +21,49 @@ std::string SizeText(const analysis::CallSize& size) {
 std::string SummedPassesSentence(const analysis::Explanation& explanation) {
   if (!explanation.kept.summed_passes) return "";
   const analysis::SummedPasses& summed = *explanation.kept.summed_passes;
+  const std::string loop = Printable(summed.loop);
+  const std::string name = Printable(summed.name);
+  const std::string backward = Printable(summed.backward);
   if (summed.hands_on()) {
-    return "Each pass of the loop at " + Printable(summed.loop) + " hands '" +
-           Printable(summed.name) + "' on to the next, and the backward comes after them (" +
-           Printable(summed.backward) + "): until then the graphs of all passes stay.";
+    return Message(
+        "Each pass of the loop at $0 hands '$1' on to the next, and the backward pass comes only "
+        "after them ($2). Until then the graphs of all passes stay in memory.",
+        loop, name, backward);
   }
-  return "The losses of the passes of the loop at " + Printable(summed.loop) +
-         " are added up in '" + Printable(summed.name) + "', whose backward comes after them (" +
-         Printable(summed.backward) + "): until then the graph of each pass stays, " +
-         FormatCount(summed.passes) + " so far.";
+  return CountedMessage(
+      summed.passes,
+      "The loop at $0 adds up the losses of its passes in '$1', and the backward pass comes only "
+      "after them ($2). Until then the graph of each pass stays in memory, 1 so far.",
+      "The loop at $0 adds up the losses of its passes in '$1', and the backward pass comes only "
+      "after them ($2). Until then the graph of each pass stays in memory, $3 so far.",
+      loop, name, backward, FormatCount(summed.passes));
 }
 
 std::string EvalModeSentence(const analysis::Explanation& explanation) {
   const auto& kept = explanation.kept.kept_for_backward;
   if (!kept || !kept->is_eval || !explanation.holders.is_of_weight(kept->bytes, 10)) return "";
-  return "The model is in eval mode and gradients are on: " + FormatBytes(kept->bytes) +
-         " of activations are kept for a backward that such passes had none of so far.";
+  return Message(
+      "The model is in eval mode, but gradients are on. So $0 of activations is kept for a "
+      "backward "
+      "pass, and such passes had none so far.",
+      FormatBytes(kept->bytes));
 }
 
 std::string UntrainedSentence(const analysis::Explanation& explanation) {
   const auto& untrained = explanation.kept.untrained_passes;
   if (!untrained || !explanation.holders.is_of_weight(untrained->bytes, 10)) return "";
-  return FormatBytes(untrained->bytes) +
-         " of activations are kept for a backward through the call at " +
-         Printable(untrained->line) +
-         ", of a model in eval mode that no optimizer steps, called without torch.no_grad().";
+  return Message(
+      "$0 of activations is kept for a backward pass through the call at $1. The model called "
+      "there "
+      "is in eval mode and no optimizer steps it, but the call is not under torch.no_grad().",
+      FormatBytes(untrained->bytes), Printable(untrained->line));
 }
 
 std::string LargestCallSentence(const analysis::Explanation& explanation) {
   const auto& call = explanation.failure.largest_call;
   if (!call) return "";
-  const std::string unit = call->now.length == 0 ? "" : " (examples x length)";
-  return "This batch is the largest so far: " + SizeText(call->now) + unit +
-         ". None before had more than " + SizeText(call->before) + ".";
+  return Message("This batch is the largest so far: $0. The largest before it was $1.",
+                 SizeText(call->now), SizeText(call->before));
 }
 
 }  // namespace memtrace::report

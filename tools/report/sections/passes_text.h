@@ -15,12 +15,12 @@ std::string SummedPassesSentence(const analysis::Explanation& explanation);
 // Says that a model in eval mode keeps activations; empty if it does not, or few.
 std::string EvalModeSentence(const analysis::Explanation& explanation);
 
-// Returns "14.00 GiB of activations are kept for a backward through the call at train.py:14, of a
-// model ..."; empty unless such calls keep a tenth of the held bytes.
+// Returns "14.00 GiB of activations is kept for a backward pass through the call at train.py:14.
+// ..."; empty unless such calls keep a tenth of the held bytes.
 std::string UntrainedSentence(const analysis::Explanation& explanation);
 
-// Returns "This batch is the largest so far: 8 x 1,024 (examples x length). None before had more
-// than 8 x 243."; empty if the call that failed was not larger than each before it.
+// Returns "This batch is the largest so far: 8 examples of length 1,024. The largest before it was
+// 8 examples of length 243."; empty if the call that failed was not larger than each before it.
 std::string LargestCallSentence(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

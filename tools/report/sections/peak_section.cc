@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string_view>
 #include <utility>
 
+#include "absl/strings/str_join.h"
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/sections/holder_table.h"
 #include "tools/report/sections/verdict_text.h"
-#include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
@@ -24,16 +24,9 @@ using analysis::Ledger;
 using analysis::LedgerPart;
 using nlohmann::ordered_json;
 
-// A part of reserved memory beside blocks in use, and its words in a sentence.
-struct Component {
-  LedgerPart part;
-  std::string_view words;
-};
-constexpr std::array<Component, 4> kComponents = {
-    {{LedgerPart::kCached, "cached"},
-     {LedgerPart::kStreamWait, "waiting for other streams"},
-     {LedgerPart::kHoles, "in holes beside blocks"},
-     {LedgerPart::kPrivatePools, "free in private pools"}}};
+// The parts of reserved memory beside blocks in use.
+constexpr std::array kParts = {LedgerPart::kCached, LedgerPart::kStreamWait, LedgerPart::kHoles,
+                               LedgerPart::kPrivatePools};
 
 const CardExplanation& CardOf(const Explanation& explanation) {
   return explanation.card_of_verdict();
@@ -46,7 +39,7 @@ uint64_t Allocated(const Ledger& ledger) {
 
 uint64_t NotInUse(const Ledger& ledger) {
   uint64_t bytes = 0;
-  for (const Component& component : kComponents) bytes += ledger.positive(component.part);
+  for (const LedgerPart part : kParts) bytes += ledger.positive(part);
   return bytes;
 }
 
@@ -56,65 +49,74 @@ uint64_t Left(const Ledger& ledger) {
   return ledger.positive(LedgerPart::kFree) + ledger.positive(LedgerPart::kCached);
 }
 
-// Returns "16.90 GiB cached, 50.0 MiB in holes beside blocks (largest 14.0 MiB)" without zeros.
-std::string ComponentsText(const Ledger& ledger) {
-  std::string text;
-  for (const Component& component : kComponents) {
-    const uint64_t bytes = ledger.positive(component.part);
-    if (bytes == 0) continue;
-    text += (text.empty() ? "" : ", ") + FormatBytes(bytes) + " ";
-    text += component.part == LedgerPart::kCached && !ledger.pieces_known ? "cached or in holes"
-                                                                          : component.words;
-    if (component.part == LedgerPart::kHoles && ledger.largest_hole > 0)
-      text += " (largest " + FormatBytes(ledger.largest_hole) + ")";
+std::string PartText(const Ledger& ledger, LedgerPart part) {
+  const std::string bytes = FormatBytes(ledger.positive(part));
+  switch (part) {
+    case LedgerPart::kCached:
+      return ledger.pieces_known ? Message("$0 cached", bytes)
+                                 : Message("$0 cached or in holes", bytes);
+    case LedgerPart::kStreamWait:
+      return Message("$0 waiting for other streams", bytes);
+    case LedgerPart::kHoles:
+      return ledger.largest_hole > 0 ? Message("$0 in holes beside blocks (largest $1)", bytes,
+                                               FormatBytes(ledger.largest_hole))
+                                     : Message("$0 in holes beside blocks", bytes);
+    case LedgerPart::kPrivatePools:
+      return Message("$0 free in private pools", bytes);
+    default:
+      return "";
   }
-  return text;
 }
 
-std::string Times(uint64_t count) { return count == 1 ? "once" : FormatCount(count) + " times"; }
-
-// Returns "gave back its cache 3 times to serve a request, waited for all streams once".
-std::string AllocatorRetriesText(const CardExplanation& card) {
-  std::string text;
-  if (card.retries.value_or(0) > 0)
-    text = "gave back its cache " + Times(*card.retries) + " to serve a request";
-  if (card.waits.value_or(0) > 0)
-    text +=
-        (text.empty() ? "" : ", ") + std::string("waited for all streams ") + Times(*card.waits);
-  return text;
+// Returns "780.0 MiB in use, 16.90 GiB cached, 50.0 MiB in holes beside blocks (largest 14.0 MiB)";
+// parts without bytes are left out.
+std::string PartsText(const Ledger& ledger) {
+  std::vector<std::string> texts = {Message("$0 in use", FormatBytes(Allocated(ledger)))};
+  for (const LedgerPart part : kParts)
+    if (ledger.positive(part) > 0) texts.push_back(PartText(ledger, part));
+  return absl::StrJoin(texts, ", ");
 }
 
 Facts ReservedFacts(const CardExplanation& card) {
   Facts facts;
   if (card.most_reserved) {
     const Ledger& ledger = card.most_reserved->ledger;
-    const std::string rest = ComponentsText(ledger);
-    facts.rows.push_back({"reserved", FormatBytes(Reserved(ledger)) + ", " +
-                                          DescribePosition(card.most_reserved->when.at) + ": " +
-                                          FormatBytes(Allocated(ledger)) + " in use" +
-                                          (rest.empty() ? "" : ", " + rest)});
+    facts.rows.push_back(
+        {Message("reserved"),
+         Message("$0, $1: $2", FormatBytes(Reserved(ledger)),
+                 DescribePosition(card.most_reserved->when.at), PartsText(ledger))});
   }
-  if (std::string had_to = AllocatorRetriesText(card); !had_to.empty())
-    facts.rows.push_back({"torch", std::move(had_to)});
+  if (const uint64_t retries = card.retries.value_or(0); retries > 0) {
+    facts.rows.push_back(
+        {"torch",
+         CountedMessage(retries, "gave back its cache once to serve a request",
+                        "gave back its cache $0 times to serve requests", FormatCount(retries))});
+  }
+  if (const uint64_t waits = card.waits.value_or(0); waits > 0) {
+    facts.rows.push_back(
+        {"torch", CountedMessage(waits, "waited for all streams once",
+                                 "waited for all streams $0 times", FormatCount(waits))});
+  }
   return facts;
 }
 
 Facts AssumedFacts(const analysis::Breakdown& peak) {
   const uint64_t assumed = AssumedBytes(peak);
   if (assumed == 0) return {};
-  return {.rows = {{"assumed", FormatBytes(assumed) +
-                                   " of the peak are workspaces whose size the simulated card "
-                                   "assumes (docs/design/simulated-card.md)"}}};
+  return {.rows = {{Message("assumed"),
+                    Message("$0 of the peak is workspaces. The simulated card assumes their size "
+                            "(docs/design/simulated-card.md).",
+                            FormatBytes(assumed))}}};
 }
 
-// Returns ", beside 120.0 MiB in holes (largest 60.0 MiB)"; empty if they are small beside what was
-// left.
-std::string HolesText(const Ledger& ledger) {
+// Says what lay in holes; empty if they are small beside what was left.
+std::string HolesSentence(const Ledger& ledger) {
   const uint64_t holes = ledger.positive(LedgerPart::kHoles);
   if (holes <= Left(ledger) / 4) return "";
-  if (holes == ledger.largest_hole) return ", beside a hole of " + FormatBytes(holes);
-  return ", beside " + FormatBytes(holes) + " in holes (largest " +
-         FormatBytes(ledger.largest_hole) + ")";
+  if (holes == ledger.largest_hole)
+    return Message("Another $0 was free in one hole between blocks.", FormatBytes(holes));
+  return Message("Another $0 was free in holes between blocks (largest $1).", FormatBytes(holes),
+                 FormatBytes(ledger.largest_hole));
 }
 
 // Returns the ledger when most was in use or waiting; the report's own if the trace has no other.
@@ -126,10 +128,10 @@ const Ledger& FullestLedger(const CardExplanation& card) {
 
 Section PeakSection(const Explanation& explanation) {
   const CardExplanation& card = CardOf(explanation);
-  Section section{.id = "peak", .title = "PEAK"};
+  Section section{.id = "peak", .title = Message("PEAK")};
   if (card.peak.bytes == 0) return section;
-  section.subtitle = FormatBytes(card.peak.bytes) + " requested at one instant, " +
-                     DescribePosition(card.peak_at) + "; exact, by replay of the trace";
+  section.subtitle = Message("$0 requested at one moment, $1 (exact, by replay of the trace)",
+                             FormatBytes(card.peak.bytes), DescribePosition(card.peak_at));
   section.parts = ShareTables(card.peak);
   if (Facts facts = AssumedFacts(card.peak); !facts.rows.empty())
     section.parts.emplace_back(std::move(facts));
@@ -146,8 +148,8 @@ ordered_json ReservedPeakJson(const CardExplanation& card) {
                        {"step", card.most_reserved->when.at.step},
                        {"phase", std::string(PhaseName(card.most_reserved->when.at.phase))},
                        {"allocated", Allocated(ledger)}};
-  for (const Component& component : kComponents)
-    json[std::string(LedgerPartName(component.part))] = ledger.positive(component.part);
+  for (const LedgerPart part : kParts)
+    json[std::string(LedgerPartName(part))] = ledger.positive(part);
   json["largest_hole"] = ledger.largest_hole;
   const auto count = [](const std::optional<uint64_t>& times) {
     return times ? ordered_json(*times) : ordered_json(nullptr);
@@ -165,12 +167,16 @@ std::string WaitingSentence(const Explanation& explanation) {
   const bool fills_it = ledger.total_known ? waiting > Left(ledger) && waiting >= ledger.total / 10
                                            : waiting > Allocated(ledger);
   if (!fills_it) return "";
-  const std::string of_card = ledger.total_known ? " of card " + std::to_string(card.index) +
-                                                       "'s " + FormatBytes(ledger.total)
-                                                 : "";
-  return Capitalized(DescribePosition(card.fullest->when.at)) + ", " + FormatBytes(waiting) +
-         of_card + " were freed, but waited for other streams (record_stream), beside " +
-         FormatBytes(Allocated(ledger)) + " in use.";
+  const std::string position = DescribePosition(card.fullest->when.at);
+  const std::string in_use = FormatBytes(Allocated(ledger));
+  if (!ledger.total_known)
+    return Message(
+        "$0 was freed but still waited for other streams (record_stream), $1. $2 was in use then.",
+        FormatBytes(waiting), position, in_use);
+  return Message(
+      "$0 of card $1's $2 was freed but still waited for other streams (record_stream), $3. $4 was "
+      "in use then.",
+      FormatBytes(waiting), card.index, FormatBytes(ledger.total), position, in_use);
 }
 
 std::string ReservedSentence(const Explanation& explanation) {
@@ -183,9 +189,8 @@ std::string ReservedSentence(const Explanation& explanation) {
   const bool is_much = unused > Reserved(ledger) / kQuarter &&
                        (!ledger.total_known || unused > ledger.total / kTwentieth);
   if (!is_much) return "";
-  return "At most " + FormatBytes(Reserved(ledger)) + " were reserved, " +
-         DescribePosition(card.most_reserved->when.at) + ", for " + FormatBytes(Allocated(ledger)) +
-         " in use: " + ComponentsText(ledger) + ".";
+  return Message("At most $0 was reserved, $1: $2.", FormatBytes(Reserved(ledger)),
+                 DescribePosition(card.most_reserved->when.at), PartsText(ledger));
 }
 
 std::string LeftSentence(const Explanation& explanation) {
@@ -193,11 +198,16 @@ std::string LeftSentence(const Explanation& explanation) {
   if (!card.ledger.total_known) return "";
   const bool is_other = Left(FullestLedger(card)) < Left(card.ledger);
   const Ledger& ledger = is_other ? FullestLedger(card) : card.ledger;
+  const std::string left = FormatBytes(Left(ledger));
+  const std::string total = FormatBytes(ledger.total);
+  const std::string text =
+      is_other ? Message("When the card was fullest, $0 of card $1's $2 was still available.", left,
+                         card.index, total)
+               : Message("At that moment $0 of card $1's $2 was still available.", left, card.index,
+                         total);
   // The sentence about reserved memory already mentions holes.
-  const std::string beside = ReservedSentence(explanation).empty() ? HolesText(ledger) : "";
-  return std::string(is_other ? "When the card was fullest, " : "Then ") +
-         FormatBytes(Left(ledger)) + " of card " + std::to_string(card.index) + "'s " +
-         FormatBytes(ledger.total) + " were still to be had" + beside + ".";
+  const std::string holes = ReservedSentence(explanation).empty() ? HolesSentence(ledger) : "";
+  return JoinedSentences({text, holes});
 }
 
 }  // namespace memtrace::report

@@ -18,14 +18,14 @@ Section PeakSection(const analysis::Explanation& explanation);
 // Returns null if the trace has no segments.
 nlohmann::ordered_json ReservedPeakJson(const analysis::CardExplanation& card);
 
-// Says what filled most of the card, if that was not blocks in use: "In step 2, forward, 20.10 GiB
-// of card 0's 24.00 GiB were freed, but waited for other streams, ...". Empty otherwise.
+// Says what filled most of the card, if that was not blocks in use: "20.10 GiB of card 0's 24.00
+// GiB was freed but still waited for other streams ...". Empty otherwise.
 std::string WaitingSentence(const analysis::Explanation& explanation);
 
 // Says how much of the card was left when it was fullest; empty if the card's size is not known.
 std::string LeftSentence(const analysis::Explanation& explanation);
 
-// Returns "At most 22.70 GiB were reserved, in step 2, ..." if much more was reserved than in use.
+// Returns "At most 22.70 GiB was reserved, in step 2, ..." if much more was reserved than in use.
 std::string ReservedSentence(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report

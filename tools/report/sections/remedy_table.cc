@@ -53,11 +53,12 @@ std::string NeedText(const analysis::Remedy& remedy, const analysis::Ledger& led
 
 TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Remedy& remedy) {
   const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
-  const std::string change = Printable(remedy.change);
-  TableRow row{.cells = {std::to_string(number) + " " + Printable(remedy.name),
+  const std::string change = Printable(MessageOf(remedy.change));
+  TableRow row{.cells = {std::to_string(number) + " " + Printable(MessageOf(remedy.name)),
                          NeedText(remedy, ledger), HowKnownText(remedy)},
                .below = {change}};
-  if (!remedy.cost.empty()) row.below = {Message("$0 (costs: $1)", change, Printable(remedy.cost))};
+  if (!remedy.cost.empty())
+    row.below = {Message("$0 (costs: $1)", change, Printable(MessageOf(remedy.cost)))};
   return row;
 }
 
@@ -74,7 +75,7 @@ void AddDetails(const Explanation& explanation, const analysis::Remedy& remedy, 
 
 Table RemedyTable(const Explanation& explanation, size_t most) {
   Table table;
-  table.columns = {{"", 36}, {Message("card needs"), 22}, {Message("how known"), 10}};
+  table.columns = {{"", 36}, {Message("card needs"), 26}, {Message("how known"), 10}};
   const std::vector<analysis::Remedy>& remedies = explanation.cures.remedies;
   for (size_t i = 0; i < std::min(most, remedies.size()); ++i)
     table.rows.push_back(RowOf(i + 1, explanation, remedies[i]));

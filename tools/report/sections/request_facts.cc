@@ -4,9 +4,12 @@
 
 #include <utility>
 
+#include "absl/strings/str_join.h"
+#include "messages/message.h"
 #include "tools/analysis/source/frames.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -34,47 +37,49 @@ void AddFrames(const std::string& label, const trace::Frame* first, const trace:
   }
   const size_t shown = native + python;
   const auto all = static_cast<size_t>(last - first);
-  if (all > shown)
-    facts.rows.push_back({label, "… " + std::to_string(all - shown) + " more", true});
+  if (all > shown) facts.rows.push_back({label, Message("… $0 more", all - shown), true});
 }
 
 void AddStack(const analysis::ExplainedRequest& request, Facts& facts) {
   const std::vector<trace::Frame>& stack = request.stack;
   if (request.backward) {
-    facts.rows.push_back({"at", Printable(analysis::ShortFrame(*request.backward)), true});
-    facts.rows.push_back(
-        {"inside", "the backward pass that it runs; its threads have no lines", true});
+    facts.rows.push_back({Message("at"), Printable(analysis::ShortFrame(*request.backward)), true});
+    facts.rows.push_back({Message("inside"),
+                          Message("the backward pass that it runs, whose threads have no lines"),
+                          true});
     return;
   }
   if (stack.empty()) {
-    facts.rows.push_back({"at", "(no stack was taken)", true});
+    facts.rows.push_back({Message("at"), Message("(no stack was recorded)"), true});
     return;
   }
   const trace::Frame* begin = stack.data();
   const trace::Frame* end = begin + stack.size();
   const trace::Frame* user = analysis::InnermostUserFrame(stack);
-  if (user == nullptr) return AddFrames("at", begin, end, facts);
-  facts.rows.push_back(FrameFact("at", *user));
-  AddFrames("inside", begin, user, facts);
-  AddFrames("called by", user + 1, end, facts);
+  if (user == nullptr) return AddFrames(Message("at"), begin, end, facts);
+  facts.rows.push_back(FrameFact(Message("at"), *user));
+  AddFrames(Message("inside"), begin, user, facts);
+  AddFrames(Message("called by"), user + 1, end, facts);
+}
+
+// Returns "activations (inferred), owner policy, site train.py:9".
+std::string PurposeText(const analysis::ExplainedRequest& request) {
+  std::vector<std::string> parts = {RoleWords(request.role)};
+  if (request.role != trace::Role::kUnknown)
+    parts.front() += " (" + EvidenceWords(request.evidence) + ")";
+  if (request.owner != "(none)") parts.push_back(Message("owner $0", Printable(request.owner)));
+  parts.push_back(Message("site $0", SiteWords(request.site)));
+  return absl::StrJoin(parts, ", ");
 }
 
 }  // namespace
 
 Section RequestSection(const std::optional<analysis::ExplainedRequest>& failed) {
-  Section section{.id = "request", .title = "THE REQUEST"};
+  Section section{.id = "request", .title = Message("THE REQUEST")};
   if (!failed) return section;
-  const analysis::ExplainedRequest& request = *failed;
-  section.subtitle = FormatBytes(request.bytes);
-  std::string what = std::string(RoleName(request.role));
-  what += request.role == trace::Role::kUnknown
-              ? " role"
-              : " (" + std::string(EvidenceName(request.evidence)) + ")";
-  if (request.owner != "(none)") what += ", owner " + Printable(request.owner);
-  what += ", site " + Printable(request.site);
-  Facts facts;
-  facts.rows.push_back({"asked for", what});
-  AddStack(request, facts);
+  section.subtitle = FormatBytes(failed->bytes);
+  Facts facts{{{Message("purpose"), PurposeText(*failed)}}};
+  AddStack(*failed, facts);
   section.parts.emplace_back(std::move(facts));
   return section;
 }

@@ -22,6 +22,7 @@ using analysis::Ledger;
 using analysis::LedgerPart;
 
 constexpr size_t kRows = 5;
+constexpr size_t kPlaceWidth = 24;
 
 struct Holder {
   std::string name;
@@ -105,11 +106,13 @@ Section TopHolderSection(const Explanation& explanation) {
   for (const Holder& holder : holders) bytes.push_back(holder.bytes);
   const std::vector<int64_t> figures = AdditiveHundredths(bytes, Hundredths(total, unit), unit);
   Table table;
-  table.columns = {{"", 38}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
+  table.columns = {{"", 30},
+                   {std::string(unit.name), 9, TableColumn::Kind::kFigure},
+                   {Message("mostly from"), kPlaceWidth, TableColumn::Kind::kPath}};
   for (size_t i = 0; i < holders.size(); ++i) {
-    TableRow row{.cells = {holders[i].name, FormatHundredths(figures[i])}};
+    TableRow row{
+        .cells = {holders[i].name, FormatHundredths(figures[i]), Printable(holders[i].line)}};
     row.share = total == 0 ? 0 : static_cast<double>(bytes[i]) / static_cast<double>(total);
-    if (!holders[i].line.empty()) row.remarks = {Printable(holders[i].line)};
     table.rows.push_back(std::move(row));
   }
   section.parts.emplace_back(std::move(table));

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "absl/strings/str_split.h"
+#include "messages/message.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -40,6 +42,12 @@ std::string LevelValue(const analysis::AttributedBytes& row, TreeLevel level) {
   return "";
 }
 
+std::string LevelWords(const analysis::AttributedBytes& row, TreeLevel level) {
+  if (level == TreeLevel::kRole) return RoleWords(row.role);
+  if (level != TreeLevel::kStep) return SiteWords(LevelValue(row, level));
+  return row.step == 0 ? Message("before step 1") : Message("step $0", row.step);
+}
+
 absl::StatusOr<std::vector<TreeLevel>> ParseTreeLevels(std::string_view text) {
   std::vector<TreeLevel> levels;
   for (const absl::string_view word :
@@ -49,9 +57,10 @@ absl::StatusOr<std::vector<TreeLevel>> ParseTreeLevels(std::string_view text) {
                                     [&name](const Named& level) { return level.name == name; });
     if (known == kLevels.end() ||
         std::find(levels.begin(), levels.end(), known->level) != levels.end()) {
-      return absl::InvalidArgumentError("'" + std::string(text) +
-                                        "' are no levels; there are role, owner, module, site and "
-                                        "step, each once, joined by commas");
+      return absl::InvalidArgumentError(
+          "'" + std::string(text) +
+          "' is not a list of levels; name role, owner, module, site or "
+          "step, each once, separated by commas");
     }
     levels.push_back(known->level);
   }

@@ -17,8 +17,11 @@ namespace memtrace::report {
 enum class TreeLevel : uint8_t { kRole, kOwner, kModule, kSite, kStep };
 
 std::string_view LevelName(TreeLevel level);  // "role"
-// Returns "activation", "policy", "model.layers.*.mlp", "train.py:31" or "step 5".
+// Returns "activation", "policy", "model.layers.*.mlp", "train.py:31" or "step 5", as JSON has it.
 std::string LevelValue(const analysis::AttributedBytes& row, TreeLevel level);
+// Returns the same as people read it: "activations".
+std::string LevelWords(const analysis::AttributedBytes& row, TreeLevel level);
+using ValueOfLevel = std::string (*)(const analysis::AttributedBytes& row, TreeLevel level);
 
 // Parses "role,owner,module,site,step", in any order. Returns kInvalidArgument with a sentence.
 absl::StatusOr<std::vector<TreeLevel>> ParseTreeLevels(std::string_view text);

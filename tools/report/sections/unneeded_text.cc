@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/annotation.h"
@@ -18,45 +19,76 @@ using nlohmann::ordered_json;
 
 constexpr uint64_t kPart = 100;  // 1/100 of what is held is the least that is mentioned
 
-// Returns "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own".
-std::string StillAliveText(const analysis::UnreadValue& value, const Explanation& explanation) {
+// Says that a name still holds an earlier value; of the step before, or of the line's own before.
+std::string StillHeldSentence(const analysis::UnreadValue& value, const Explanation& explanation) {
   const uint64_t now = explanation.card_of_verdict().when.at.step;
-  const std::string lives = explanation.failure.request ? " still lives" : " still lived";
-  const std::string makes = explanation.failure.request ? " makes " : " made ";
-  const std::string what = " (" + FormatBytes(value.bytes) + ", " + Printable(value.made_at) + ")";
-  if (value.step == 0 || value.step >= now)
-    return "The value from before" + what + lives + " while the line" + makes + "the next";
-  return "The value of step " + std::to_string(value.step) + what + lives + " while step " +
-         std::to_string(now) + makes + "its own";
+  const bool is_now = explanation.failure.request.has_value();
+  const std::string name = Printable(value.name);
+  const std::string bytes = FormatBytes(value.bytes);
+  const std::string line = Printable(value.made_at);
+  const bool is_of_step = value.step > 0 && value.step < now;
+  if (is_now && is_of_step)
+    return Message("'$0' still holds the value of step $1 ($2, $3) while step $4 makes its own.",
+                   name, value.step, bytes, line, now);
+  if (is_of_step)
+    return Message("'$0' still held the value of step $1 ($2, $3) while step $4 made its own.",
+                   name, value.step, bytes, line, now);
+  return is_now ? Message(
+                      "'$0' still holds its earlier value ($1, $2) while the line makes the "
+                      "next one.",
+                      name, bytes, line)
+                : Message(
+                      "'$0' still held its earlier value ($1, $2) while the line made the next "
+                      "one.",
+                      name, bytes, line);
 }
 
-std::string DeadCyclesSentence(const Explanation& explanation) {
+std::string DeadCyclesSentences(const Explanation& explanation) {
   const auto& dead = explanation.kept.dead_cycles;
   if (!dead || !explanation.holders.is_of_weight(dead->bytes, kPart)) return "";
-  const std::string made = dead->made_at.empty() ? "" : ", made by " + Printable(dead->made_at);
-  return FormatBytes(dead->bytes) + " are dead (" + FormatCounted(dead->blocks, "block") + made +
-         "): objects in reference cycles hold them, which only the garbage collector frees. ";
+  const std::string text = CountedMessage(
+      dead->blocks,
+      "$0 is unreachable (1 block): objects in reference cycles hold it, and only the garbage "
+      "collector frees them.",
+      "$0 is unreachable ($1 blocks): objects in reference cycles hold it, and only the garbage "
+      "collector frees them.",
+      FormatBytes(dead->bytes), FormatCount(dead->blocks));
+  if (dead->made_at.empty()) return text;
+  return JoinedSentences({text, Message("It was allocated by $0.", Printable(dead->made_at))});
 }
 
-std::string KeeperText(const analysis::FailedAttempts& left) {
+std::string KeeperSentence(const analysis::FailedAttempts& left) {
   using Keeper = analysis::FailedAttempts::Keeper;
-  const std::string place = left.place.empty() ? "" : " (" + Printable(left.place) + ")";
-  if (left.keeper == Keeper::kHandler)
-    return ": the program tries again in the except clause" + place +
-           ", and the exception's traceback still holds what that attempt made. ";
-  if (left.keeper == Keeper::kName)
-    return ": '" + Printable(left.name) + "'" + place +
-           " still holds the exception, whose traceback holds what that attempt made. ";
-  return " and still live. ";
+  const std::string place = Printable(left.place);
+  const std::string name = Printable(left.name);
+  if (left.keeper == Keeper::kUnknown) return Message("It is still in use.");
+  if (left.keeper == Keeper::kHandler) {
+    return place.empty() ? Message(
+                               "The program tries again in the except clause, where the "
+                               "exception's traceback still holds what that attempt made.")
+                         : Message(
+                               "The program tries again in the except clause ($0), where the "
+                               "exception's traceback still holds what that attempt made.",
+                               place);
+  }
+  return place.empty() ? Message(
+                             "'$0' still holds the exception, whose traceback holds what that "
+                             "attempt made.",
+                             name)
+                       : Message(
+                             "'$0' ($1) still holds the exception, whose traceback holds what "
+                             "that attempt made.",
+                             name, place);
 }
 
-std::string AttemptsSentence(const Explanation& explanation) {
+std::string AttemptsSentences(const Explanation& explanation) {
   const auto& left = explanation.kept.failed_attempts;
   if (!left || !explanation.holders.is_of_weight(left->bytes, kPart)) return "";
-  const std::string whose = left->attempts == 1
-                                ? "an attempt that failed before"
-                                : FormatCount(left->attempts) + " attempts that failed before";
-  return FormatBytes(left->bytes) + " were made in " + whose + KeeperText(*left);
+  return JoinedSentences(
+      {CountedMessage(left->attempts, "$0 was allocated in an earlier attempt that failed.",
+                      "$0 was allocated in $1 earlier attempts that failed.",
+                      FormatBytes(left->bytes), FormatCount(left->attempts)),
+       KeeperSentence(*left)});
 }
 
 ordered_json UnreadNamesJson(const Explanation& explanation) {
@@ -102,8 +134,7 @@ std::string EarlierValueSentence(const Explanation& explanation) {
   if (found == explanation.kept.unread.end() ||
       !explanation.holders.is_of_weight(found->bytes, kPart))
     return "";
-  return StillAliveText(*found, explanation) + ": '" + Printable(found->name) +
-         (explanation.failure.request ? "' holds it." : "' held it.");
+  return StillHeldSentence(*found, explanation);
 }
 
 std::string UnreadSentence(const Explanation& explanation) {
@@ -113,26 +144,34 @@ std::string UnreadSentence(const Explanation& explanation) {
   if (found == explanation.kept.unread.end() ||
       !explanation.holders.is_of_weight(found->bytes, kTwentieth))
     return "";
-  const std::string made = found->made_at.empty() ? "" : " (" + Printable(found->made_at) + ")";
+  const std::string name = Printable(found->name);
+  const std::string bytes = FormatBytes(found->bytes);
   if (found->is_cached)
-    return "The functools.lru_cache of " + Printable(found->name) + " (" + Printable(found->place) +
-           ") alone holds " + FormatBytes(found->bytes) + ".";
-  return "'" + Printable(found->name) + "' " + (explanation.failure.request ? "holds " : "held ") +
-         FormatBytes(found->bytes) + made + " that nothing reads again.";
+    return Message("The functools.lru_cache of $0 ($1) alone holds $2.", name,
+                   Printable(found->place), bytes);
+  const std::string made =
+      found->made_at.empty() ? bytes : bytes + " (" + Printable(found->made_at) + ")";
+  return explanation.failure.request
+             ? Message("'$0' holds $1, which nothing reads again.", name, made)
+             : Message("'$0' held $1, which nothing reads again.", name, made);
 }
 
 std::string UnneededSentences(const Explanation& explanation) {
-  const std::string earlier = EarlierValueSentence(explanation);
-  return earlier + (earlier.empty() ? "" : " ") + AttemptsSentence(explanation) +
-         DeadCyclesSentence(explanation);
+  return JoinedSentences({EarlierValueSentence(explanation), AttemptsSentences(explanation),
+                          DeadCyclesSentences(explanation)});
 }
 
 std::string CollectionsSentence(const Explanation& explanation) {
   const auto runs =
       analysis::AnnotatedNumber(explanation.run.annotations, trace::fact::kCyclesCollections);
   if (!runs) return "";
-  return "The garbage collector was called " + FormatCounted(*runs, "time") +
-         " for requests that would have failed (MEMTRACE_COLLECT=1).";
+  return CountedMessage(
+      *runs,
+      "The garbage collector was called once for a request that would have failed "
+      "(MEMTRACE_COLLECT=1).",
+      "The garbage collector was called $0 times for requests that would have failed "
+      "(MEMTRACE_COLLECT=1).",
+      FormatCount(*runs));
 }
 
 void AddUnneeded(const Explanation& explanation, ordered_json& report) {

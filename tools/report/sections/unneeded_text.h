@@ -10,16 +10,16 @@
 
 namespace memtrace::report {
 
-// Returns sentences, each followed by a blank, about memory that the program held but no longer
+// Returns sentences about memory that the program held but no longer
 // needed when a request failed. They come before the cause, because they are the answer to any.
 std::string UnneededSentences(const analysis::Explanation& explanation);
 
-// Returns "The value of step 1 (14.19 GiB, edit.py:19) still lives while step 2 makes its own:
-// 'edited' holds it."; empty unless a name holds an earlier value of at least 1 % of the held
+// Returns "'edited' still holds the value of step 1 (14.19 GiB, edit.py:19) while step 2 makes its
+// own."; empty unless a name holds an earlier value of at least 1 % of the held
 // bytes.
 std::string EarlierValueSentence(const analysis::Explanation& explanation);
 
-// Returns "'output' holds 3.91 GiB (train.py:15) that nothing reads again."; empty unless names
+// Returns "'output' holds 3.91 GiB (train.py:15), which nothing reads again."; empty unless names
 // hold at least 5 % of the held bytes, other than earlier values.
 std::string UnreadSentence(const analysis::Explanation& explanation);
 

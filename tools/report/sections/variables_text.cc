@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_join.h"
+#include "messages/message.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 
@@ -18,29 +20,34 @@ constexpr uint64_t kRestPart = 20;  // of what is held: the part that no variabl
 
 // Returns "kept (list of 23, train.py) 2.10 GiB".
 std::string VariableText(const Variable& variable) {
-  const std::string elements = variable.count == 0 ? "" : " of " + std::to_string(variable.count);
-  return Printable(variable.name) + " (" + Printable(variable.kind) + elements + ", " +
-         Printable(variable.place) + ") " + FormatBytes(variable.bytes);
+  const std::string name = Printable(variable.name);
+  const std::string kind = Printable(variable.kind);
+  const std::string place = Printable(variable.place);
+  const std::string bytes = FormatBytes(variable.bytes);
+  return variable.count == 0 ? Message("$0 ($1, $2) $3", name, kind, place, bytes)
+                             : Message("$0 ($1 of $2, $3) $4", name, kind,
+                                       FormatCount(variable.count), place, bytes);
 }
 
 }  // namespace
 
 std::string VariablesText(const std::vector<Variable>& variables,
                           const analysis::ExplainedHolders& holders) {
-  std::string text;
+  std::vector<std::string> texts;
   uint64_t reached = 0;
-  size_t told = 0;
   for (const Variable& variable : variables) {
     reached += variable.bytes;
-    if (told == kMost || !holders.is_of_weight(variable.bytes, kPart)) continue;
-    text += (told++ == 0 ? "" : " · ") + VariableText(variable);
+    if (texts.size() < kMost && holders.is_of_weight(variable.bytes, kPart))
+      texts.push_back(VariableText(variable));
   }
-  if (told == 0) return "";
+  if (texts.empty()) return "";
+  const std::string text = Message("Reached by variables: $0.", absl::StrJoin(texts, " · "));
   const uint64_t held = holders.held.bytes;
   const uint64_t rest = held - std::min(held, reached);
-  if (holders.is_of_weight(rest, kRestPart))
-    text += " · by none " + FormatBytes(rest) + ", as the graph of a pass or a library's own";
-  return "reached by variables: " + text;
+  if (!holders.is_of_weight(rest, kRestPart)) return text;
+  return JoinedSentences(
+      {text, Message("No variable reaches $0, such as the graph of a pass or memory of a library.",
+                     FormatBytes(rest))});
 }
 
 nlohmann::ordered_json VariablesJson(const std::vector<Variable>& variables) {

@@ -13,7 +13,7 @@
 
 namespace memtrace::report {
 
-// Returns "reached by variables: optimizer (AdamW, train.py) 11.61 GiB · ..."; empty if none is
+// Returns "Reached by variables: optimizer (AdamW, train.py) 11.61 GiB · ..."; empty if none is
 // known.
 std::string VariablesText(const std::vector<analysis::Variable>& variables,
                           const analysis::ExplainedHolders& holders);

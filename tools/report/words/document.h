@@ -78,7 +78,7 @@ using Part = std::variant<Paragraph, Clauses, Facts, Table, Note>;
 
 struct Section {
   std::string_view id;     // "holders": stable, for links
-  std::string title = {};  // "WHO HOLDS IT"; empty: none
+  std::string title = {};  // "WHO HOLDS THE MEMORY"; empty: none
   std::string subtitle = {};
   std::string meaning = {};      // one sentence for those who see such a section the first time
   std::vector<Part> parts = {};  // empty: there is nothing to say

@@ -42,6 +42,49 @@ Character CharacterAt(std::string_view text, size_t at) {
   return {.bytes = point->bytes, .columns = static_cast<size_t>(std::max(columns, 0))};
 }
 
+// A part of a text that stays on one line.
+struct Unbroken {
+  std::string_view text;
+  bool is_after_blank = false;
+};
+
+// Chinese has no blanks: a line may end after each of its characters, but not before a closing mark
+// or behind an opening one.
+bool MayBreakBetween(std::string_view before, std::string_view after, bool is_wide) {
+  constexpr std::string_view kClosing = "，。：；！？、）】》”’";
+  constexpr std::string_view kOpening = "（【《“‘";
+  return is_wide && kClosing.find(after) == std::string_view::npos &&
+         kOpening.find(before) == std::string_view::npos;
+}
+
+// Splits a word, which has no blanks, where a line may end.
+void SplitWord(std::string_view word, bool is_after_blank, std::vector<Unbroken>& parts) {
+  size_t begin = 0;
+  Character last;
+  for (size_t at = 0; at < word.size();) {
+    const Character here = CharacterAt(word, at);
+    const bool is_wide = here.columns > 1 || last.columns > 1;
+    if (at > 0 && MayBreakBetween(word.substr(at - last.bytes, last.bytes),
+                                  word.substr(at, here.bytes), is_wide)) {
+      parts.push_back({word.substr(begin, at - begin), is_after_blank && begin == 0});
+      begin = at;
+    }
+    last = here;
+    at += here.bytes;
+  }
+  parts.push_back({word.substr(begin), is_after_blank && begin == 0});
+}
+
+std::vector<Unbroken> PartsOf(std::string_view text) {
+  std::vector<Unbroken> parts;
+  while (!text.empty()) {
+    const size_t blank = std::min(text.find(' '), text.size());
+    SplitWord(text.substr(0, blank), !parts.empty(), parts);
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return parts;
+}
+
 }  // namespace
 
 size_t Columns() {
@@ -104,20 +147,18 @@ std::string Wrapped(std::string_view text, size_t indent) {
   const size_t leading = std::min(text.find_first_not_of(' '), text.size());
   std::string wrapped(leading, ' ');
   size_t column = leading;
-  text.remove_prefix(leading);
-  while (!text.empty()) {
-    const size_t blank = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, blank);
-    text.remove_prefix(std::min(blank + 1, text.size()));
-    if (column > indent && column + 1 + Width(word) > Columns()) {
+  for (const Unbroken& part : PartsOf(text.substr(leading))) {
+    const size_t blank = part.is_after_blank ? 1 : 0;
+    const size_t width = Width(part.text);
+    if (column > indent && column + blank + width > Columns()) {
       wrapped += "\n" + std::string(indent, ' ');
       column = indent;
-    } else if (column > leading) {
+    } else if (blank > 0 && column > leading) {
       wrapped += ' ';
       ++column;
     }
-    wrapped += word;
-    column += Width(word);
+    wrapped += part.text;
+    column += width;
   }
   return wrapped + "\n";
 }

@@ -35,7 +35,8 @@ std::string Shortened(std::string_view text, size_t width);
 // Cuts the beginning instead, because the end of a path says more.
 std::string ShortenedFront(std::string_view text, size_t width);
 
-// Wraps words into lines of at most Columns(); lines after the first begin with `indent` blanks.
+// Wraps words into lines of at most Columns(), Chinese between its characters; lines after the
+// first begin with `indent` blanks.
 std::string Wrapped(std::string_view text, size_t indent);
 
 // Joins parts by " · " and breaks before a part that would not fit.

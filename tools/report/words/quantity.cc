@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "messages/message.h"
+
 namespace memtrace::report {
 namespace {
 
@@ -28,7 +30,7 @@ std::string FormatBytes(uint64_t bytes) {
   if (bytes >= kGiB) return Decimal(bytes, kGiB, 2, "GiB");
   if (bytes >= kMiB) return Decimal(bytes, kMiB, 1, "MiB");
   if (bytes >= kKiB) return Decimal(bytes, kKiB, 1, "KiB");
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  return CountedMessage(bytes, "1 byte", "$0 bytes", bytes);
 }
 
 std::string FormatSignedBytes(int64_t bytes) {
@@ -129,7 +131,7 @@ std::string FormatFigure(uint64_t bytes, TableUnit unit) {
 }
 
 std::string FormatRest(uint64_t rows, uint64_t bytes) {
-  return FormatCount(rows) + " more, " + FormatBytes(bytes);
+  return Message("$0 more, $1", FormatCount(rows), FormatBytes(bytes));
 }
 
 }  // namespace memtrace::report

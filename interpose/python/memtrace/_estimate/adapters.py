@@ -34,7 +34,7 @@ def add_lora(model: Module, rank: int, *, is_of_diffusers: bool) -> Module:
         return peft.get_peft_model(model, peft.LoraConfig(**common, **_of_transformers(peft, model)))
     except ValueError as error:
         name = type(model).__name__
-        raise ProblemError(f"--lora: peft finds nothing to adapt in {name}: {first_line(error)}") from None
+        raise ProblemError(f"--lora: peft finds no module to adapt in {name}: {first_line(error)}") from None
 
 
 def _of_transformers(peft: ModuleType, model: Module) -> dict[str, object]:

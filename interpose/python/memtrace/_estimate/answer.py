@@ -5,10 +5,19 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
+from memtrace._messages import joined_sentences, marked, message_of, translated
+
 # Memory that exists before a step begins.
 _STANDING = ("parameters", "buffers", "context", "outside torch", "other processes")
-_PLACES = {"optimizer": "optimizer.step()", "backward": "backward pass", "recompute": "backward pass"}
-_ORDINALS = {1: "first", 2: "second", 3: "third"}
+# The parts of a step, by phase.
+_PLACES = {
+    "forward": marked("the forward pass"),
+    "recompute": marked("the backward pass"),
+    "backward": marked("the backward pass"),
+    "optimizer": "optimizer.step()",
+    "evaluate": marked("the evaluation"),
+    "generate": marked("the generation of text"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,10 +33,12 @@ class FirstFailure:
 
     @property
     def place(self) -> str:
-        """Returns a place such as "the first optimizer.step()"."""
+        """Returns a place such as "optimizer.step() of step 1"."""
         if self.phase == "init":
-            return "the placing of the model"
-        return f"the {_ORDINALS.get(self.step, f'{self.step}th')} {_PLACES.get(self.phase, self.phase)}"
+            return translated("the placement of the model")
+        if self.phase not in _PLACES:
+            return translated("step $0", self.step)
+        return translated("$0 of step $1", message_of(_PLACES[self.phase]), self.step)
 
 
 @dataclass(frozen=True)
@@ -46,29 +57,58 @@ class Estimate:
 
     @property
     def sentence(self) -> str:
-        """One sentence that says if it fits."""
+        """Says if it fits and, if not, by how much, in one or two sentences."""
         if self.first_failure is None:
-            return f"fits: needs {_gib(self.total)} of the card's {_gib(self.card_bytes)}"
-        begin = f"will run out in {self.first_failure.place}: "
-        left = self.card_bytes - sum(self.parts.get(name, 0) for name in _STANDING)
+            return translated("The model fits: it needs $0 of the card's $1.", _gib(self.total), _gib(self.card_bytes))
+        place = self.first_failure.place
         if self.total <= self.card_bytes:
-            asked = f"{_gib(self.first_failure.bytes)} are asked there, {_gib(self.short_by)} more than can be had"
-            why = (
-                "by fragmentation" if self.first_failure.is_fragmentation else "though the sum of what it needs is less"
-            )
-            return f"{begin}{asked}, {why}"
+            begin = translated("The model runs out of memory in $0.", place)
+            return joined_sentences([begin, self._failed_request(self.first_failure)])
+        left = self.card_bytes - sum(self.parts.get(name, 0) for name in _STANDING)
         if left <= 0:
-            return f"{begin}needs {_gib(self.total)}, {_gib(self.short_by)} more than the card has"
-        return f"{begin}needs {_gib(self.short_by)} more than the {_gib(left)} left"
+            return translated(
+                "The model runs out of memory in $0: it needs $1, $2 more than the card has.",
+                place,
+                _gib(self.total),
+                _gib(self.short_by),
+            )
+        return translated(
+            "The model runs out of memory in $0: it needs $1 more than the $2 that is left.",
+            place,
+            _gib(self.short_by),
+            _gib(left),
+        )
 
     def __str__(self) -> str:
         """Returns one paragraph."""
-        parts = ", ".join(f"{name} {_gib(size)}" for name, size in self.parts.items() if size >= self.total // 200)
-        where = "" if self.first_failure is None else f" First to fail: {self.first_failure.line}."
-        return (
-            f"{self.sentence[0].upper()}{self.sentence[1:]} ({self.card}).{where} At the peak it needs "
-            f"{_gib(self.total)}: {parts}. Seen in a run on a simulated card, which allocated "
-            f"{_gib(self.peak_allocated)} and reserved {_gib(self.peak_reserved)}."
+        shown = [(name, size) for name, size in self.parts.items() if size >= self.total // 200]
+        parts = ", ".join(f"{message_of(name)} {_gib(size)}" for name, size in shown)
+        sentences = [self.sentence]
+        if self.first_failure is not None:
+            sentences.append(translated("The request that fails is at $0.", self.first_failure.line))
+        sentences.append(translated("At the peak it needs $0: $1.", _gib(self.total), parts))
+        sentences.append(
+            translated(
+                "These figures come from a run on the simulated card $0, which allocated $1 and reserved $2.",
+                self.card,
+                _gib(self.peak_allocated),
+                _gib(self.peak_reserved),
+            )
+        )
+        return joined_sentences(sentences)
+
+    def _failed_request(self, failure: FirstFailure) -> str:
+        """Says why a request fails on a card that is large enough for the sum of all."""
+        if failure.is_fragmentation:
+            return translated(
+                "A request for $0 there is $1 more than is available, because the memory is fragmented.",
+                _gib(failure.bytes),
+                _gib(self.short_by),
+            )
+        return translated(
+            "A request for $0 there is $1 more than is available, although the model needs no more than the card has.",
+            _gib(failure.bytes),
+            _gib(self.short_by),
         )
 
 
@@ -113,7 +153,7 @@ class DoesNotFit(AssertionError):  # noqa: N818  # a statement, as a failing tes
     """Raised if a training does not fit a card. `estimate` has the figures."""
 
     def __init__(self, estimate: Estimate) -> None:
-        """Uses `estimate`'s sentence as the message."""
+        """Uses the sentence of `estimate` as the message."""
         super().__init__(estimate.sentence)
         self.estimate = estimate
 

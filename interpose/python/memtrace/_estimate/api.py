@@ -40,7 +40,7 @@ def estimate(
     from memtrace._estimate.description import Job
 
     if steps < 1:
-        raise ValueError(f"steps is a number from 1, not {steps}")
+        raise ValueError(f"memtrace.estimate: steps must be 1 or more, not {steps}")
     args, kwargs = inputs_of_call(example_inputs)
     job = Job(model, optimizer, args, kwargs, loss, autocast=_autocast())
     return experiment.run(job, card, steps)

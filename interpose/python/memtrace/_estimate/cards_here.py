@@ -41,7 +41,9 @@ def spec() -> str:
     else:
         cards = [(card, 0) for card in _cards_from_child_process()]
     if not cards:
-        raise RuntimeError('memtrace.estimate: this process has no card; say which one is meant, as in card="24GiB"')
+        raise RuntimeError(
+            'memtrace.estimate: this process has no card. Name the card to estimate for, as in card="24GiB".'
+        )
     return ";".join(_spec_of(card, reserved) for card, reserved in cards)
 
 

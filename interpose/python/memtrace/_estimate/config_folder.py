@@ -35,11 +35,11 @@ class ConfigFolder:
 def read(folder: Path) -> ConfigFolder:
     """Finds the model in `folder`. Raises ProblemError if there is none."""
     if not folder.is_dir():
-        raise ProblemError(f"{folder}: there is no such folder; give the folder that holds the model's {_CONFIG}")
+        raise ProblemError(f"{folder} is not a folder. Give the folder with the model's {_CONFIG}.")
     if (folder / _PIPELINE).exists():
         folder = _trained_part(folder)
     if not (folder / _CONFIG).exists():
-        raise ProblemError(f"{folder}: there is no {_CONFIG} and no {_PIPELINE}; give the folder that holds one")
+        raise ProblemError(f"{folder} has neither {_CONFIG} nor {_PIPELINE}. Give the folder with one of them.")
     return ConfigFolder(folder, _read_json(folder / _CONFIG))
 
 
@@ -47,14 +47,16 @@ def _trained_part(pipeline: Path) -> Path:
     for part in _PARTS:
         if (pipeline / part / _CONFIG).exists():
             return pipeline / part
-    raise ProblemError(f"{pipeline}: the pipeline has none of {', '.join(_PARTS)}; give the folder of one model of it")
+    raise ProblemError(
+        f"{pipeline}: the pipeline has none of {', '.join(_PARTS)}. Give the folder of one of its models."
+    )
 
 
 def _read_json(file: Path) -> dict[str, object]:
     try:
         values = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ProblemError(f"{file}: cannot be read as JSON: {first_line(error)}") from None
+        raise ProblemError(f"{file} cannot be read as JSON: {first_line(error)}") from None
     if not isinstance(values, dict):
-        raise ProblemError(f"{file}: is no JSON object; a model's config is one")
+        raise ProblemError(f"{file} is not a JSON object, which a model's config must be.")
     return values

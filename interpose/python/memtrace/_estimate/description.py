@@ -60,10 +60,10 @@ def write(job: Job, file: IO[bytes]) -> None:
         _Pickler(text, moves_to).dump(job)
     except Exception as error:  # raised by __reduce__ of any object in the model
         raise_if_from_outside(error)
-        where = next(_culprits(job), "something of it")
+        where = next(_culprits(job), "one of its arguments")
         raise RuntimeError(
-            f"memtrace.estimate: {where} cannot be taken to the process that tries the step "
-            f"({type(error).__name__}: {error}); leave it out, or run the script under memtrace fit"
+            f"memtrace.estimate: {where} cannot be sent to the process that tries the step "
+            f"({type(error).__name__}: {error}). Leave it out, or run the script under memtrace fit."
         ) from error
     pickle.dump(sys.path, file)
     file.write(text.getvalue())
@@ -84,10 +84,10 @@ def _is_on_card(model: Module) -> bool:
 def _refuse_wrappers(model: Module) -> None:
     name = type(model).__name__
     if name in _SEVERAL_CARDS:
-        raise RuntimeError(f"memtrace.estimate: the model is a {name}; give the model inside it (model.module)")
+        raise RuntimeError(f"memtrace.estimate: the model is a {name}. Give the model inside it (model.module).")
     if name == "OptimizedModule":
         raise RuntimeError(
-            "memtrace.estimate: the model is torch.compile's; give the model inside it, which is run as it is"
+            "memtrace.estimate: the model is compiled by torch.compile. Give the model inside it; it runs uncompiled."
         )
 
 

@@ -54,7 +54,9 @@ def make(model: Module, options: Options) -> dict[str, object]:
     of = Denoiser(model, options)
     main = next((name for name in _MAIN if name in parameters), None)
     if main is None:
-        raise ProblemError(f"{of.name} takes neither {' nor '.join(_MAIN)}: only denoisers of diffusers are estimated")
+        raise ProblemError(
+            f"{of.name} takes neither {' nor '.join(_MAIN)}. Of diffusers' models, only denoisers can be estimated."
+        )
     latents = of.noise(main, options.shapes.get(main) or _latents(of, main))
     known = {main: latents, **_conditions(of, len(latents)), **_positions(of, latents)}
     inputs = {name: value for name, value in known.items() if name in parameters}
@@ -62,14 +64,16 @@ def make(model: Module, options: Options) -> dict[str, object]:
     for parameter in parameters.values():
         is_demanded = parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         if is_demanded and parameter.name not in inputs:
-            raise ProblemError(f"{of.name} demands {parameter.name}; give --shape {parameter.name}=AxB")
+            raise ProblemError(f"{of.name} requires the input {parameter.name}. Give --shape {parameter.name}=AxB.")
     return inputs
 
 
 def _check_names(model: Module, options: Options, names: tuple[str, ...]) -> None:
     for given in options.shapes:
         if given not in names:
-            raise ProblemError(f"--shape {given}: {type(model).__name__} takes only {', '.join(names)}", 2)
+            raise ProblemError(
+                f"--shape {given}: {type(model).__name__} has no such input. Its inputs are {', '.join(names)}.", 2
+            )
 
 
 def _latents(of: Denoiser, main: str) -> tuple[int, ...]:
@@ -80,7 +84,9 @@ def _latents(of: Denoiser, main: str) -> tuple[int, ...]:
     if of.name.startswith("Flux"):
         return (batch, _FLUX_TOKENS, channels)
     if channels is None or size is None:
-        raise ProblemError(f"{of.name}: its config has no sample_size; give --shape {main}=AxBxCxD, the latents' shape")
+        raise ProblemError(
+            f"{of.name}: the config has no sample_size. Give the shape of the latents: --shape {main}=AxBxCxD."
+        )
     height, width = (size, size) if isinstance(size, int) else size
     return (batch, channels, height, width)
 

@@ -23,9 +23,9 @@ def build(folder: ConfigFolder, options: Options) -> Module:
     name = folder.values["_class_name"]
     model_class = getattr(diffusers, str(name), None)
     if not hasattr(model_class, "forward"):
-        raise ProblemError(f"{folder.file}: diffusers {diffusers.__version__} has no model {name!r}")
+        raise ProblemError(f"{folder.file}: diffusers {diffusers.__version__} has no model {name!r}.")
     dtype = getattr(torch, DTYPES[options.dtype or "fp32"])
     try:
         return placement.build(lambda: model_class.from_config(folder.values), dtype)  # type: ignore[union-attr]  # a model
     except Exception as error:
-        raise ProblemError(f"{folder.file}: {name} cannot be built from it: {first_line(error)}") from None
+        raise ProblemError(f"{folder.file}: {name} cannot be built from this config: {first_line(error)}") from None

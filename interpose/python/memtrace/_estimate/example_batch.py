@@ -34,7 +34,7 @@ def _samples(dataset: Dataset[object], count: int) -> list[object]:
     if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__getitem__"):
         samples = iter(dataset)
         if samples is dataset:
-            raise RuntimeError("the data can be read only once")
+            raise RuntimeError("the data set can be read only once, so no batch can be taken from it")
         return list(itertools.islice(samples, count))
     places = list(range(min(count, len(dataset))))
     if hasattr(dataset, "__getitems__"):

@@ -27,7 +27,7 @@ def run(job: description.Job, card: str | None, steps: int) -> Estimate:
     """
     memtrace = program()
     if memtrace is None:
-        raise RuntimeError("memtrace.estimate: the program memtrace is not installed; install memtrace again")
+        raise RuntimeError("memtrace.estimate: the program memtrace is not installed. Install memtrace again.")
     spec = card or cards_here.spec()
     most = max(steps, _MOST_STEPS)
     with tempfile.TemporaryDirectory(prefix="memtrace-estimate-") as folder:
@@ -45,7 +45,10 @@ def run(job: description.Job, card: str | None, steps: int) -> Estimate:
 
 
 def _environment(card: str | None) -> dict[str, str]:
-    """Returns the environment of the other process, without memtrace's variables and ranks."""
+    """Returns the environment of the other process, without memtrace's variables and ranks.
+
+    Its answer is in English, because it is read here and not by a person.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMTRACE") and name not in _RANKS}
     for name, separator in (("LD_PRELOAD", ":"), ("PYTHONPATH", os.pathsep)):
         entries = [entry for entry in kept.pop(name, "").split(separator) if entry]
@@ -54,7 +57,7 @@ def _environment(card: str | None) -> dict[str, str]:
             kept[name] = separator.join(others)
     if card is not None or not os.environ.get("MEMTRACE_CARD"):
         kept.pop("CUDA_VISIBLE_DEVICES", None)  # the specification already describes the visible cards
-    return kept
+    return {**kept, "MEMTRACE_LANG": "en"}
 
 
 def _refuse(status: int, text: str) -> None:
@@ -62,6 +65,5 @@ def _refuse(status: int, text: str) -> None:
     said = [line.removeprefix("memtrace: ") for line in lines]
     if status == 2 and said:
         raise ValueError(said[0])
-    raise RuntimeError(
-        f"memtrace.estimate: the step fails by itself on a simulated card: {said[-1] if said else status}"
-    )
+    reason = said[-1] if said else f"exit code {status}"
+    raise RuntimeError(f"memtrace.estimate: the step itself failed on the simulated card: {reason}")

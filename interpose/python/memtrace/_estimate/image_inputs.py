@@ -43,7 +43,7 @@ def _usual_shape(call: Call) -> tuple[int, ...]:
     size = getattr(vision, "image_size", None)
     if size is None:
         raise ProblemError(
-            f"{type(call.model).__name__}: no image_size in its config; give --shape {_NAME}=1x3x224x224"
+            f"{type(call.model).__name__}: the config has no image_size. Give --shape {_NAME}=1x3x224x224."
         )
     height, width = (size, size) if isinstance(size, int) else size
     frames = getattr(vision, "num_frames", None)
@@ -58,8 +58,10 @@ def _patches(call: Call, pixels: Tensor) -> dict[str, Tensor]:
     count = len(pixels) // batch
     heights = [h for h in range(merged, math.isqrt(count) + 1, merged) if count % h == 0 and count // h % merged == 0]
     if not heights or len(pixels) % batch:
-        of_each = f"{len(pixels)} patches are no {batch} pictures" if batch > 1 else f"{count} patches are no picture"
-        raise ProblemError(f"--shape {_NAME}: {of_each} of whole {merged}x{merged} squares")
+        pictures = "1 picture" if batch == 1 else f"{batch} pictures"
+        raise ProblemError(
+            f"--shape {_NAME}: {len(pixels)} patches do not fill {pictures} of whole {merged}x{merged} squares."
+        )
     grid = torch.tensor([[1, max(heights), count // max(heights)]] * batch)
     return {_NAME: pixels, "image_grid_thw": grid, **_text_with(call, count // merged**2)}
 
@@ -70,7 +72,7 @@ def _text_with(call: Call, tokens: int) -> dict[str, Tensor]:
 
     place = getattr(call.config, "image_token_id", None)
     if place is None or not 0 < tokens < call.seq:
-        raise ProblemError(f"--shape {_NAME}: a picture takes {tokens} of {call.seq} tokens of text; give more --seq")
+        raise ProblemError(f"--shape {_NAME}: a picture takes {tokens} of the {call.seq} tokens of text. Raise --seq.")
     ids = torch.full((call.options.batch, call.seq), _WORD)
     ids[:, :tokens] = place
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}

@@ -64,7 +64,7 @@ class LightningFitCallback(_callback_class()):  # type: ignore[misc]  # chosen a
         import torch
 
         if len(trainer.optimizers) != 1 or not module.automatic_optimization:
-            raise RuntimeError("it has not exactly one optimizer that Lightning steps")
+            raise RuntimeError("the module must have exactly one optimizer, which Lightning steps")
         mixed = _MIXED.get(str(trainer.precision))
         job = Job(
             module,

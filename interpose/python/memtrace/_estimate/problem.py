@@ -26,7 +26,7 @@ def package(name: str, wanted_by: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         top = name.partition(".")[0]
-        raise ProblemError(f"{wanted_by} needs {top}: {error}; install it beside torch", EXIT_ENVIRONMENT) from None
+        raise ProblemError(f"{wanted_by} needs {top} ({error}). Install it beside torch.", EXIT_ENVIRONMENT) from None
 
 
 def first_line(error: BaseException) -> str:

@@ -70,7 +70,9 @@ def _loss(job: Job, outputs: object) -> Tensor:
         found = outputs[0] if isinstance(outputs, (tuple, list)) else outputs
     if not hasattr(found, "backward"):
         kind = type(outputs).__name__
-        raise TypeError(f"the model gives a {kind} without a loss; say what is minimised: estimate(..., loss=function)")
+        raise TypeError(
+            f"the model returns a {kind} without a loss. Say what to minimise: estimate(..., loss=function)"
+        )
     return found if found.dim() == 0 else found.float().mean()  # type: ignore[union-attr]  # a tensor
 
 

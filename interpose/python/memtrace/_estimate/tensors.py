@@ -79,7 +79,7 @@ class TensorReductions:
             inner = {name: getattr(tensor, name) for name in names}
             return make_wrapper, (type(tensor), inner, context, tensor.size(), tensor.stride())
         if tensor.layout != torch.strided:
-            raise pickle.PicklingError("a sparse tensor cannot be described")
+            raise pickle.PicklingError("a sparse tensor cannot be sent to another process")
         lies = (tuple(tensor.size()), tensor.stride(), tensor.storage_offset())
         state: TensorState = {"attributes": dict(vars(tensor)), "grad": tensor.grad if tensor.is_leaf else None}
         is_trained = tensor.is_leaf and tensor.requires_grad

@@ -43,8 +43,10 @@ def run(training: Training, steps: int) -> None:
         raise
     except Exception as error:  # raised by the model
         name = type(training.model).__name__
-        sentence = f"{name} cannot be run with {', '.join(training.inputs)}: {first_line(error)}"
-        raise ProblemError(f"{sentence}; give it --shape, or run your script under memtrace fit") from error
+        raise ProblemError(
+            f"{name} fails with the inputs {', '.join(training.inputs)}: {first_line(error)}. "
+            "Give it other shapes (--shape), or run your script under memtrace fit."
+        ) from error
 
 
 def _run(training: Training, steps: int) -> None:

@@ -65,7 +65,7 @@ def _text(call: Call) -> dict[str, Tensor]:
 def _check_positions(call: Call, length: int) -> None:
     for path, positions in call.position_tables().items():
         if length > positions:
-            raise ProblemError(f"--seq: {length} tokens are more than the {positions} positions of {path}")
+            raise ProblemError(f"--seq: {length} tokens are more than the {positions} positions of {path}.")
 
 
 def _audio_inputs(call: Call) -> dict[str, Tensor]:
@@ -85,10 +85,12 @@ def _check(call: Call, inputs: Mapping[str, object]) -> None:
     name = type(call.model).__name__
     for given in call.options.shapes:
         if given not in call.names:
-            raise ProblemError(f"--shape {given}: {name} takes no such input, only {', '.join(call.names)}", 2)
+            raise ProblemError(f"--shape {given}: {name} has no such input. Its inputs are {', '.join(call.names)}.", 2)
     for parameter in inspect.signature(call.model.forward).parameters.values():
         is_demanded = parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         if is_demanded and parameter.name not in inputs:
-            raise ProblemError(f"{name} demands {parameter.name}; give --shape {parameter.name}=AxB")
+            raise ProblemError(f"{name} requires the input {parameter.name}. Give --shape {parameter.name}=AxB.")
     if not inputs:
-        raise ProblemError(f"{name}: no input of it is known; give --shape for one of {', '.join(call.names)}")
+        raise ProblemError(
+            f"{name}: no shape is known for any of its inputs. Give --shape for one of {', '.join(call.names)}."
+        )

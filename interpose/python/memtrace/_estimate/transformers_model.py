@@ -33,7 +33,7 @@ def build(folder: ConfigFolder, options: Options) -> PreTrainedModel:
         model = placement.build(lambda: model_class(config), dtype)
     except Exception as error:
         name = getattr(model_class, "__name__", "the model")
-        raise ProblemError(f"{folder.file}: {name} cannot be built from it: {first_line(error)}") from None
+        raise ProblemError(f"{folder.file}: {name} cannot be built from this config: {first_line(error)}") from None
     _keep_in_fp32(torch, model, dtype)
     return model
 
@@ -41,17 +41,17 @@ def build(folder: ConfigFolder, options: Options) -> PreTrainedModel:
 def _config(transformers: ModuleType, folder: ConfigFolder) -> PretrainedConfig:
     if "quantization_config" in folder.values:
         raise ProblemError(
-            f"{folder.file}: a quantized model is not built from its config alone; take quantization_config out to "
-            "estimate it unquantized, or run your script under memtrace fit"
+            f"{folder.file}: a quantized model cannot be built from its config alone. Remove quantization_config to "
+            "estimate it unquantized, or run your script under memtrace fit."
         )
     if "model_type" not in folder.values:
-        raise ProblemError(f"{folder.file}: has neither a model_type nor a _class_name; it describes no model")
+        raise ProblemError(f"{folder.file} has neither a model_type nor a _class_name, so it describes no model.")
     try:
         return transformers.AutoConfig.from_pretrained(folder.path, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # a validator may raise anything
         kind = folder.values["model_type"]
         raise ProblemError(
-            f"{folder.file}: transformers {transformers.__version__} does not take this config of type {kind!r}: "
+            f"{folder.file}: transformers {transformers.__version__} rejects this config of type {kind!r}: "
             f"{first_line(error)}"
         ) from None
 
@@ -65,8 +65,8 @@ def _class_of(
     found = getattr(transformers, names[0], None)
     if found is None:
         raise ProblemError(
-            f"{folder.file}: transformers {transformers.__version__} has no class {names[0]!r}; "
-            "write one that it has into architectures"
+            f"{folder.file}: transformers {transformers.__version__} has no class {names[0]!r}. "
+            "Name a class that it has in architectures."
         )
     return found  # type: ignore[no-any-return]
 

@@ -24,13 +24,13 @@ def warn_unless_fits(find: Callable[[], Estimate], stop: bool) -> None:
         found = find()
     except Exception as error:
         raise_if_from_outside(error)
-        _warn(f"memtrace cannot say whether this training fits: {error}")
+        _warn(f"memtrace could not find out if this training fits: {error}")
         return
     if found.fits:
         return
     if stop:
         raise DoesNotFit(found)
-    _warn(f"memtrace: this training {found.sentence}")
+    _warn(f"memtrace: {found.sentence}")
 
 
 def _warn(sentence: str) -> None:

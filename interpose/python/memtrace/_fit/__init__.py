@@ -24,7 +24,7 @@ _STDERR = 2  # the program may have closed the object
 def start(torch: ModuleType, session: Session) -> None:
     """Watches steps as MEMTRACE_FIT_STEPS and _WATCH say, applies _CHANGES, and protects the user's files.
 
-    Raises ValueError if MEMTRACE_FIT_STEPS is not LEAST:MOST.
+    Raises ValueError if MEMTRACE_FIT_STEPS is not MIN:MAX.
     """
     if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
         _changes.start(torch, session, changes)
@@ -52,7 +52,7 @@ def _print_place_before(end: int) -> None:
 def _bounds(steps: str) -> tuple[int, int]:
     least, colon, most = steps.partition(":")
     if not (colon and least.isdecimal() and most.isdecimal() and 1 <= int(least) <= int(most)):
-        raise ValueError(f"MEMTRACE_FIT_STEPS is LEAST:MOST, two numbers of steps, not {steps!r}")
+        raise ValueError(f"MEMTRACE_FIT_STEPS must be MIN:MAX, two numbers of steps, not {steps!r}.")
     return int(least), int(most)
 
 

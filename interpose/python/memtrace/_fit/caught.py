@@ -56,7 +56,10 @@ class CaughtErrors:
             self._asked = _bytes_requested(args)
 
         _patches.put(
-            error, "__init__", init, "torch.OutOfMemoryError.__init__: those that a program catches, in a trial of fit"
+            error,
+            "__init__",
+            init,
+            "torch.OutOfMemoryError.__init__: counts the errors that a program catches, in a trial of fit",
         )
 
     def _allocated(self) -> int:

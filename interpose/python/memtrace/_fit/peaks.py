@@ -37,7 +37,7 @@ class Peaks:
             self._read()
             return original(*args)
 
-        _patches.put(self._torch._C, name, reset, "torch._C: peaks that a program resets, in a trial of fit")
+        _patches.put(self._torch._C, name, reset, "torch._C: notes the peaks that a program resets, in a trial of fit")
 
     def rose_since_last_call(self, step: int) -> bool:
         """True if a peak is higher than at the last call, at an earlier step, or at the first call."""

@@ -87,7 +87,7 @@ class _Plain(pickle.Unpickler):
     """Reads only text and bytes, because a file from elsewhere may begin with MARK, and `weights_only` must hold."""
 
     def find_class(self, module_name: str, global_name: str) -> NoReturn:
-        raise pickle.UnpicklingError(f"{module_name}.{global_name} in a file of memtrace fit's own")
+        raise pickle.UnpicklingError(f"{module_name}.{global_name} must not be in a file that memtrace fit wrote")
 
 
 class _Unpickler(pickle.Unpickler):

@@ -26,7 +26,9 @@ from memtrace._scratch._replacing import outside, replace
 if TYPE_CHECKING:
     File = str | os.PathLike[str] | IO[bytes]  # accepted by torch.save and torch.load
 
-_NOT_PICKLED = "saved in this trial of memtrace fit without its tensors, by no means of pickle's; it cannot be loaded"
+_NOT_PICKLED = (
+    "saved in this trial of memtrace fit without its contents, which pickle cannot save. It cannot be loaded."
+)
 _UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)  # raised by pickle, not by the program's code
 
 

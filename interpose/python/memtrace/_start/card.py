@@ -56,8 +56,7 @@ def _open(library: str, mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL:
     except OSError as error:
         raise_if_from_outside(error)
         raise RuntimeError(
-            f"the simulated card cannot be loaded ({error}); install memtrace again, or raise the limit "
-            "on addresses if one is set (ulimit -v)"
+            f"The simulated card cannot be loaded ({error}). Install memtrace again or, if ulimit -v is set, raise it."
         ) from None
 
 
@@ -88,8 +87,8 @@ def load(cuda_major: str | None) -> None:
     other = loaded_beside(CARD, libraries)
     if other:
         raise RuntimeError(
-            f"{other} is loaded in this process already, and it is never mixed with the simulated card; "
-            "put the card in place before anything that uses CUDA is imported"
+            f"{other} is already loaded in this process and cannot be used with the simulated card. "
+            "Load the simulated card before anything that uses CUDA is imported."
         )
     # Triton links its launchers with the driver that this folder holds.
     os.environ.setdefault("TRITON_LIBCUDA_PATH", str(CARD))
@@ -126,16 +125,16 @@ def simulated_card(spec: str, events: str = "eager") -> None:
     another library of NVIDIA's is loaded already, or the card cannot be loaded.
     """
     if "torch" in sys.modules:
-        raise RuntimeError("memtrace.simulated_card must be called before torch is imported")
+        raise RuntimeError("memtrace.simulated_card must be called before torch is imported.")
     wrong = check_spec(spec)
     if wrong:
         raise ValueError(wrong)
     if events not in ("eager", "lazy"):
-        raise ValueError(f"there are no events {events!r} of a simulated card; write 'eager' or 'lazy'")
+        raise ValueError(f"memtrace.simulated_card: events must be 'eager' or 'lazy', not {events!r}.")
     load(cuda_major_of_torch())
     driver = installed_driver()
     if driver:
-        say(f"this program has the simulated card alone, not NVIDIA's driver {driver}")
+        say(f"This program uses only the simulated card, not NVIDIA's driver {driver}.")
     _share(spec)
     os.environ["MEMTRACE_CARD"] = spec
     os.environ["MEMTRACE_CARD_EVENTS"] = events

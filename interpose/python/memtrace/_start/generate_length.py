@@ -22,7 +22,7 @@ def watch(length: str) -> None:
     if not length:
         return
     if not length.isdecimal() or int(length) < 1:
-        raise ValueError(f"MEMTRACE_GENERATE_LENGTH is a number of tokens, 1 or more, not {length!r}")
+        raise ValueError(f"MEMTRACE_GENERATE_LENGTH must be a number of tokens, 1 or more, not {length!r}.")
     when_imported(_MODULE, lambda module: _set_length(module, int(length)))
 
 
@@ -37,5 +37,8 @@ def _set_length(module: ModuleType, length: int) -> None:
         return generate(model, *args, **kwargs)
 
     _patches.put(
-        module.GenerationMixin, "generate", generate_length, "transformers.GenerationMixin.generate: --generate-length"
+        module.GenerationMixin,
+        "generate",
+        generate_length,
+        "transformers.GenerationMixin.generate: generates as many tokens as --generate-length says",
     )

@@ -39,7 +39,9 @@ class HostValues:
             str(POLICY).encode(), os.fsencode(users), error, ctypes.c_uint64(len(error))
         )
         if status == 2:
-            raise ValueError(f"host values: {error.value.decode(errors='replace')}")
+            raise ValueError(
+                f"Small tensors have no true values on the simulated card: {error.value.decode(errors='replace')}."
+            )
         if status != 0:
             return
         self.on = True
@@ -61,7 +63,7 @@ class HostValues:
             threading.Thread,
             "_bootstrap_inner",
             run_entered,
-            "threading.Thread._bootstrap_inner: values of the host are a thread's own switch",
+            "threading.Thread._bootstrap_inner: switches host values on in each thread",
         )
 
     def begin_step(self) -> None:
@@ -88,8 +90,8 @@ def start(shim: ctypes.CDLL) -> HostValues:
         raise_if_from_outside(wrong)
         if os.environ.get("MEMTRACE_HOST_VALUES") == "1":
             refuse(str(wrong))
-        say(f"{wrong}; the report says what the run read that was not known")
+        say(f"{wrong} The report lists the unknown values that the run read.")
     except (AttributeError, OSError) as error:
         raise_if_from_outside(error)
-        say(f"small tensors keep no true values on the simulated card ({error})")
+        say(f"Small tensors have no true values on the simulated card ({error}).")
     return values

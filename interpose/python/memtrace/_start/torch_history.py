@@ -23,11 +23,11 @@ def record(torch: ModuleType, reason: str) -> None:
     """Says `reason` and what is recorded instead; recording begins when CUDA is first used."""
     memory = getattr(getattr(torch, "cuda", None), "memory", None)
     if os.environ.get("MEMTRACE_TRACE") == "0" or not hasattr(memory, "_record_memory_history"):
-        say(f"{reason}; the program runs with torch's own allocator, unrecorded")
+        say(f"{reason} The program runs with torch's own allocator and is not recorded.")
         return
     say(
-        f"{reason}; the program runs with torch's own allocator, and torch's own history of its memory is recorded: "
-        "the latest 200,000 events, without steps and roles"
+        f"{reason} The program runs with torch's own allocator. torch's history of its memory is recorded: "
+        f"the latest {_MOST_EVENTS:,} events, without steps and roles."
     )
     torch.cuda._lazy_call(lambda: _begin(torch))
 
@@ -40,7 +40,7 @@ def _begin(torch: ModuleType) -> None:
         atexit.register(dump.at_exit)
     except Exception as error:
         raise_if_from_outside(error)
-        say(f"torch's history could not be recorded ({type(error).__name__}: {error})")
+        say(f"torch's history could not be recorded ({type(error).__name__}: {error}).")
 
 
 def _file() -> Path:
@@ -74,7 +74,7 @@ class _Dump:
         try:
             self._torch.cuda.memory._dump_snapshot(str(self._file))
             self._is_written = True
-            say(f"wrote {self._file}, torch's own history; memtrace report {self._file.name} explains it")
+            say(f"torch's history was written to {self._file}. To explain it, run: memtrace report {self._file.name}")
         except Exception as error:  # must not change the program's own exception or its end
             raise_if_from_outside(error)
-            say(f"torch's history could not be written to {self._file} ({type(error).__name__}: {error})")
+            say(f"torch's history could not be written to {self._file} ({type(error).__name__}: {error}).")

@@ -31,10 +31,10 @@ def _load_card_before_torch(torch: ModuleSpec) -> None:
     if major not in majors:
         built = "without CUDA" if version is None or version.cuda is None else f"for CUDA {version.cuda}"
         name = "this torch" if version is None else f"torch {version.full}"
-        wanted = f"torch {' or '.join(supported_torch())} with CUDA {' or '.join(majors)}"
+        cuda = " or ".join(majors)
         refuse(
-            f"the simulated card stands in for CUDA {' and '.join(majors)}, but {name} was built {built}; "
-            f"install {wanted}"
+            f"The simulated card is for CUDA {cuda}, but {name} was built {built}. "
+            f"Install torch {' or '.join(supported_torch())} with CUDA {cuda}."
         )
     _load_card_or_exit(major)
 
@@ -57,7 +57,9 @@ def _load_card_or_exit(cuda_major: str | None) -> None:
         raise_if_from_outside(error)
         wrong = str(error)
     if wrong and os.environ.get("MEMTRACE") == os.environ["MEMTRACE_CARD"]:
-        wrong += "; MEMTRACE is 1 for what memtrace run does, observe to keep torch's allocator, or a card as 24GiB"
+        wrong += (
+            " (MEMTRACE is 1 to do as memtrace run does, observe to keep torch's allocator, or a card such as 24GiB.)"
+        )
     if wrong:
         refuse(wrong)
 
@@ -76,7 +78,7 @@ def start(torch: ModuleType) -> bool:
         return _start(torch)
     except Exception as error:
         raise_if_from_outside(error)
-        say(f"could not start ({type(error).__name__}: {error}); the program runs without it")
+        say(f"memtrace could not start ({type(error).__name__}: {error}). The program runs without it.")
         return False
 
 

@@ -22,26 +22,24 @@ def without_cuda(torch: ModuleType) -> str:
     for name, maker in (("hip", "AMD's ROCm"), ("xpu", "Intel's XPU")):
         if getattr(torch.version, name, None) is not None:
             return (
-                f"torch {torch.__version__} is built for {maker}, and memtrace records the memory of CUDA only; "
-                "the program runs unrecorded"
+                f"torch {torch.__version__} is built for {maker}, but memtrace records only CUDA memory. "
+                "The program runs without memtrace."
             )
-    return f"torch {torch.__version__} is a CPU-only build; there is no CUDA memory to record"
+    return f"torch {torch.__version__} is a CPU-only build, so there is no CUDA memory to record."
 
 
 def without_shim(version: str, supported: list[str]) -> str:
     """Says why torch `version` has no shim among those for the minors `supported`; "" if it has one."""
     if minor_of(version) not in supported:
-        return f"torch {version} is not one that this memtrace has a part for ({', '.join(supported) or 'none'})"
+        return f"torch {version} is not one that this memtrace supports ({', '.join(supported) or 'none'})."
     # A struct of torch may have other fields a month before its release, and nothing in the library shows that.
     if not _RELEASE.fullmatch(version):
-        return (
-            f"torch {version} is not a release, and memtrace's part for {minor_of(version)} fits the released one only"
-        )
+        return f"torch {version} is not a release, and memtrace supports only releases of torch {minor_of(version)}."
     return ""
 
 
 def not_loaded(version: str, error: OSError) -> str:
     """Says why the existing shim for torch `version` could not be loaded."""
     if platform.machine() != _ARCHITECTURE:
-        return f"this memtrace is built for {_ARCHITECTURE}, and this machine is {platform.machine()} ({error})"
-    return f"this torch {version} is not built as PyPI's is ({error})"
+        return f"This memtrace is built for {_ARCHITECTURE}, but this machine is {platform.machine()} ({error})."
+    return f"torch {version} was not built as PyPI's is ({error})."

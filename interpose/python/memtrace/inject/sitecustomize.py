@@ -70,7 +70,7 @@ class _Beginning:
             self._switch_on()
         except Exception as error:
             self._raise_if_from_outside(error, sys._getframe())
-            print(f"memtrace: could not start ({error}); the program runs without it", file=sys.stderr)
+            print(f"memtrace: memtrace could not start ({error}). The program runs without it.", file=sys.stderr)
         watch = sys.meta_path[0]
         # A finder that was just inserted before this one has not been called.
         return None if watch is first else watch.find_spec(name, path, target)  # type: ignore[arg-type]

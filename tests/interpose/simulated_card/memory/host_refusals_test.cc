@@ -33,7 +33,7 @@ class FileSizeLimit {
 TEST(HostRefusalsTest, MessageStatesWhatWhyAndWhatToDo) {
   EXPECT_EQ(HostRefusal(HostNeed::kPinnedMemory, 4096, ENOMEM),
             "the host refuses 4096 bytes for pinned or managed memory (Cannot allocate memory): "
-            "the call fails as out of memory, and it is not the card that has none; raise the "
+            "the call fails as out of memory, because of the host and not the card; raise the "
             "limit on addresses (ulimit -v), or let the host overcommit (vm.overcommit_memory)");
   EXPECT_EQ(HostRefusal(HostNeed::kContents, 4096, EFBIG),
             "the host refuses 4096 bytes for contents of the simulated card (File too large): what "

@@ -51,7 +51,7 @@ TEST_F(MemoryUsesTest, UnmappingDuringACopyNamesBothCalls) {
   Unmap();
   EXPECT_THAT(FaultTexts(), ElementsAre(AllOf(HasSubstr("cuMemUnmap of 2097152 bytes"),
                                               HasSubstr("while cuMemcpyAsync (work 2 of stream 1) "
-                                                        "is unfinished"))));
+                                                        "was unfinished"))));
 }
 
 TEST_F(MemoryUsesTest, UnmappingAfterTheRightWaitIsNoFault) {
@@ -82,7 +82,8 @@ TEST_F(MemoryUsesTest, RemappingMemoryStillInUseIsAFault) {
   uses_.Mapped(2, kBegin, "cuMemMap");
   EXPECT_EQ(faults_.Total(), 1u) << "other memory at that address is no matter";
   uses_.Mapped(1, kBegin + kGranularity, "cuMemMap");
-  EXPECT_THAT(FaultTexts().back(), HasSubstr("cuMemMap at 0x200000200000 while cuMemcpyAsync"));
+  EXPECT_THAT(FaultTexts().back(),
+              HasSubstr("cuMemMap at 0x200000200000 was called while cuMemcpyAsync"));
   EXPECT_EQ(faults_.Total(), 2u);
 }
 
@@ -90,7 +91,8 @@ TEST_F(MemoryUsesTest, ReleasingMemoryThatIsStillUsedIsAFault) {
   Use(a_, kBegin);
   Unmap();
   uses_.Released(1, "cuMemRelease");
-  EXPECT_THAT(FaultTexts().back(), HasSubstr("cuMemRelease of handle 1 while cuMemcpyAsync"));
+  EXPECT_THAT(FaultTexts().back(),
+              HasSubstr("cuMemRelease of handle 1 was called while cuMemcpyAsync"));
   uses_.Released(1, "cuMemRelease");
   EXPECT_EQ(faults_.Total(), 2u);
 }
@@ -99,9 +101,9 @@ TEST_F(MemoryUsesTest, UnmappingDuringALaunchIsAFault) {
   uses_.MadeAccessible({kMapping});
   Launch(a_);
   Unmap();
-  EXPECT_THAT(FaultTexts(),
-              ElementsAre(HasSubstr("while a launch (work 1 of stream 1) that may use "
-                                    "it is unfinished and no stream was waited for")));
+  EXPECT_THAT(FaultTexts(), ElementsAre(HasSubstr(
+                                "while a launch that may use it (work 1 of "
+                                "stream 1) was unfinished, and no stream had been waited for")));
 }
 
 TEST_F(MemoryUsesTest, LaunchesBeforeTheMappingAreNoFault) {

@@ -49,13 +49,13 @@ def test_record_stream_gives_a_lower_and_an_upper_bound(tmp_path: Path, allocato
     text, facts = report(tmp_path)
     assert facts["events"] == "eager"
     assert facts["timed_answers"] > 0
-    assert "this run is the lower bound, --events lazy gives the other" in text
+    assert "This run is the lower bound; --events lazy gives the upper one." in text
     lazy = reserved(run(tmp_path, *options, "--events", "lazy", program=program))
     text, facts = report(tmp_path)
     assert facts["events"] == "lazy"
     assert facts["timed_answers"] > 0
     assert facts["faults"] == 0
-    assert "this run is the upper bound, --events eager gives the other" in text
+    assert "This run is the upper bound; --events eager gives the lower one." in text
     assert eager == 64
     assert lazy == 8 * 64
 
@@ -66,7 +66,7 @@ def test_program_that_waits_does_not_depend_on_timing(tmp_path: Path) -> None:
         assert reserved(done) == 64
         text, facts = report(tmp_path)
         assert facts["timed_answers"] == 0
-        assert "the other timing gives the same run" in text
+        assert "The other timing gives the same run." in text
 
 
 NEEDS_THE_CACHE = """

@@ -53,7 +53,7 @@ def test_program_runs_out_without_the_variable(tmp_path: Path) -> None:
 
 def test_torchs_allocator_is_reported_not_to_collect(tmp_path: Path) -> None:
     run = on_card(NODES + LOOP, tmp_path, card=CARD, expect=1, options=("--allocator", "native"), MEMTRACE_COLLECT="1")
-    assert "MEMTRACE_COLLECT=1 has no effect: torch's own allocator serves this process" in run.err
+    assert "MEMTRACE_COLLECT=1 has no effect, because torch's own allocator serves this process." in run.err
 
 
 # A finalizer itself requests too much: its request fails, without another collection within this one.

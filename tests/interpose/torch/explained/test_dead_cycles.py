@@ -29,7 +29,7 @@ try:
 finally:
     print(i, Node.finalized, gc.isenabled())
 """
-SENTENCE = "{}.0 MiB are dead ({} blocks, made by train.py:15): objects in reference cycles hold them"
+SENTENCE = "{}.0 MiB is unreachable ({} blocks): objects in reference cycles hold it"
 
 
 @pytest.mark.parametrize("allocator", ["memtrace", "native"])
@@ -46,6 +46,7 @@ def test_dead_cycles_are_named_and_collecting_them_fits(tmp_path: Path, allocato
         "is_all_that_grows": True,
     }
     assert SENTENCE.format(64 * int(dead), dead) in report["verdict"]["sentence"]
+    assert "It was allocated by train.py:15." in report["verdict"]["sentence"]
     first = report["remedies"][0]
     assert first["name"] == "gc.collect()" and not first["at_least"]
     assert first["predicted_peak"] <= report["card"]["bytes"]

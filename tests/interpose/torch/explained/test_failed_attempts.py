@@ -97,7 +97,7 @@ def assert_is_no_matter_of_the_batch(report: JsonObject) -> None:
     assert not [row for row in report["remedies"] if "half" in row["name"]]
     let_go = next(row for row in report["remedies"] if row["name"] == "let go of the failed attempt")
     assert let_go["at_least"]
-    assert "were made in an attempt that failed before" in report["verdict"]["sentence"]
+    assert "was allocated in an earlier attempt that failed." in report["verdict"]["sentence"]
 
 
 def test_retry_inside_the_handler_is_named(tmp_path: Path) -> None:

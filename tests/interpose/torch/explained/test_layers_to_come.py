@@ -49,7 +49,7 @@ def test_activations_of_remaining_layers_are_predicted(tmp_path):
     assert layers["each"] == pytest.approx(KEPT, rel=0.01)
     assert layers["bytes"] == pytest.approx((12 - layers["current"] + 0.5) * KEPT, abs=0.51 * KEPT)
     assert f"Layer {layers['current']} of 12 (layers.*) was running" in " ".join(
-        memtrace("report", str(run.trace)).out.split()
+        memtrace("report", "--verbose", str(run.trace)).out.split()
     )
     card = next(row for row in report["remedies"] if row["name"] == "a larger card")
     enough = on_card(PROGRAM, tmp_path, card="8GiB").report()

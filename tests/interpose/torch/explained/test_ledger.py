@@ -19,7 +19,7 @@ def ledger(report: JsonObject) -> dict[str, int]:
 
 def text(trace: Path) -> str:
     """Returns the report with its lines joined."""
-    return " ".join(memtrace("report", str(trace)).out.split())
+    return " ".join(memtrace("report", "--verbose", str(trace)).out.split())
 
 
 def failed(folder: Path) -> tuple[Path, JsonObject]:
@@ -93,7 +93,7 @@ def test_cards_are_listed_and_uneven_load_is_reported(tmp_path):
     assert free[0] < 256 * MIB
     assert free[1] > 3 * GIB
     said = text(run.trace)
-    assert re.search(r"The load is uneven: 3\.\d, 0\.0 GiB are live on cards 0, 1\.", said), said
+    assert re.search(r"The load is uneven: cards 0, 1 have 3\.\d, 0\.0 GiB in use\.", said), said
     assert re.search(r"CARDS .*card 0 .*ran out of memory card 1 ", said), said
 
 
@@ -124,8 +124,10 @@ def test_memory_waiting_for_streams_is_the_headline(tmp_path, options):
     assert reserved["stream_wait"] > 3 * GIB
     assert reserved["retries"] >= 1
     sentence = report["verdict"]["sentence"]
-    assert re.search(r"3\.\d\d GiB of card 0's 4\.00 GiB were freed, but waited for other streams", sentence), sentence
-    left = re.search(r"([\d.]+) (MiB|GiB) of card 0's 4\.00 GiB were still to be had", sentence)
+    assert re.search(r"3\.\d\d GiB of card 0's 4\.00 GiB was freed but still waited for other streams", sentence), (
+        sentence
+    )
+    left = re.search(r"([\d.]+) (MiB|GiB) of card 0's 4\.00 GiB was still available", sentence)
     assert left is not None and left[2] == "MiB", sentence
     assert re.search(r"gave back its cache (once|\d+ times)", text(run.trace))
 

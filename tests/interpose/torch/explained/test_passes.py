@@ -75,7 +75,7 @@ def told(script: str, folder: Path, card: str, status: int = 1) -> tuple[JsonObj
     """Runs the script; returns the report, its remedies by name, and its text."""
     done = on_card(MODEL + script, folder, card=f"{card},context=100MiB", expect=status)
     report = done.report()
-    text = " ".join(memtrace("report", str(done.trace)).out.split())
+    text = " ".join(memtrace("report", "--verbose", str(done.trace)).out.split())
     return report, {row["name"]: row for row in report["remedies"]}, text
 
 
@@ -85,7 +85,9 @@ def test_losses_summed_before_one_backward_are_named(tmp_path: Path) -> None:
     first = report["remedies"][0]
     assert first["name"] == "a backward in each pass", rows
     assert "train.py:10" in first["change"] and "train.py:12" in first["change"] and "'loss'" in first["change"]
-    assert "added up in 'loss', whose backward comes after them (train.py:12)" in text
+    assert (
+        "adds up the losses of its passes in 'loss', and the backward pass comes only after them (train.py:12)" in text
+    )
     assert first["predicted_peak"] < 230 * MIB
 
 
@@ -102,7 +104,7 @@ loss.backward()
 def test_value_carried_to_one_backward_is_not_to_be_detached(tmp_path: Path) -> None:
     report, rows, text = told(HANDED_ON, tmp_path, "290MiB")
     assert report["growth"]["keeper"]["name"] == "x", report["growth"]
-    assert "Each pass of the loop at train.py:8 hands 'x' on to the next, and the backward" in text, text
+    assert "Each pass of the loop at train.py:8 hands 'x' on to the next, and the backward pass" in text, text
     assert "do not keep" not in rows and "no graph" not in rows, rows
     assert ".detach()" not in text and "no_grad" not in text, text
 
@@ -122,7 +124,7 @@ def test_validation_with_gradients_is_recognised_by_eval_mode(tmp_path: Path) ->
     assert report["kept_for_backward"]["eval"] is True
     assert report["remedies"][0]["name"] == "no graph" and "eval mode" in report["remedies"][0]["change"], rows
     assert "half the micro-batch" not in rows
-    assert "The model is in eval mode and gradients are on" in text
+    assert "The model is in eval mode, but gradients are on." in text
 
 
 def test_validation_without_gradients_completes(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_line_that_uses_another_ranks_card_is_named(tmp_path):
     reports = [json.loads(memtrace("report", "--json", str(path)).out) for path in tmp_path.glob("run.trace*")]
     (failed,) = [report for report in reports if report["request"] is not None]
     row = next(row for row in failed["remedies"] if row["name"] == "no other process")
-    assert row["change"].startswith("what rank 1 makes at train.py:9 belongs on its own card"), row
+    assert row["change"].startswith("device=LOCAL_RANK at train.py:9: what rank 1 allocates there"), row
 
 
 def test_remedy_of_ranks_that_load_to_one_card_is_the_load_location(tmp_path):

@@ -194,7 +194,7 @@ def sentences(script: str, folder: Path) -> str:
 
 
 def test_checkpoint_around_the_whole_model_is_named(tmp_path: Path) -> None:
-    assert "recomputes the whole model at once" in sentences(CHECKPOINTED.format(False), tmp_path)
+    assert "recomputes all of it at once" in sentences(CHECKPOINTED.format(False), tmp_path)
     assert "whole model" not in sentences(CHECKPOINTED.replace("model(x)", "model[0](x)").format(False), tmp_path)
 
 

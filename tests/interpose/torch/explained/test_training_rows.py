@@ -89,7 +89,7 @@ def test_name_read_by_the_statement_is_deleted_within_it(tmp_path: Path) -> None
     row = rows(failed.report())["del rb"]
     assert (
         row["change"]
-        == "del rb within train.py:5, as soon as it has been read: in two statements; nothing reads it again"
+        == "del rb at train.py:5 as soon as it has been read: split the statement in two; nothing reads it again"
     )
     on_card(PAIRS.format(difference="rb - lt; del rb; wh = (wh + 1)"), tmp_path, card=card)
 
@@ -119,7 +119,7 @@ def test_copied_state_dict_is_to_stay_on_the_host(tmp_path: Path) -> None:
     copied = [row for row in report["holdings"] if row["role"] == "checkpoint"]
     assert [row["bytes"] for row in copied] == [128 * MIB]
     row = rows(report)["checkpoint in host memory"]
-    assert row["change"].startswith("copy each tensor of the state dict by .cpu()")
+    assert row["change"].startswith("copy each tensor of the state dict with .cpu()")
     on_card(BEST.format(model="{key: value.cpu() for key, value in model.state_dict().items()}"), tmp_path, card=card)
 
 

@@ -64,7 +64,7 @@ def test_earlier_copy_is_named_and_the_program_fits_without_it(tmp_path: Path, a
     assert edited["bytes"] == 128 * MIB and edited["since_step"] == 1
     assert edited["is_earlier"] and edited["made_at"] == "train.py:10"
     assert (
-        "The value of step 1 (128.0 MiB, train.py:10) still lives while step 2 makes its own: 'edited' holds it."
+        "'edited' still holds the value of step 1 (128.0 MiB, train.py:10) while step 2 makes its own."
         in (report["verdict"]["sentence"])
     )
     first = report["remedies"][0]
@@ -77,7 +77,10 @@ def test_earlier_copy_is_named_and_the_program_fits_without_it(tmp_path: Path, a
 def test_earlier_copy_is_named_at_the_peak_without_a_failure(tmp_path: Path) -> None:
     report = run(tmp_path, EDITED, "8GiB").report()
     assert names(report)["edited"]["bytes"] == 128 * MIB
-    assert "still lived while step 2 made its own: 'edited' held it." in report["verdict"]["sentence"]
+    assert (
+        "'edited' still held the value of step 1 (128.0 MiB, train.py:10) while step 2 made its own."
+        in report["verdict"]["sentence"]
+    )
     assert any(row["name"] == "del edited" for row in report["remedies"])
 
 
@@ -188,5 +191,5 @@ def test_name_read_by_the_failing_statement_is_deleted_within_it(tmp_path: Path)
     card, native = "260MiB,context=100MiB", ("--allocator", "native")
     report = on_card(READ_BY_STATEMENT, tmp_path, card=card, expect=1, options=native).report()
     row = next(row for row in report["remedies"] if row["name"] == "del x")
-    assert row["change"].startswith("del x within train.py:5, as soon as it has been read: in two statements")
+    assert row["change"].startswith("del x at train.py:5 as soon as it has been read: split the statement in two")
     on_card(READ_BY_STATEMENT, tmp_path, "two", card=card, options=native)

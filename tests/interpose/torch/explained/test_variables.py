@@ -67,11 +67,11 @@ def test_each_variable_is_listed_with_its_memory(tmp_path: Path) -> None:
 
 def test_report_lists_largest_variables_and_unreached_memory(tmp_path: Path) -> None:
     run = on_card(HOLDING.replace("range(300)", "range(3)"), tmp_path, card="24GiB", expect=1)
-    text = " ".join(memtrace("report", str(run.trace)).out.split())
-    assert "reached by variables: " in text
+    text = " ".join(memtrace("report", "--verbose", str(run.trace)).out.split())
+    assert "Reached by variables: " in text
     assert "model (Sequential, train.py) 128.0 MiB" in text
     assert "backend.cache (OrderedDict of 3, train.py) 60.0 MiB" in text
-    assert "by none" in text, text
+    assert "No variable reaches" in text, text
 
 
 # All objects refer to the trainer, which refers to all, as in frameworks; the module keeps outputs beside parameters.

@@ -148,15 +148,15 @@ def test_estimate_errors_are_one_sentence(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     fit, *errors = done.stdout.splitlines()
-    assert fit.startswith('["DoesNotFit", "will run out in the first ')
-    assert " more than the " in fit and " left" in fit and "First to fail: train.py:" in fit
+    assert fit.startswith('["DoesNotFit", "The model runs out of memory in ')
+    assert " more than the " in fit and " left." in fit and "fails is at train.py:" in fit
     says = [
         ("ValueError", "write 24GiB"),
-        ("RuntimeError", 'this process has no card; say which one is meant, as in card="24GiB"'),
-        ("ValueError", "steps is a number from 1"),
-        ("RuntimeError", "the step fails by itself on a simulated card: TypeError"),
-        ("RuntimeError", "the model is a DataParallel; give the model inside it"),
-        ("RuntimeError", "the model's layers.2.lock cannot be taken to the process that tries the step"),
+        ("RuntimeError", 'this process has no card. Name the card to estimate for, as in card="24GiB".'),
+        ("ValueError", "steps must be 1 or more, not 0"),
+        ("RuntimeError", "the step itself failed on the simulated card: TypeError"),
+        ("RuntimeError", "the model is a DataParallel. Give the model inside it"),
+        ("RuntimeError", "the model's layers.2.lock cannot be sent to the process that tries the step"),
     ]
     assert len(errors) == len(says)
     for line, (kind, text) in zip(errors, says, strict=True):

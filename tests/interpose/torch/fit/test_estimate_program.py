@@ -150,16 +150,16 @@ def test_frozen_copy_is_an_owner(tmp_path: Path) -> None:
     [
         ("no_option", 2, "unrecognized arguments: --bacth"),
         ("no_shape", 2, "write it as hidden_states="),
-        ("no_input", 2, "takes no such input, only input_ids"),
+        ("no_input", 2, "has no such input. Its inputs are input_ids"),
         ("contradiction", 2, "are for training"),
         ("too_long", 3, "1051 tokens are more than the 1050 positions of transformer.wpe"),
-        ("no_config", 3, "there is no config.json and no model_index.json"),
+        ("no_config", 3, "has neither config.json nor model_index.json"),
         ("no_json", 3, "cannot be read as JSON"),
         ("no_type", 3, "neither a model_type nor a _class_name"),
         ("unknown_type", 3, "'gpt17'"),
         ("unknown_class", 3, "no class 'LlamaForDreams'"),
-        ("cannot_be_built", 3, "cannot be built from it: "),
-        ("quantized", 3, "take quantization_config out"),
+        ("cannot_be_built", 3, "cannot be built from this config: "),
+        ("quantized", 3, "Remove quantization_config"),
     ],
 )
 def test_model_that_cannot_be_built_prints_one_sentence(found: JsonObject, name: str, code: int, says: str) -> None:

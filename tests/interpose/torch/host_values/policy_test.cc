@@ -32,16 +32,19 @@ TEST(HostValuesPolicyTest, AnswerForAPlaceAppliesOnlyBelowIt) {
 
 TEST(HostValuesPolicyTest, InvalidLineIsRejectedWithACorrection) {
   HostValuesPolicy policy;
-  EXPECT_EQ(policy.AddText("# fine\naten::argmax results 0\n", "mine"),
-            "mine:2: 'results' is no rule; there are read, inside, result, count, writes, open, "
-            "never");
-  EXPECT_EQ(policy.AddText("argmax result 0", "mine"),
-            "mine:1: argmax is no operator; write its name with its library, as in aten::argmax");
+  EXPECT_EQ(
+      policy.AddText("# fine\naten::argmax results 0\n", "mine"),
+      "mine:2: 'results' is not a rule; the rules are read, inside, result, count, writes, open, "
+      "never");
+  EXPECT_EQ(
+      policy.AddText("argmax result 0", "mine"),
+      "mine:1: argmax is not an operator; write its name with its library, as in aten::argmax");
   EXPECT_EQ(policy.AddText("aten::item read 1", "mine"),
-            "mine:1: read needs three values: for a condition, a whole and a real number");
-  EXPECT_EQ(policy.AddText("limit sideways 5", "mine"),
-            "mine:1: there is no setting 'limit sideways'; there are limit whole, limit real, stop "
-            "condition, stop number");
+            "mine:1: read needs three values: for a condition, a whole number and a real number");
+  EXPECT_EQ(
+      policy.AddText("limit sideways 5", "mine"),
+      "mine:1: 'limit sideways' is not a setting; the settings are limit whole, limit real, stop "
+      "condition, stop number");
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ while not (x.sum() > 0):
         options=ON,
         expect=1,
     )
-    assert "train.py:4 in <module> read 1000 values that the simulated card does not know in one step" in done.err
+    assert "train.py:4 in <module> read 1000 values in one step that the simulated card does not know" in done.err
 
 
 def test_policy_file_changes_the_answers(tmp_path):

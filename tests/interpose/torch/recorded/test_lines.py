@@ -100,5 +100,5 @@ def test_request_in_a_backward_has_the_line_that_called_it(tmp_path: Path) -> No
     request = run.report()["request"]
     assert request["at"]["phase"] == "backward" and request["stack"] == []
     assert request["line"] == "train.py:5"
-    text = " ".join(memtrace("report", str(run.trace)).out.split())
+    text = " ".join(memtrace("report", "--verbose", str(run.trace)).out.split())
     assert "at train.py:5 inside the backward pass that it runs" in text

@@ -208,6 +208,6 @@ def test_holders_are_listed_by_owner_if_tagged(tmp_path):
         ("base_model", "[*]", 1, 32 << 20),
         ("edited_model", "[*]", 1, 32 << 20),
     ]
-    told = memtrace("report", str(finished.trace)).out
+    told = memtrace("report", "--verbose", str(finished.trace)).out
     assert "[*] (base_model)" in told
     assert "[*] (edited_model)" in told

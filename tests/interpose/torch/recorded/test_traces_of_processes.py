@@ -97,7 +97,7 @@ def test_invalid_keep_amount_is_reported(tmp_path):
     run = on_card(script, tmp_path, options=("--keep", "1MiB"), expect=None)
     assert run.status == 2 and "keep at least 4MiB" in run.err
     run = on_card(script, tmp_path, MEMTRACE_KEEP="much")
-    assert run.out == "done\n" and "MEMTRACE_KEEP=much is no amount" in run.err
+    assert run.out == "done\n" and "MEMTRACE_KEEP=much is not an amount" in run.err
 
 
 def test_paths_are_omitted_on_request(tmp_path):

@@ -107,16 +107,19 @@ def test_failed_run_fits_with_the_plan_of_its_own_trace(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("memtrace-plan 9\n", "the plan has version 9, of a later memtrace"),
-        ("memtrace-plan 1\nsection 0 0 8388608 0 1\n2097152 99\nend\n", "line 3: a size or an offset is no multiple"),
-        ("", "line 1: not a plan that memtrace plan wrote"),
+        ("memtrace-plan 9\n", "the plan has version 9, which a later memtrace wrote"),
+        (
+            "memtrace-plan 1\nsection 0 0 8388608 0 1\n2097152 99\nend\n",
+            "line 3: a size or an offset is not a multiple",
+        ),
+        ("", "line 1: it is not a plan that memtrace plan wrote"),
     ],
 )
 def test_unusable_plan_is_reported_once_and_the_run_continues(tmp_path, text, why):
     plan = tmp_path / "broken.plan"
     plan.write_text(text)
     finished = on_card(TRAINING, tmp_path, "--steps", "2", MEMTRACE_PLAN=str(plan))
-    said = [line for line in finished.err.splitlines() if "no plan is used" in line]
+    said = [line for line in finished.err.splitlines() if "No plan is used" in line]
     assert len(said) == 1
     assert why in said[0]
     assert finished.printed()["reserved"] > 0

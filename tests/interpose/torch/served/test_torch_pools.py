@@ -175,7 +175,8 @@ def test_out_of_memory_reports_graph_memory_as_torch_does(tmp_path):
 
 def test_memory_of_private_pools_is_a_separate_entry(tmp_path):
     run = on_card(FULL_BESIDE_A_GRAPH.replace("ASKED", "2900"), tmp_path, card=SMALL_CARD)
-    assert "which is mostly free; 512.00 MiB lie free in private pools; 2.83 GiB were asked for" in run.out
+    assert "The request is larger than the unused memory, although most of the card is unused" in run.out
+    assert "memtrace: 512.00 MiB is free in private pools." in run.out
     report = run.report()
     ledger = {entry["name"]: entry["bytes"] for entry in report["ledger"]}
     assert ledger["private_pools"] == 512 << 20 and ledger["unexplained"] == 0, ledger

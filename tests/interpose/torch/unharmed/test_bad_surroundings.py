@@ -39,9 +39,9 @@ def fake_torch(folder, version, cuda, hip=None):
 @pytest.mark.parametrize(
     ("version", "cuda", "sentence"),
     [
-        ("2.6.0+cu118", "11.8", "torch 2.6.0+cu118 was built for CUDA 11.8; install torch"),
-        ("2.99.0+cu140", "14.0", "torch 2.99.0+cu140 was built for CUDA 14.0; install torch"),
-        ("2.11.0+cpu", None, "torch 2.11.0+cpu was built without CUDA; install torch"),
+        ("2.6.0+cu118", "11.8", "torch 2.6.0+cu118 was built for CUDA 11.8. Install torch"),
+        ("2.99.0+cu140", "14.0", "torch 2.99.0+cu140 was built for CUDA 14.0. Install torch"),
+        ("2.11.0+cpu", None, "torch 2.11.0+cpu was built without CUDA. Install torch"),
     ],
 )
 def test_torch_without_card_support_ends_the_run_with_one_sentence(tmp_path, version, cuda, sentence):
@@ -64,15 +64,25 @@ def test_card_matches_the_cuda_of_torch(tmp_path, cuda, own, other):
 @pytest.mark.parametrize(
     ("version", "cuda", "hip", "sentence"),
     [
-        ("2.99.0", "13.0", None, "torch 2.99.0 is not one that this memtrace has a part for ("),
-        (f"{BUILT_FOR}.0.dev20260101+cu130", "13.0", None, "is not a release, and memtrace's part for"),
-        (f"{BUILT_FOR}.0a0+ecf3bae40a.nv26.01", "13.0", None, "is not a release, and memtrace's part for"),
-        ("2.11.0+cpu", None, None, "torch 2.11.0+cpu is a CPU-only build; there is no CUDA memory to record"),
+        ("2.99.0", "13.0", None, "torch 2.99.0 is not one that this memtrace supports ("),
+        (
+            f"{BUILT_FOR}.0.dev20260101+cu130",
+            "13.0",
+            None,
+            "is not a release, and memtrace supports only releases of torch",
+        ),
+        (
+            f"{BUILT_FOR}.0a0+ecf3bae40a.nv26.01",
+            "13.0",
+            None,
+            "is not a release, and memtrace supports only releases of torch",
+        ),
+        ("2.11.0+cpu", None, None, "torch 2.11.0+cpu is a CPU-only build, so there is no CUDA memory to record."),
         (
             "2.11.0+rocm7.0",
             None,
             "7.0",
-            "torch 2.11.0+rocm7.0 is built for AMD's ROCm, and memtrace records the memory",
+            "torch 2.11.0+rocm7.0 is built for AMD's ROCm, but memtrace records only CUDA memory.",
         ),
     ],
 )
@@ -122,7 +132,7 @@ def test_torch_without_a_shim_dumps_a_history_for_report(tmp_path):
         check=False,
     )
     assert done.returncode == 1 and "OutOfMemoryError" in done.stderr
-    assert "torch's own history of its memory is recorded" in done.stderr
+    assert "torch's history of its memory is recorded" in done.stderr
     (dump,) = tmp_path.glob("memtrace-train.*.pickle")
     report = json.loads(memtrace("report", "--json", str(dump)).out)
     assert report["request"]["bytes"] == 900 << 20

@@ -101,7 +101,7 @@ TEST(FitDocumentTest, RecoveredRequestFitsWithANote) {
   answer.within.processes[0].went_on = true;
   EXPECT_THAT(VerdictOf(answer), StartsWith("FITS"));
   EXPECT_THAT(AllOf(answer),
-              HasSubstr("1 request failed on the card, and the program got over it"));
+              HasSubstr("1 request failed on the card, and the program recovered from it"));
 }
 
 TEST(FitDocumentTest, RisingPeakNamesTheStepThatFillsTheCard) {

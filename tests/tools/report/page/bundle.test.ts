@@ -25,7 +25,7 @@ function bundled(files: Record<string, string>): { script: string; sources: stri
   return { script: readFileSync(script, "utf8"), sources: readFileSync(script + ".d", "utf8") };
 }
 
-test("what would end the element is escaped, and nothing but ASCII is left", () => {
+test("text that would end the element is escaped, and only ASCII is left", () => {
   const { script } = bundled({ "main.ts": 'console.log("</script>", /<\\/script/, "é");' });
   assert.doesNotMatch(script, /<\/script/i);
   assert.match(script, /^[\x20-\x7e\n]*$/);

@@ -89,7 +89,7 @@ test("numbers become names", () => {
   ]);
 });
 
-test("a failure is where the user's own code asked", () => {
+test("the site of a failure is the user's own code", () => {
   assert.equal(decode(PAGE).cards[0]!.failures[0]!.site, "train.py:3 step");
 });
 

@@ -35,7 +35,7 @@ test("a name has one colour in both runs", () => {
   });
 });
 
-test("what has no colour any more is the rest, so that sums stay", () => {
+test("names without a colour are the rest, so that sums stay", () => {
   const many = Object.fromEntries(Array.from({ length: PALETTE }, (_, i) => [`n${i}`, 100 + i]));
   const [before] = aligned(runOf({ small: 7 }), runOf(many));
   const { keys, rest } = before.cards[0]!.groupings[0]!;

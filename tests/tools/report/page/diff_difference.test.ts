@@ -9,7 +9,7 @@ import { find, matchingNames } from "#page/holders/search.ts";
 import { changeLines, differenceAt, LATER, SMALL_TO_LATER as CHANGE } from "./support/changes.ts";
 import { nodeAt, SMALL } from "./support/trees.ts";
 
-test("what has the same way to it in both runs is one node, though a line moved", () => {
+test("the same path in both runs is one node, even if a line moved", () => {
   assert.deepEqual(changeLines(CHANGE), [
     "All in use 100 -> 105 of 135",
     "  main.py main 90 -> 95 of 125",
@@ -27,9 +27,9 @@ test("by module, roles of a module are apart", () => {
     "  layers 90 -> 90 of 120",
     "    layers.0 90 -> 90 of 120",
     "      mlp 90 -> 90 of 120",
-    "        activation 60 -> 90 of 90",
+    "        activations 60 -> 90 of 90",
     "        weight 30 -> 0 of 30",
-    "          parameter 30 -> 0 of 30",
+    "          parameters 30 -> 0 of 30",
     "  (no module) 10 -> 10 of 10",
     "    (in forward) 10 -> 10 of 10",
   ]);
@@ -43,11 +43,11 @@ test("two moments of one run need no second outline", () => {
   ]);
 });
 
-test("sums count what each place holds itself", () => {
+test("sums count the own bytes of each node", () => {
   assert.deepEqual(CHANGE.sums, { grew: 35, isNew: 5, shrank: 30, isGone: 30, stayed: 70 });
 });
 
-test("a share is 1 of what is new, -1 of what is gone, and between of what did both", () => {
+test("a share is 1 if all is new, -1 if all is gone, and between if both happened", () => {
   const place = ["main.py main", "train.py:2 step"];
   const share = (...names: string[]): number => shareOf(CHANGE, nodeAt(CHANGE.outline, ...names));
   assert.equal(share(...place, "cache.py:5 keep"), 1);
@@ -57,7 +57,7 @@ test("a share is 1 of what is new, -1 of what is gone, and between of what did b
   assert.equal(share(...place), 5 / 125);
 });
 
-test("a search finds what is gone, too", () => {
+test("a search also finds memory that is gone", () => {
   const found = find(CHANGE, matchingNames(CHANGE.outline, "py:"));
   assert.equal(found.matches, 4);
   assert.deepEqual(bytesOfMatches(CHANGE, found), { before: 90, after: 95 });
@@ -65,7 +65,7 @@ test("a search finds what is gone, too", () => {
   assert.deepEqual(bytesOfMatches(CHANGE, gone), { before: 30, after: 0 });
 });
 
-test("keys lead to what is gone and to what is new", () => {
+test("keys lead to memory that is gone and to memory that is new", () => {
   const step = nodeAt(CHANGE.outline, "main.py main", "train.py:2 step");
   const forward = moved(CHANGE, ROOT, step, "ArrowDown")!;
   assert.equal(CHANGE.bytes[forward], 90);

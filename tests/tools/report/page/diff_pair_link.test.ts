@@ -10,7 +10,7 @@ import { SMALL } from "./support/trees.ts";
 const runs = [SMALL, LATER] as const;
 const moments: readonly [Run, Run] = [SMALL, { ...SMALL, told: { card: 0, event: 30 } }];
 
-test("the address has each side's moment, and once what is of both", () => {
+test("the address has each side's moment, and common values once", () => {
   const [before, after] = beginningOf(runs);
   const states = [
     { ...before, event: 12, by: "owner", search: "a.b" },
@@ -21,7 +21,7 @@ test("the address has each side's moment, and once what is of both", () => {
   assert.deepEqual(statesOf(text, runs), states);
 });
 
-test("what is as in the beginning is not in the address", () => {
+test("initial values are not in the address", () => {
   assert.equal(textOfPair(beginningOf(runs), runs), "");
   assert.deepEqual(statesOf("a.t=1", moments)![1], beginningOf(moments)[1]);
 });
@@ -37,7 +37,7 @@ test("two runs are compared by module, two moments of one by stack", () => {
   assert.equal(statesOf("tree=stack", runs)![1].tree, "stack");
 });
 
-test("the name of a section is no state, and what is asked for wrongly is left out", () => {
+test("the name of a section is no state, and invalid values are left out", () => {
   assert.equal(statesOf("flame-after", runs), null);
   assert.deepEqual(statesOf("a.t=x&b.t=1e99&t=5&shape=cube", runs), beginningOf(runs));
 });

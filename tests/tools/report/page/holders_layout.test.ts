@@ -28,12 +28,12 @@ test("a row stands under its caller, siblings in an order that bytes do not chan
   ]);
 });
 
-test("what is zoomed into has the whole width", () => {
+test("the zoomed node has the whole width", () => {
   const main = nodeAt(tree.outline, "main.py:1 main");
   assert.deepEqual(rowWords(main, 0).at(-1), "2 adam.py:4 update 0.67-1.00");
 });
 
-test("what is narrower than asked for is left out", () => {
+test("nodes below the least width are left out", () => {
   assert.equal(rowWords(ROOT, 0.2).length, 5);
 });
 
@@ -84,7 +84,7 @@ test("a treemap has one box for a row of single children", () => {
   assert.ok(!boxes.some(({ node }) => node === main));
 });
 
-test("what a parent holds itself is a rest beside its children", () => {
+test("a parent's own bytes are a rest beside its children", () => {
   const own = run({
     origins: [origin({ stack: 1 }), origin({ stack: 2 })],
     stacks: stacks([0, "outer"], [1, "inner"]),

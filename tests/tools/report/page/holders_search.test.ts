@@ -20,7 +20,7 @@ test("matches beside each other add up", () => {
   assert.deepEqual({ matches, bytes }, { matches: 2, bytes: 70 });
 });
 
-test("what lies below a match is within it, and what is above is not", () => {
+test("nodes below a match are within it, and nodes above are not", () => {
   const { isMatch, isWithin } = search("step");
   const step = nodeAt(tree.outline, "main.py:1 main", "train.py:2 step");
   const update = nodeAt(tree.outline, "main.py:1 main", "train.py:2 step", "adam.py:4 update");
@@ -35,12 +35,12 @@ test("what lies below a match is within it, and what is above is not", () => {
   );
 });
 
-test("what holds nothing now is no match", () => {
+test("a node without bytes is no match", () => {
   const early = treeOf(SMALL, "stack", 1);
   assert.equal(find(early, matchingNames(early.outline, "forward")).matches, 0);
 });
 
-test("the words say how much the matches are of all", () => {
+test("the result has the share of the matches", () => {
   assert.equal(searchWords(search("forward"), 100), "2 matches, 70 bytes (70 % of 100 bytes)");
   assert.equal(searchWords(search("step"), 100), "1 match, 90 bytes (90 % of 100 bytes)");
   assert.equal(searchWords(search("none"), 100), "no match");

@@ -8,7 +8,7 @@ import { mainRole, nearestHeld, treeAt } from "#page/holders/tree.ts";
 import { card, origin, pieces, run, stacks } from "./support/runs.ts";
 import { linesOf, nodeAt, SMALL, treeOf } from "./support/trees.ts";
 
-test("by stack, what has no stack stands under its site", () => {
+test("by stack, memory without a stack is below its site", () => {
   assert.deepEqual(linesOf(treeOf(SMALL, "stack", 10)), [
     "All in use 100",
     "  main.py:1 main 90",
@@ -26,16 +26,16 @@ test("by module, roles are the leaves and a number has its list's name", () => {
     "  layers 90",
     "    layers.0 90",
     "      mlp 90",
-    "        activation 60",
+    "        activations 60",
     "        weight 30",
-    "          parameter 30",
+    "          parameters 30",
     "  (no module) 10",
     "    (in forward) 10",
-    "      unknown 10",
+    "      of unknown role 10",
   ]);
 });
 
-test("what was let go or is not yet born is not in use", () => {
+test("a freed or future block is not in use", () => {
   assert.equal(treeOf(SMALL, "stack", 1).bytes[ROOT], 30);
   assert.equal(treeOf(SMALL, "stack", 19).bytes[ROOT], 140);
   assert.equal(treeOf(SMALL, "stack", 20).bytes[ROOT], 130);
@@ -80,7 +80,7 @@ test("a block of several pieces is one block in each node that has some of it", 
   const { outline, blocks } = treeOf(flat, "module", 5);
   const count = (...names: string[]) => blocks[nodeAt(outline, ...names)];
   assert.deepEqual([count(), count("a"), count("a", "x"), count("a", "y")], [2, 2, 1, 2]);
-  assert.deepEqual([count("b"), count("b", "parameter")], [1, 1]);
+  assert.deepEqual([count("b"), count("b", "parameters")], [1, 1]);
 });
 
 test("a piece with the stack of another's caller is that frame's own", () => {
@@ -112,7 +112,7 @@ test("a circle among stacks is cut", () => {
   assert.deepEqual(linesOf(treeOf(circle, "stack", 1)), ["All in use 5", "  a 5"]);
 });
 
-test("the nearest that holds something is above what holds nothing now", () => {
+test("the nearest ancestor with bytes is above a node without bytes", () => {
   const tree = treeOf(SMALL, "stack", 1);
   const forward = nodeAt(tree.outline, "main.py:1 main", "train.py:2 step", "linear.py:3 forward");
   assert.equal(nearestHeld(tree, forward), tree.outline.parent[forward]);

@@ -23,19 +23,19 @@ test("only the whole is 100 %, and only nothing is 0 %", () => {
 });
 
 test("a node's figures are exact bytes, share, blocks and role", () => {
-  assert.equal(figuresOf(tree, update), "30 bytes, 30 % of 100 bytes, 1 block, parameter");
+  assert.equal(figuresOf(tree, update), "30 bytes, 30 % of 100 bytes, 1 block, parameters");
   assert.equal(
     figuresOf(tree, main),
-    "90 bytes, 90 % of 100 bytes, 2 blocks, activation 67 % of it",
+    "90 bytes, 90 % of 100 bytes, 2 blocks, activations (67 % of it)",
   );
   const other = treeOf(SMALL, "stack", 1, 30);
   assert.equal(figuresOf(other, other.outline.missing), "30 bytes, 50 % of 60 bytes");
 });
 
-test("a moment of which small blocks are not known says so", () => {
+test("unlisted small blocks are mentioned", () => {
   const partly = card({ leastBytes: 65_536, exact: [[10, 20]] });
   const wordsAt = (event: number) => missingWords({ card: partly, event, missing: 5 });
-  assert.match(wordsAt(9), /blocks of less than 64.0 KiB/);
+  assert.match(wordsAt(9), /blocks smaller than 64.0 KiB/);
   assert.equal(wordsAt(10), "");
 });
 
@@ -47,7 +47,7 @@ test("a module is named with the way to it, a frame by itself", () => {
   assert.equal(wholeName(tree, update), "adam.py:4 update");
 });
 
-test("arrows go to what is called, to the caller, and to what stands beside", () => {
+test("arrows go to the callee, the caller and the siblings", () => {
   assert.equal(moved(tree, ROOT, step, "ArrowDown"), forward);
   assert.equal(moved(tree, ROOT, update, "ArrowDown"), update);
   assert.equal(moved(tree, ROOT, update, "ArrowUp"), step);
@@ -58,12 +58,12 @@ test("arrows go to what is called, to the caller, and to what stands beside", ()
   assert.equal(moved(tree, ROOT, forward, "x"), undefined);
 });
 
-test("what is zoomed into is left neither upwards nor sideways", () => {
+test("arrows do not leave the zoomed node", () => {
   assert.equal(moved(tree, main, main, "ArrowUp"), main);
   assert.equal(moved(tree, main, main, "ArrowRight"), main);
 });
 
-test("zooming out goes back through what was zoomed into, and focuses what is left", () => {
+test("zooming out goes back through the zoomed nodes and focuses the one that it leaves", () => {
   const place = new Place();
   place.zoomTo(main);
   place.zoomTo(update);
@@ -83,7 +83,7 @@ test("a zoom outlasts a moment at which its node holds nothing", () => {
   assert.equal(place.root(tree), forward);
 });
 
-test("what is focused is within what is zoomed into", () => {
+test("the focused node is within the zoomed node", () => {
   const place = new Place();
   place.zoomTo(main);
   place.focus(nodeAt(tree.outline, "(no stack)"));
@@ -95,7 +95,7 @@ test("a long way is shown by its ends", () => {
   assert.deepEqual(crumbsOf([0, 1, 2, 3, 4, 5, 6, 7]), [0, null, 4, 5, 6, 7]);
 });
 
-test("a label is shortened to its room, and left out where two characters have none", () => {
+test("a label is shortened to its room, and left out if two characters do not fit", () => {
   const labels = new Labels((text) => 10 * text.length);
   assert.equal(labels.fitted("forward", 70), "forward");
   assert.equal(labels.fitted("forward", 50), "forw…");

@@ -8,10 +8,11 @@ import { card, origin, run } from "./support/runs.ts";
 
 const BYTES = new Float64Array();
 
-test("roles have their own colours, and what is no role that of the unknown", () => {
+test("roles have their own colours and words, and another name has the colour of the unknown", () => {
   const origins = ["gradient", "comm", "gradient", "a b"].map((role) => origin({ role }));
   const keys = keysOf(run({ origins }), card(), "role");
   assert.deepEqual(keys.names, ["gradient", "comm", "a b", "all else"]);
+  assert.deepEqual(keys.labels, ["gradients", "communication", "a b", "all else"]);
   assert.deepEqual(keys.colours, ["gradient", "comm", "unknown", "unknown"]);
   assert.deepEqual([...keys.ofOrigin], [0, 1, 0, 2]);
 });

@@ -11,11 +11,11 @@ const SOME = run({
   told: { card: 1, event: 70 },
 });
 
-test("what is looked at first needs no address", () => {
+test("the initial view needs no address", () => {
   assert.equal(textOf(beginning(SOME), SOME), "");
 });
 
-test("an address brings back what was looked at", () => {
+test("an address restores the view", () => {
   const state = {
     ...beginning(SOME),
     card: 0,
@@ -41,7 +41,7 @@ test("the name of a section is no state", () => {
   assert.equal(stateOf("holders", SOME), null);
 });
 
-test("what is asked for wrongly is as in the beginning", () => {
+test("invalid values of an address keep the initial view", () => {
   const wrong = "card=9&t=-5&from=4000&to=10&by=<script>&tree=1&shape=&block=1e99&oom=9";
   assert.deepEqual(stateOf(wrong, SOME), beginning(SOME));
 });

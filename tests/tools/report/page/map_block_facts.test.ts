@@ -23,11 +23,11 @@ function facts(
 
 const block = { born: 5, address: 0x7f0000000000, bytes: 1000, slack: 24 };
 
-test("a block's size, place, role and stream are told", () => {
+test("a block's facts are its size, address, role and stream", () => {
   const told = facts(8, 0, block);
   assert.equal(told["Size"], "1000 bytes; with rounding 1,024 bytes (1.0 KiB)");
   assert.equal(told["Address"], "0x7f0000000000");
-  assert.equal(told["Role"], "gradient (inferred)");
+  assert.equal(told["Role"], "gradients (inferred)");
   assert.equal(told["Owner"], "untagged");
   assert.equal(told["Stream"], "0x7, pool 2");
   assert.ok(!("Path" in told));
@@ -40,19 +40,19 @@ test("a block's age is in steps and time", () => {
   assert.equal(facts(4, 0, block)["Allocated"], "event 5 · 5.0 ms: after this moment");
 });
 
-test("it is told when a block is freed, and how long it waits then", () => {
+test("a free has its moment and its wait", () => {
   const freed = (event: number, letGo?: number, gone?: number): string | undefined =>
     facts(event, 0, { ...block, ...(letGo ? { letGo } : {}), ...(gone ? { gone } : {}) })["Freed"];
   assert.equal(freed(8), "never freed in this trace");
   assert.equal(freed(8, 33), "free requested at event 33, step 3, backward, 25.0 ms later");
   assert.equal(
     freed(34, 33, 40),
-    "free requested at event 33, step 3, backward, 1.0 ms before; it waits for its stream until event 40",
+    "free requested at event 33, step 3, backward, 1.0 ms earlier; it waits for its stream until event 40",
   );
-  assert.match(freed(34, 33, Infinity)!, /waits for its stream to the end of the trace$/);
+  assert.match(freed(34, 33, Infinity)!, /waits for its stream until the end of the trace$/);
 });
 
-test("a piece of a flat buffer is told as a part of its block", () => {
+test("a piece of a flat buffer is a part of its block", () => {
   const flat = [0, 100, 200].map((address, i) => ({
     born: 3,
     address,
@@ -60,7 +60,7 @@ test("a piece of a flat buffer is told as a part of its block", () => {
     slack: i === 2 ? 12 : 0,
   }));
   const told = facts(8, 1, { born: 2, address: 900, bytes: 1 }, ...flat, block);
-  assert.equal(told["Part"], "1 of 3 of a block of 300 bytes; with rounding 312 bytes");
+  assert.equal(told["Part"], "1 of 3, in a block of 300 bytes; with rounding 312 bytes");
   assert.equal(told["Size"], "100 bytes");
 });
 
@@ -72,7 +72,7 @@ test("a block is all pieces that were born at its event", () => {
   assert.equal(pieceBornAt(all, 4), -1);
 });
 
-test("a stack is told from the innermost frame", () => {
+test("a stack begins with the innermost frame", () => {
   const all = stacks([0, "main", true], [1, "torch"], [2, "forward", true]);
   assert.deepEqual(framesOf(all, 3), [
     { name: "forward", isUser: true },

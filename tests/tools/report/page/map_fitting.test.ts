@@ -27,7 +27,7 @@ test("a segment stays where it is while others come and go", () => {
   assert.notEqual(fitting.layoutFor(500, 1), layout);
 });
 
-test("segments that are gone leave no room where addresses are seldom taken again", () => {
+test("segments that are gone leave no room if addresses are seldom reused", () => {
   const times = [0, 1, 2, 3, 4].map((i): RangeText => [i * 2 * MIB, MIB, i * 10 + 1, i * 10 + 10]);
   const one = cardOf(MIB, ...times);
   const spans = new Spans(one);

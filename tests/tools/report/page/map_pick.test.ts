@@ -56,7 +56,7 @@ test("a column's block is the one that has most of it, before larger holes", () 
   assert.equal(spanAt(spans, LAYOUT, 7), -1);
 });
 
-test("what is not mapped is found, too", () => {
+test("memory that is not mapped is found", () => {
   const spans = at(card({ mapped: ranges([0, 60, 5]) }), 1);
   assert.equal(spans.what[spanAt(spans, LAYOUT, 2)], UNMAPPED);
 });

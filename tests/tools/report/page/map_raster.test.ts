@@ -44,17 +44,17 @@ function lineText(card: Card, layout: Layout, event = 1): string {
 
 const block = (address: number, bytes: number) => ({ born: 1, address, bytes });
 
-test("a column has the colour of what has most of its bytes", () => {
+test("a column has the colour with most of its bytes", () => {
   const one = oneSegment(100, block(0, 6), block(10, 4), block(24, 6), block(38, 8));
   assert.equal(lineText(one, layout(10, [0, 10])), "r.b.r.....");
 });
 
-test("blocks of one colour win together over what is larger than each", () => {
+test("blocks of one colour together win over a larger block", () => {
   const one = oneSegment(100, block(0, 3), block(3, 4), block(7, 0), block(7, 3));
   assert.equal(lineText(one, layout(10, [0, 10]))[0], "r");
 });
 
-test("a block's first whole column is its edge where it has room for one", () => {
+test("a block's first whole column is its edge if it has room for one", () => {
   const one = oneSegment(100, block(0, 30), block(35, 45));
   assert.equal(lineText(one, layout(10, [0, 10])), "rrr.Gggg..");
   assert.equal(lineText(oneSegment(100, block(0, 40)), layout(10, [0, 10])), "Rrrr......");

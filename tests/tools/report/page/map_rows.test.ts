@@ -51,7 +51,7 @@ test("tens of thousands of segments have a column each", () => {
   }
 });
 
-test("a toy is not drawn finer than what is ever allocated", () => {
+test("a toy run is not drawn finer than its allocations", () => {
   const layout = layOut(extents(2 * MIB), 1000, 1);
   assert.equal(layout.scale, 512);
   assert.deepEqual([layout.rows, layout.rowHeight], [5, 28]);

@@ -18,7 +18,7 @@ test("a reservation is one segment, from its first to its last byte that ever ha
   assert.deepEqual(segmentsText(spans), ["1200..1600 reserved"]);
 });
 
-test("a reservation that never had memory is no segment", () => {
+test("a reservation without memory is no segment", () => {
   assert.deepEqual(segmentsText(new Spans(card({ reserved: ranges([0, 100]) }))), []);
 });
 
@@ -32,7 +32,7 @@ test("addresses that the driver gave again later are one segment", () => {
   assert.deepEqual(segmentsText(spans), ["100..350 mapped"]);
 });
 
-test("without ranges segments are guessed where blocks lie far apart", () => {
+test("without ranges, segments are guessed from gaps between blocks", () => {
   const born = 1;
   const { segments } = new Spans(
     card({

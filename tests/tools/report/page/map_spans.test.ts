@@ -7,7 +7,7 @@ import { fits, holesOf } from "#page/map/holes.ts";
 import { at, oneSegment, spansText } from "./support/maps.ts";
 import { card, failure, MIB, pieces, ranges } from "./support/runs.ts";
 
-test("what no living piece has is a hole", () => {
+test("memory without a block in use is a hole", () => {
   const one = oneSegment(
     100,
     { born: 1, address: 10, bytes: 20 },
@@ -24,7 +24,7 @@ test("a block that waits for its stream still has its memory", () => {
   assert.deepEqual(spansText(one, 5), ["..."]);
 });
 
-test("what a block has beyond its request is no hole", () => {
+test("the rounding of a block is no hole", () => {
   assert.deepEqual(spansText(oneSegment(30, { born: 1, address: 0, bytes: 10, slack: 10 }), 1), [
     "aa.",
   ]);

@@ -24,14 +24,14 @@ const CARD = oneSegment(
   { born: 2, address: 2 * GIB, bytes: GIB, letGo: 5, gone: 9 },
 );
 
-test("the summary says what the bytes of a moment are", () => {
+test("the summary accounts for the bytes of a moment", () => {
   assert.equal(
     summaryOf(sceneAt(CARD, 3)),
-    "after event 3 · 3.0 ms: 2.00 GiB in use, 1.0 MiB rounding, 2.00 GiB in 2 holes, the largest 1.00 GiB",
+    "After event 3 · 3.0 ms: 2.00 GiB in use, 1.0 MiB lost to rounding, 2.00 GiB in 2 holes, the largest 1.00 GiB",
   );
   assert.match(
     summaryOf(sceneAt(CARD, 6)),
-    /: 1\.00 GiB in use, 1\.0 MiB rounding, 1\.00 GiB waiting,/,
+    /: 1\.00 GiB in use, 1\.0 MiB lost to rounding, 1\.00 GiB waiting for a stream,/,
   );
   assert.match(summaryOf(sceneAt(CARD, 9)), /, 3\.00 GiB in 1 hole$/);
 });
@@ -41,14 +41,14 @@ test("a full card has no holes", () => {
   assert.match(summaryOf(sceneAt(full, 1)), /1\.0 MiB in use, no holes$/);
 });
 
-test("what small blocks hold that are not listed is told", () => {
+test("the bytes of unlisted small blocks are estimated", () => {
   assert.match(
     summaryOf(sceneAt({ ...CARD, leastBytes: MIB }, 3)),
     /: 2\.00 GiB in use by blocks of 1\.0 MiB or more, about 12\.0 MiB by smaller ones, /,
   );
 });
 
-test("where small blocks are not listed a hole may be some", () => {
+test("a hole may be unlisted small blocks", () => {
   const sparse = { ...CARD, leastBytes: MIB, exact: [[5, 6]] as const };
   assert.match(
     summaryOf(sceneAt(sparse, 3)),
@@ -58,34 +58,40 @@ test("where small blocks are not listed a hole may be some", () => {
   const scene = sceneAt(sparse, 3);
   assert.match(
     limitWords(sparse, 3, scene.spans.segments),
-    /^Blocks of less than 1\.0 MiB .* holes\.$/,
+    /^Blocks smaller than 1\.0 MiB .* holes\.$/,
   );
   assert.equal(limitWords(sparse, 5, scene.spans.segments), "");
   assert.match(spanWords(scene, 1), /^hole, or blocks too small to be listed, /);
 });
 
-test("segments that are guessed are said to be", () => {
+test("the gap that separates guessed segments is stated", () => {
   const foreign = card({ pieces: pieces({ born: 1, address: 0, bytes: MIB }) });
   assert.match(
     limitWords(foreign, 1, sceneAt(foreign, 1).spans.segments),
-    /does not tell which memory/,
+    /does not say which segments .* more than 32\.0 MiB starts another segment/,
   );
 });
 
 test("a span is a block, a hole or not mapped", () => {
   const scene = sceneAt(CARD, 3);
-  assert.equal(spanWords(scene, 0), "activation, 1.00 GiB at 0x0, mlp.weight");
+  assert.equal(spanWords(scene, 0), "activations, 1.00 GiB at 0x0, mlp.weight");
   assert.equal(spanWords(scene, 1), "hole, 1023.0 MiB at 0x40100000");
   assert.equal(spanWords(sceneAt(CARD, 0), 0), "not mapped at this moment, 4.00 GiB at 0x0");
 });
 
 test("a request is compared with the largest hole", () => {
   const { holes } = sceneAt(CARD, 3);
-  const asked = (allocated: number): string =>
+  const requested = (allocated: number): string =>
     requestWords(failure({ event: 3, allocated, obtainable: MIB }), holes);
   assert.equal(
-    asked(1.5 * GIB),
-    "It fits into no hole: the largest is 512.0 MiB too small. At most 1.0 MiB could have been served.",
+    requested(1.5 * GIB),
+    "No hole is large enough: the largest is 512.0 MiB too small. At most 1.0 MiB was available.",
   );
-  assert.match(asked(GIB), /^By its size it fits into a hole, but/);
+  assert.match(requested(GIB), /^A hole is large enough, but/);
+});
+
+test("a request on a full card has no hole to be compared with", () => {
+  const { holes } = sceneAt(oneSegment(MIB, { born: 1, address: 0, bytes: MIB }), 1);
+  const words = requestWords(failure({ event: 1, allocated: GIB, obtainable: 0 }), holes);
+  assert.equal(words, "There is no hole. At most 0 bytes was available.");
 });

@@ -24,7 +24,7 @@ test("an event is in the last step and phase that began", () => {
   assert.equal(stepsUntil(STEPPED, 19), 1);
 });
 
-test("a position leaves out what the trace does not tell", () => {
+test("a position leaves out steps and phases that the trace lacks", () => {
   assert.equal(positionWords(run(), 12), "event 12 · 12.0 ms");
   assert.equal(positionWords(STEPPED, 12), "event 12 · 12.0 ms · step 1, forward");
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Scale } from "#page/timeline/scale.ts";
 
-test("all have the top of what needs most, and are told when it changes", () => {
+test("all timelines have the largest top and are notified of a change", () => {
   const scale = new Scale();
   const [one, two] = [{}, {}];
   const told: number[] = [];

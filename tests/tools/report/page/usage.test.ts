@@ -26,7 +26,7 @@ function runOf(traits: Partial<Card>): Run {
 
 const role = (name: string, ...bytes: number[]) => ({ name, bytes: Float64Array.from(bytes) });
 
-test("each event has a sample where there is room", () => {
+test("each event has a sample if there is room", () => {
   const whole = columns({ first: [1], most: [140], mostEvent: [5], least: [0] });
   const keys = [role("parameter", 100), role("activation", 40)];
   const groupings = [{ name: "role", keys, rest: Float64Array.of(0) }] as const;
@@ -42,7 +42,7 @@ test("a rise between two samples is not lost", () => {
   assert.equal(Math.min(...usage.least), 0);
 });
 
-test("blocks that are no pieces are what the column has beyond them", () => {
+test("unlisted blocks are the bytes of a column beyond its pieces", () => {
   const parts = columns({ first: [1, 11], most: [145, 108], mostEvent: [5, 15], least: [0, 100] });
   const keys = [role("parameter", 105, 108), role("activation", 40, 0)];
   const groupings = [{ name: "role", keys, rest: Float64Array.of(0, 0) }] as const;
@@ -68,7 +68,7 @@ test("a wide range shows the columns as they are", () => {
   );
 });
 
-test("what no piece tells of is told by the levels", () => {
+test("levels show the memory that no piece shows", () => {
   const parts = columns({ first: [1], most: [900], mostEvent: [12], least: [0] });
   const levels = {
     events: 4,

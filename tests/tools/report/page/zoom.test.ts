@@ -15,7 +15,7 @@ test("a range is never wider than the run, nor too narrow to be seen", () => {
   assert.deepEqual(clamped({ from: 1, to: 1 }, 4), { from: 1, to: 4 });
 });
 
-test("what is zoomed around stays where it is", () => {
+test("the center of a zoom stays in place", () => {
   const before = { from: 1, to: 1000 };
   const after = zoomed(before, 251, 0.5, 1000);
   const share = (at: number, { from, to }: typeof before): number => (at - from) / (to - from);

@@ -4,15 +4,18 @@
 // The colour of each piece. Colours are classes k-<name> of the style: roles have their own; other
 // keys take those of a palette in the order of the timeline's keys, so that both views agree.
 
+import { translated } from "./messages.ts";
 import type { Card, GroupingName, Origin, Run } from "./model.ts";
+import { roleWords, siteWords } from "./names.ts";
 import type { Role } from "./vocabulary.ts";
 
 /** The number of classes k-key_0, k-key_1, ... in page.css. */
 export const PALETTE = 12;
 
-/** Keys that have colours; the last one is "all else". */
+/** Keys that have colours; the last one is all else. */
 export interface Keys {
   readonly names: readonly string[];
+  readonly labels: readonly string[]; // the names as they are printed
   readonly colours: readonly string[]; // of the class k-<colour>
   readonly ofOrigin: Uint16Array; // index of `names`, by index of Run.origins
 }
@@ -30,6 +33,7 @@ export function keysOf(run: Run, card: Card, by: GroupingName): Keys {
     by === "role" ? roleColour(name) : `key_${i}`;
   return {
     names: [...names, "all else"],
+    labels: [...names.map(by === "role" ? roleWords : siteWords), translated("all else")],
     colours: [...names.map(colourOf), "unknown"],
     ofOrigin: Uint16Array.from(
       run.origins,

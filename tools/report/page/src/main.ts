@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds the views to the page; its words are all there without a script.
+// Adds the views to the page, whose text is complete without a script.
 import { openRun } from "./data/open.ts";
 import { aligned } from "./diff/aligned.ts";
 import { addDiffViews } from "./diff/views.ts";
 import { element } from "./dom.ts";
+import { translated } from "./messages.ts";
 import type { Run } from "./model.ts";
 import { addCopyButton } from "./ticket.ts";
 import { addViews } from "./views.ts";
@@ -18,12 +19,15 @@ function packed(id: string): string | null {
   return document.querySelector<HTMLTemplateElement>(`template#${id}`)?.content.textContent ?? null;
 }
 
-/** Says below `place` why there are no views. */
+/** Writes below `place` why there are no views. */
 function orSay(adding: Promise<void>, place: Element): void {
   adding.catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    const words = `The interactive views cannot be shown: ${why}. The words are complete.`;
-    place.after(element("p", { class: "note", role: "alert", text: words }));
+    const text = translated(
+      "The interactive views cannot be shown: $0. The text of the page is complete.",
+      why,
+    );
+    place.after(element("p", { class: "note", role: "alert", text }));
   });
 }
 

@@ -3,6 +3,8 @@
 //
 // Quantities in words, as tools/report/words/quantity.h writes them.
 
+import { counted, translated } from "./messages.ts";
+
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
@@ -13,7 +15,7 @@ export function formatBytes(bytes: number): string {
   if (bytes >= GIB) return `${(bytes / GIB).toFixed(2)} GiB`;
   if (bytes >= MIB) return `${(bytes / MIB).toFixed(1)} MiB`;
   if (bytes >= KIB) return `${(bytes / KIB).toFixed(1)} KiB`;
-  return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
+  return counted(bytes, "1 byte", "$0 bytes", bytes);
 }
 
 /** Returns "1,234,567". */
@@ -23,7 +25,8 @@ export function formatCount(count: number): string {
 
 /** Returns "1,610,612,736 bytes (1.50 GiB)". */
 export function formatExact(bytes: number): string {
-  return bytes < KIB ? formatBytes(bytes) : `${formatCount(bytes)} bytes (${formatBytes(bytes)})`;
+  if (bytes < KIB) return formatBytes(bytes);
+  return translated("$0 bytes ($1)", formatCount(bytes), formatBytes(bytes));
 }
 
 const tenths = (value: number): string => (Math.floor(value * 10) / 10).toFixed(1);

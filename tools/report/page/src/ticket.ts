@@ -3,6 +3,8 @@
 //
 // Copies the report as text to the clipboard.
 
+import { translated } from "./messages.ts";
+
 /** Puts a button above the text of `ticket`, and beside it a place that also announces the outcome. */
 export function addCopyButton(ticket: HTMLElement): void {
   const text = ticket.querySelector("pre");
@@ -11,7 +13,7 @@ export function addCopyButton(ticket: HTMLElement): void {
   outcome.role = "status";
   const button = document.createElement("button");
   button.type = "button";
-  button.textContent = "Copy";
+  button.textContent = translated("Copy");
   button.addEventListener("click", () => void copy(text).then((words) => say(outcome, words)));
   const row = document.createElement("p");
   row.className = "copy";
@@ -23,10 +25,12 @@ export function addCopyButton(ticket: HTMLElement): void {
 async function copy(text: HTMLElement): Promise<string> {
   try {
     await navigator.clipboard.writeText(text.textContent);
-    return "Copied";
+    return translated("Copied");
   } catch {
     document.getSelection()?.selectAllChildren(text);
-    return "Not copied: the browser refused. The text is selected for you to copy.";
+    return translated(
+      "Not copied: the browser refused. The text is selected, so that you can copy it.",
+    );
   }
 }
 

@@ -8,6 +8,7 @@ import { Held } from "./holders/held.ts";
 import { HoldersView } from "./holders/holders.ts";
 import { beginning, stateOf, textOf } from "./link.ts";
 import { MapView } from "./map/map.ts";
+import { translated } from "./messages.ts";
 import type { Run } from "./model.ts";
 import { painted, section } from "./section.ts";
 import { Store } from "./state.ts";
@@ -17,9 +18,9 @@ import { TimelineView } from "./timeline/timeline.ts";
 /** The timeline replaces `picture`; the other views are placed before `end`. */
 export async function addViews(run: Run, picture: Element, end: Element): Promise<void> {
   const store = new Store(stateOf(location.hash.slice(1), run) ?? beginning(run));
-  const timeline = section("timeline", "OVER THE RUN");
-  const map = section("map", "WHERE IT LIES AT THE MOMENT");
-  const holders = section("flame", "WHO HOLDS WHAT AT THE MOMENT");
+  const timeline = section("timeline", translated("MEMORY OVER THE RUN"));
+  const map = section("map", translated("MEMORY MAP AT THE MOMENT"));
+  const holders = section("flame", translated("WHO HOLDS THE MEMORY AT THE MOMENT"));
   picture.after(timeline.section);
   picture.classList.add("replaced");
   end.before(map.section, holders.section);

@@ -9,28 +9,28 @@ const image = "https://there.invalid/image.png";
 const loads = ["console: Failed to load resource: net::ERR_FAILED"];
 
 onPage(
-  "what a page asks for is seen, and refused",
+  "a request of a page is seen and refused",
   () => pageOfHtml(`<!doctype html><img src="${image}">`),
   async () => {},
   { faults: [`request: ${image}`, ...loads] },
 );
 
 onPage(
-  "what a page asks for of the disk is seen, and refused",
+  "a request for a file is seen and refused",
   () => pageOfHtml(`<!doctype html><img src="file:///image.png">`),
   async () => {},
   { faults: ["request: file:///image.png", ...loads] },
 );
 
 onPage(
-  "what a script says or throws is seen",
+  "the console and the errors of a script are seen",
   () => pageOfHtml("<!doctype html><script>console.log('hello'); throw Error('oh')</script>"),
   async () => {},
   { faults: ["console: hello", "error: oh"] },
 );
 
 onPage(
-  "what a policy forbade is seen",
+  "a violation of the policy is seen",
   () =>
     pageOfHtml(
       `<!doctype html><meta http-equiv="Content-Security-Policy" content="img-src 'none'"><img src="${image}">`,

@@ -37,7 +37,7 @@ onPage("the change is drawn at the moments that the words are about", page, asyn
     /grew by 180\.0 MiB.*nothing shrank.*2\.70 GiB/,
   );
   const picture = await of.locator("#change canvas").getAttribute("aria-label");
-  assert.match(picture ?? "", /^Flame graph by module of what changed: /);
+  assert.match(picture ?? "", /^Flame graph by module: the change from /);
 });
 
 onPage("no id is there twice", page, async (of) => {
@@ -62,7 +62,7 @@ onPage(
   { hash: "tree=stack" },
 );
 
-onPage("what is chosen on one side is chosen on the other", page, async (of) => {
+onPage("a choice on one side also applies to the other", page, async (of) => {
   await drawn(of);
   await of.locator("#change").getByRole("searchbox").fill("layers.3");
   await of.waitForFunction(() => document.querySelector("#change output")?.textContent !== "");
@@ -117,7 +117,7 @@ onPage(
 );
 
 onPage(
-  "what two traces say executes nothing",
+  "texts of two traces are not executed",
   () => {
     const hostile = fileText("tests/tools/report/page/hostile.trace.txt");
     return diffPageOf(hostile, hostile.replace("900MiB", "800MiB"));

@@ -24,12 +24,12 @@ async function line(of: Page): Promise<string> {
 const setEvent = (of: Page, event: number) =>
   of.evaluate((to) => (globalThis as unknown as { store: Store }).store.set({ event: to }), event);
 
-onPage("arrows walk the tree, and the line says where they are", page, async (of) => {
+onPage("arrows walk the tree, and the line describes the node", page, async (of) => {
   await of.locator(".graph").focus();
   await press(of, "ArrowDown", "ArrowDown", "ArrowDown");
   assert.equal(
     await line(of),
-    "linear.py:3 forward: 60 bytes, 60 % of 100 bytes, 1 block, activation",
+    "linear.py:3 forward: 60 bytes, 60 % of 100 bytes, 1 block, activations",
   );
   await press(of, "ArrowRight");
   assert.match(await line(of), /^adam.py:4 update: 30 bytes/);
@@ -37,7 +37,7 @@ onPage("arrows walk the tree, and the line says where they are", page, async (of
   assert.match(await line(of), /^train.py:2 step: 90 bytes/);
 });
 
-onPage("Enter zooms in, Escape out, and a breadcrumb to where it says", page, async (of) => {
+onPage("Enter zooms in, Escape zooms out, and a breadcrumb zooms to its node", page, async (of) => {
   const crumbs = of.locator(".crumbs");
   await of.locator(".graph").focus();
   await press(of, "ArrowDown", "ArrowDown", "Enter");
@@ -52,7 +52,7 @@ onPage("Enter zooms in, Escape out, and a breadcrumb to where it says", page, as
   assert.ok(await of.locator(".graph").evaluate((graph) => graph === document.activeElement));
 });
 
-onPage("a click zooms into what is under the mouse", page, async (of) => {
+onPage("a click zooms into the box under the mouse", page, async (of) => {
   await of.locator("canvas").hover({ position: { x: 20, y: 70 } });
   assert.match(await line(of), /^linear.py:3 forward/);
   await of.locator("canvas").click({ position: { x: 20, y: 30 } });
@@ -60,7 +60,7 @@ onPage("a click zooms into what is under the mouse", page, async (of) => {
   assert.equal(await of.locator(".crumbs [aria-current]").textContent(), "main.py:1 main");
 });
 
-onPage("a search says how much its matches hold", page, async (of) => {
+onPage("a search reports the bytes of its matches", page, async (of) => {
   await of.getByLabel("Search").fill("FORWARD");
   await line(of);
   assert.equal(await of.locator("output").textContent(), "2 matches, 70 bytes (70 % of 100 bytes)");
@@ -68,12 +68,12 @@ onPage("a search says how much its matches hold", page, async (of) => {
 
 onPage("another moment, grouping and shape are another picture", page, async (of) => {
   const picture = () => of.locator("canvas").getAttribute("aria-label");
-  assert.match((await picture()) ?? "", /^Flame graph by stack of 100 bytes in use on card 0/);
+  assert.match((await picture()) ?? "", /^Flame graph by stack: 100 bytes in use on card 0/);
   await setEvent(of, 20);
   await of.getByLabel("by module").check();
   await of.getByLabel("treemap").check();
   await line(of);
-  assert.match((await picture()) ?? "", /^Treemap by module of 130 bytes .* after event 20$/);
+  assert.match((await picture()) ?? "", /^Treemap by module: 130 bytes .* after event 20$/);
 });
 
 const settings: Record<string, Setting> = {

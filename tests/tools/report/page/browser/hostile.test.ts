@@ -9,7 +9,7 @@ import { fileText, pageOf } from "./programs.ts";
 const hostile = fileText("tests/tools/report/page/hostile.trace.txt");
 
 onPage(
-  "nothing that a trace says is executed by a view",
+  "no view executes texts of a trace",
   () => pageOf(hostile),
   async (of) => {
     await of.locator("#map canvas").waitFor();

@@ -42,9 +42,9 @@ const pixel = (of: Page, x: number, y: number): Promise<number[]> =>
 onPage("arrows go from block to block, Enter chooses, Escape leaves", page, async (of) => {
   await of.locator(".space").focus();
   await press(of, "ArrowRight", "ArrowRight");
-  assert.match(await words(of, ".line"), /^activation, 512\.0 KiB at 0x100000/);
+  assert.match(await words(of, ".line"), /^activations, 512\.0 KiB at 0x100000/);
   await press(of, "PageDown");
-  assert.match(await words(of, ".line"), /^activation, 1\.0 MiB at 0x400000/);
+  assert.match(await words(of, ".line"), /^activations, 1\.0 MiB at 0x400000/);
   await press(of, "Enter");
   assert.equal((await stateOf(of)).block, 3);
   assert.match(await words(of, ".block"), /waits for its stream until event 20/);
@@ -54,7 +54,7 @@ onPage("arrows go from block to block, Enter chooses, Escape leaves", page, asyn
   assert.equal((await stateOf(of)).block, 0);
 });
 
-onPage("a click chooses a block and tells all of it, names as text", page, async (of) => {
+onPage("a click chooses a block and shows its facts, names as text", page, async (of) => {
   await of.locator("canvas").click({ position: { x: 5, y: 5 } });
   const told = await words(of, ".block");
   assert.match(told, /1,048,576 bytes \(1\.0 MiB\)/);
@@ -65,7 +65,7 @@ onPage("a click chooses a block and tells all of it, names as text", page, async
 });
 
 onPage("another moment is another picture", page, async (of) => {
-  assert.match(await words(of, ".summary"), /^after event 10 .*1\.5 MiB in use, 1\.0 MiB waiting/);
+  assert.match(await words(of, ".summary"), /^After event 10 .*1\.5 MiB in use, 1\.0 MiB waiting/);
   assert.deepEqual(await pixel(of, 5, 5), [47, 111, 222]); // a parameter's colour
   await of.getByLabel("Moment").fill("20");
   assert.match(
@@ -73,10 +73,10 @@ onPage("another moment is another picture", page, async (of) => {
     /1\.0 MiB in use, 3\.0 MiB in 2 holes, the largest 2\.0/,
   );
   const picture = await of.locator("canvas").getAttribute("aria-label");
-  assert.match(picture ?? "", /^Memory map of card 0 after event 20/);
+  assert.match(picture ?? "", /^Memory map of card 0\. After event 20/);
 });
 
-onPage("buttons lead to what changes the map", page, async (of) => {
+onPage("buttons lead to events that change the map", page, async (of) => {
   const went = async (name: string): Promise<number> => {
     await of.getByRole("button", { name }).click();
     await settled(of);
@@ -89,11 +89,11 @@ onPage("buttons lead to what changes the map", page, async (of) => {
   assert.equal(await went("the failure"), 10);
   assert.match(
     await words(of, ".request"),
-    /asked: 3\.0 MiBlargest hole: 1\.0 MiB.*fits into no hole/,
+    /rounded up: 3\.0 MiBthe largest hole: 1\.0 MiB.*No hole is large enough/,
   );
 });
 
-onPage("a block that another view chose is outlined and told", page, async (of) => {
+onPage("a block that another view chose is outlined and described", page, async (of) => {
   await setState(of, { block: 2 });
   assert.match(await words(of, ".block"), /free requested at event 12, 2\.0 ms later/);
   assert.ok((await of.locator(".chosen").count()) > 0);

@@ -26,7 +26,7 @@ const whole = "Whole run";
 
 onPage("the views begin at the moment that the words are about", page, async (of) => {
   await drawn(of);
-  assert.match(await lineOf(of), /step 2, forward: 2\.70 GiB in use, 3\.71 GiB mapped$/);
+  assert.match(await lineOf(of), /step 2, forward: 2\.70 GiB in use, 3\.71 GiB reserved$/);
   assert.match((await of.locator("#map .summary").textContent()) ?? "", /the largest 680\.0 MiB/);
   assert.match((await of.locator("#flame .line").textContent()) ?? "", /2\.70 GiB/);
   assert.ok(await of.locator("figure.usage").isHidden());
@@ -67,7 +67,7 @@ onPage("dragging zooms, a click chooses the moment", page, async (of) => {
 });
 
 onPage(
-  "a link shows what it was made of",
+  "a link restores the view that it was made from",
   page,
   async (of) => {
     await drawn(of);
@@ -119,7 +119,7 @@ onPage(
   async (of) => {
     const alert = of.getByRole("alert");
     await alert.waitFor();
-    assert.match((await alert.textContent()) ?? "", /The words are complete\.$/);
+    assert.match((await alert.textContent()) ?? "", /The text of the page is complete\.$/);
     assert.ok(await of.locator("figure.usage svg").first().isVisible());
   },
 );

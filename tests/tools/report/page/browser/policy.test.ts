@@ -18,7 +18,7 @@ for (const name of ["fits", "fragmentation", "idle", "hostile_text"]) {
   );
 }
 
-onPage("what a trace says executes nothing", hostile, async (of) => {
+onPage("texts of a trace are not executed", hostile, async (of) => {
   await of.locator("#ticket").evaluate((ticket) => ticket.setAttribute("open", ""));
   for (let i = 0; i < 40; ++i) await of.keyboard.press("Tab"); // an element with a focus handler?
   assert.equal(await of.evaluate(() => "executed" in window), false);

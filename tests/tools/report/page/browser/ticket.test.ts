@@ -12,7 +12,7 @@ const says = (of: Page, words: string) =>
   of.getByRole("status").filter({ hasText: words }).waitFor();
 
 onPage(
-  "the button copies the ticket, and says so",
+  "the button copies the ticket and reports it",
   page,
   async (of) => {
     await of.getByText("As text, for a ticket").click();
@@ -39,7 +39,7 @@ onPage(
 );
 
 onPage(
-  "the text is selected where the clipboard is refused",
+  "the text is selected if the clipboard is refused",
   page,
   async (of) => {
     await of.getByText("As text, for a ticket").click();

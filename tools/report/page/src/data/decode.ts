@@ -3,6 +3,7 @@
 //
 // Converts the page's data to the form that the views need.
 
+import { translated } from "../messages.ts";
 import type { Card, Failure, Grouping, Origin, Pieces, Ranges, Run, Stacks } from "../model.ts";
 import { Clock } from "./clock.ts";
 import { ends, summed } from "./columns.ts";
@@ -19,7 +20,8 @@ export const SCHEMA = "memtrace.page/1";
 
 /** Throws an Error with a sentence if the data have another version. */
 export function decode(text: PageText): Run {
-  if (text.schema !== SCHEMA) throw new Error(`the data are ${text.schema}, not ${SCHEMA}`);
+  if (text.schema !== SCHEMA)
+    throw new Error(translated("the data have version $0 in place of $1", text.schema, SCHEMA));
   const name = (i: number): string => text.texts[i] ?? "";
   const stacks = stacksOf(text);
   const clock = new Clock(summed(text.clock.event), summed(text.clock.us, 1000));

@@ -10,20 +10,29 @@ import { type Outline, outlineOf, ROOT } from "../holders/outline.ts";
 import type { Found } from "../holders/search.ts";
 import { type Moment, treeAt } from "../holders/tree.ts";
 import { kindWords, missingWords } from "../holders/words.ts";
+import { sentences, translated } from "../messages.ts";
 import { positionWords } from "../position.ts";
 import type { State, Store } from "../state.ts";
-import { formatBytes, formatExact } from "../text.ts";
+import { formatExact } from "../text.ts";
 import { changeOf, type Difference, differenceOf, shareOf } from "./difference.ts";
 import { joined, sidesOf } from "./joined.ts";
 import type { Side } from "./side.ts";
-import { changedWords, figureOf, matchWords, sideWords, sumWords } from "./words.ts";
+import {
+  changedWords,
+  figureOf,
+  growthWords,
+  matchWords,
+  sameWords,
+  shrinkageWords,
+} from "./words.ts";
 
-const HOW_TO_READ =
-  "Each place is as wide as what it held before or after, whichever is more; the paler, the smaller " +
-  "the part that changed.";
+const HOW_TO_READ = translated(
+  "Each box is as wide as its bytes before or after, whichever are more. " +
+    "The paler a box is, the smaller is the part that changed.",
+);
 
 export class Changed implements Subject {
-  readonly title = "what changed";
+  readonly title = translated("the change");
   readonly stores: readonly [Store, Store];
   private readonly before: Side;
   private readonly after: Side;
@@ -42,9 +51,12 @@ export class Changed implements Subject {
     const [before, after] = sidesOf(outline, this.before.run, this.after.run);
     const was = treeAt(before, momentOf(this.before));
     const is = treeAt(after, momentOf(this.after));
-    const notes = [missingOf(this.before), missingOf(this.after)].filter((note) => note !== "");
-    const sides = `Before: ${placeOf(this.before)}. After: ${placeOf(this.after)}.`;
-    const note = [sides, HOW_TO_READ, ...new Set(notes)].join(" ");
+    const notes = new Set([missingOf(this.before), missingOf(this.after)]);
+    const sides = [
+      translated("Before: $0, card $1, after $2.", ...placeOf(this.before)),
+      translated("After: $0, card $1, after $2.", ...placeOf(this.after)),
+    ];
+    const note = sentences(...sides, HOW_TO_READ, ...notes);
     return new ChangeAccount(differenceOf(was, is), this.before.store.state, note);
   }
 }
@@ -57,9 +69,9 @@ const momentOf = ({ run, store: { state }, missing }: Side): Moment => ({
 
 const missingOf = (side: Side): string => missingWords(momentOf(side));
 
-function placeOf({ run, store: { state } }: Side): string {
-  const position = positionWords(run, state.event);
-  return sideWords(run.file, run.cards[state.card]!.index, position);
+/** Returns the file, the card and the moment. */
+function placeOf({ run, store: { state } }: Side): [string, number, string] {
+  return [run.file, run.cards[state.card]!.index, positionWords(run, state.event)];
 }
 
 class ChangeAccount implements Account {
@@ -71,7 +83,12 @@ class ChangeAccount implements Account {
     this.tree = tree;
     this.note = note;
     const { before, after } = changeOf(tree, ROOT);
-    this.picture = `${kindWords(state)} of what changed: ${formatExact(before)} in use before, ${formatExact(after)} after`;
+    const change = translated(
+      "the change from $0 in use before to $1 in use after",
+      formatExact(before),
+      formatExact(after),
+    );
+    this.picture = translated("$0: $1", kindWords(state), change);
   }
 
   /** A tenth that changed shows as a third of the colour, so that small changes are also visible. */
@@ -96,9 +113,9 @@ class ChangeAccount implements Account {
   legend(): HTMLLIElement[] {
     const { grew, isNew, shrank, isGone, stayed } = this.tree.sums;
     return [
-      legendEntry("grew", sumWords("grew", grew, "new", isNew)),
-      legendEntry("shrank", sumWords("shrank", shrank, "gone", isGone)),
-      legendEntry("stayed", stayed > 0 ? `as before ${formatBytes(stayed)}` : "nothing as before"),
+      legendEntry("grew", growthWords(grew, isNew)),
+      legendEntry("shrank", shrinkageWords(shrank, isGone)),
+      legendEntry("stayed", sameWords(stayed)),
     ];
   }
 }

@@ -8,6 +8,7 @@ import { element } from "../dom.ts";
 import { Held } from "../holders/held.ts";
 import { HoldersView } from "../holders/holders.ts";
 import { MapView } from "../map/map.ts";
+import { translated } from "../messages.ts";
 import type { Run } from "../model.ts";
 import { painted, section } from "../section.ts";
 import { Store } from "../state.ts";
@@ -23,7 +24,7 @@ import { tie } from "./tie.ts";
 function partOf(id: string, { name, run }: Side): { part: HTMLElement; host: HTMLElement } {
   const host = element("div");
   const heading = element("h3", { id: `h-${id}-${name}` }, [
-    `${name}: `,
+    name === "before" ? translated("before: ") : translated("after: "),
     element("bdi", { class: "place", text: run.file }),
   ]);
   const labels = `h-${id} ${heading.id}`; // the side and the section's heading
@@ -50,19 +51,24 @@ function kindsOf(sides: Pair<Side>): Kind[] {
   return [
     {
       id: "timeline",
-      title: "OVER THE RUNS",
+      title: translated("MEMORY OVER THE RUNS"),
       add: (host, { run, store }) => new TimelineView(host, run, store, scale, other(store)),
     },
     {
       id: "map",
-      title: "WHERE IT LIES AT THE MOMENTS",
+      title: translated("MEMORY MAP AT THE MOMENTS"),
       add: (host, { run, store, missing }) => new MapView(host, run, store, missing),
     },
     {
       id: "flame",
-      title: "WHO HOLDS WHAT AT THE MOMENTS",
-      add: (host, { name, run, store, missing }) =>
-        new HoldersView(host, new Held(run, store, missing, `what holds memory ${name}`)),
+      title: translated("WHO HOLDS THE MEMORY AT THE MOMENTS"),
+      add: (host, { name, run, store, missing }) => {
+        const title =
+          name === "before"
+            ? translated("memory in use before")
+            : translated("memory in use after");
+        new HoldersView(host, new Held(run, store, missing, title));
+      },
     },
   ];
 }
@@ -118,7 +124,7 @@ export async function addDiffViews(
 ): Promise<void> {
   const sides = sidesOf(runs);
   tie(sides[0].store, sides[1].store);
-  const change = section("change", "WHAT CHANGED BETWEEN THE MOMENTS");
+  const change = section("change", translated("WHAT CHANGED BETWEEN THE MOMENTS"));
   const sections = kindsOf(sides).map((kind) => sectionOf(kind, sides));
   rows.before(change.section);
   pictures.after(...sections.map(({ section }) => section));

@@ -3,10 +3,10 @@
 //
 // The words about a difference.
 
-import { MISSING_ROLE } from "../holders/outline.ts";
 import type { Found } from "../holders/search.ts";
-import { mainRole } from "../holders/tree.ts";
-import { counted, formatShare } from "../holders/words.ts";
+import type { Holdings } from "../holders/tree.ts";
+import { formatShare, mainRoleWords } from "../holders/words.ts";
+import { counted, listed, translated } from "../messages.ts";
 import { formatBytes, formatCount, formatExact } from "../text.ts";
 import { bytesOfMatches, type Change, changeOf, type Difference } from "./difference.ts";
 
@@ -18,70 +18,99 @@ export function formatChange(bytes: number): string {
 /** Returns "new 1.5 MiB", "gone 1.5 MiB" or "+1.5 MiB"; the size itself if it did not change. */
 export function figureOf({ before, after }: Change): string {
   if (after === before) return formatBytes(after);
-  if (before === 0) return `new ${formatBytes(after)}`;
-  return after === 0 ? `gone ${formatBytes(before)}` : formatChange(after - before);
+  if (before === 0) return translated("new $0", formatBytes(after));
+  if (after === 0) return translated("gone $0", formatBytes(before));
+  return formatChange(after - before);
 }
 
 /** Returns "+1.0 MiB (50 % more)", "-1.0 MiB (50 % less)" or "+9.0 MiB (10.0 times as much)". */
 function changeWords({ before, after }: Change): string {
   const change = after - before;
-  const share = `${formatShare(Math.abs(change), before)} ${change > 0 ? "more" : "less"}`;
-  const times = `${(after / before).toFixed(1)} times as much`;
-  return `${formatChange(change)} (${after < 2 * before ? share : times})`;
+  const figure = formatChange(change);
+  if (after >= 2 * before)
+    return translated("$0 ($1 times as much)", figure, (after / before).toFixed(1));
+  const share = formatShare(Math.abs(change), before);
+  return change > 0
+    ? translated("$0 ($1 more)", figure, share)
+    : translated("$0 ($1 less)", figure, share);
 }
 
 /** Returns the text after a node's name. */
 export function changedWords(difference: Difference, node: number): string {
+  const side = difference.after.bytes[node]! > 0 ? difference.after : difference.before;
+  return listed(bothWords(difference, node), mainRoleWords(side, node));
+}
+
+function bothWords(difference: Difference, node: number): string {
   const change = changeOf(difference, node);
   const { before, after } = change;
-  const [blocksBefore, blocksAfter] = [difference.before, difference.after].map(({ blocks }) =>
-    node === difference.outline.missing ? "" : ` in ${counted(blocks[node]!, "block", "blocks")}`,
+  const was = (bytes: string): string => amountWords(difference.before, node, bytes);
+  const is = (bytes: string): string => amountWords(difference.after, node, bytes);
+  if (after === before) return evenWords(difference, node, is(formatExact(after)));
+  if (before === 0) return translated("new, $0", is(formatExact(after)));
+  if (after === 0) return translated("gone, $0", was(formatExact(before)));
+  return translated(
+    "$0: $1 before, $2 after",
+    changeWords(change),
+    was(formatBytes(before)),
+    is(formatBytes(after)),
   );
-  const role = roleWords(difference, node);
-  if (after === before) return `${sameWords(difference, node)}${blocksAfter}${role}`;
-  if (before === 0) return `new, ${formatExact(after)}${blocksAfter}${role}`;
-  if (after === 0) return `gone, ${formatExact(before)}${blocksBefore}${role}`;
-  const from = `${formatBytes(before)}${blocksBefore} before`;
-  return `${changeWords(change)}: ${from}, ${formatBytes(after)}${blocksAfter} after${role}`;
+}
+
+/** Returns "1.5 MiB in 3 blocks"; the blocks that are not listed are not counted. */
+function amountWords({ blocks, outline }: Holdings, node: number, bytes: string): string {
+  if (node === outline.missing) return bytes;
+  const count = blocks[node]!;
+  return counted(count, "$0 in 1 block", "$0 in $1 blocks", bytes, formatCount(count));
 }
 
 /** Describes an even change: below the node, as much may have come as gone. */
-function sameWords({ bytes, after }: Difference, node: number): string {
+function evenWords({ bytes, after }: Difference, node: number, amount: string): string {
   const held = after.bytes[node]!;
-  if (held === 0 && bytes[node] === 0) return "nothing";
+  if (held === 0 && bytes[node] === 0) return translated("nothing");
   return bytes[node] === held
-    ? `as before, ${formatExact(held)}`
-    : `as much as before, though not of the same, ${formatExact(held)}`;
-}
-
-/** Names the main role of the bytes after, or before if there are none after. */
-function roleWords({ before, after }: Difference, node: number): string {
-  const side = after.bytes[node]! > 0 ? after : before;
-  const { role, bytes } = mainRole(side, node);
-  if (role === MISSING_ROLE || bytes === 0) return "";
-  const whole = side.bytes[node]!;
-  return bytes === whole ? `, ${role}` : `, ${role} ${formatShare(bytes, whole)} of it`;
+    ? translated("as before, $0", amount)
+    : translated("as much as before, but not all of it the same, $0", amount);
 }
 
 /** Returns "2 matches, 1.0 MiB before, 1.5 MiB after (+512.0 KiB)". */
 export function matchWords(difference: Difference, found: Found): string {
-  if (found.matches === 0) return "no match";
+  const { matches } = found;
+  if (matches === 0) return translated("no match");
   const { before, after } = bytesOfMatches(difference, found);
-  const matches = counted(found.matches, "match", "matches");
-  const change = after === before ? "as before" : formatChange(after - before);
-  return `${matches}, ${formatBytes(before)} before, ${formatBytes(after)} after (${change})`;
-}
-
-/** Describes a side: "run.trace, card 0 after event 12,345 · 3.20 s · step 2, backward". */
-export function sideWords(file: string, card: number, position: string): string {
-  return `${file}, card ${formatCount(card)} after ${position}`;
+  return counted(
+    matches,
+    "1 match, $0 before, $1 after ($2)",
+    "$3 matches, $0 before, $1 after ($2)",
+    formatBytes(before),
+    formatBytes(after),
+    after === before ? translated("as before") : formatChange(after - before),
+    formatCount(matches),
+  );
 }
 
 /** Returns text for a legend: "grew by 1.5 MiB, 1.0 MiB of it new". */
-export function sumWords(verb: string, bytes: number, whole: string, ofIt: number): string {
-  if (bytes === 0) return `nothing ${verb}`;
-  const [sum, part] = [formatBytes(bytes), formatBytes(ofIt)];
-  if (ofIt === 0) return `${verb} by ${sum}`;
-  if (ofIt === bytes) return `${verb} by ${sum}, all of it ${whole}`;
-  return `${verb} by ${sum}, ${part === sum ? "nearly all" : part} of it ${whole}`;
+export function growthWords(bytes: number, isNew: number): string {
+  if (bytes === 0) return translated("nothing grew");
+  const [sum, part] = [formatBytes(bytes), formatBytes(isNew)];
+  if (isNew === 0) return translated("grew by $0", sum);
+  if (isNew === bytes) return translated("grew by $0, all of it new", sum);
+  if (part === sum) return translated("grew by $0, nearly all of it new", sum);
+  return translated("grew by $0, $1 of it new", sum, part);
+}
+
+/** Returns "shrank by 1.5 MiB, 1.0 MiB of it gone". */
+export function shrinkageWords(bytes: number, isGone: number): string {
+  if (bytes === 0) return translated("nothing shrank");
+  const [sum, part] = [formatBytes(bytes), formatBytes(isGone)];
+  if (isGone === 0) return translated("shrank by $0", sum);
+  if (isGone === bytes) return translated("shrank by $0, all of it gone", sum);
+  if (part === sum) return translated("shrank by $0, nearly all of it gone", sum);
+  return translated("shrank by $0, $1 of it gone", sum, part);
+}
+
+/** Returns "as before: 1.5 MiB". */
+export function sameWords(bytes: number): string {
+  if (bytes === 0) return translated("nothing is as before");
+  return translated("as before: $0", formatBytes(bytes));
 }

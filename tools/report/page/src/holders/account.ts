@@ -25,7 +25,7 @@ export interface Account {
 }
 
 export interface Subject {
-  readonly title: string; // "what holds memory"
+  readonly title: string; // "memory in use"
   /** The states of the runs; the first one also says how the graph is shown. */
   readonly stores: readonly [Store, ...Store[]];
   outlineBy(by: State["tree"]): Outline;

@@ -4,6 +4,8 @@
 // The controls above the graph.
 
 import { button, drawn, element, say } from "../dom.ts";
+import { translated } from "../messages.ts";
+import { roleWords } from "../names.ts";
 import { radios } from "../radios.ts";
 import type { State, Store } from "../state.ts";
 import { formatBytes } from "../text.ts";
@@ -19,7 +21,7 @@ function searchField(store: Store): HTMLLabelElement {
   input.addEventListener("input", () => store.set({ search: input.value }));
   store.listen(update);
   update(store.state);
-  return element("label", { class: "search" }, ["Search ", input]);
+  return element("label", { class: "search" }, [translated("Search"), " ", input]);
 }
 
 export class Controls {
@@ -30,20 +32,20 @@ export class Controls {
     this.row = element("div", { class: "controls" }, [
       radios(store, {
         key: "tree",
-        title: "Grouping",
+        title: translated("Grouping"),
         name: "holders-tree",
         options: [
-          ["stack", "by stack"],
-          ["module", "by module"],
+          ["stack", translated("by stack")],
+          ["module", translated("by module")],
         ],
       }),
       radios(store, {
         key: "shape",
-        title: "Shape",
+        title: translated("Shape"),
         name: "holders-shape",
         options: [
-          ["flame", "flame"],
-          ["treemap", "treemap"],
+          ["flame", translated("flame")],
+          ["treemap", translated("treemap")],
         ],
       }),
       searchField(store),
@@ -65,7 +67,10 @@ export class Crumbs {
 
   /** `title` is the graph's. */
   constructor(title: string, zoom: (node: number) => void) {
-    this.nav = element("nav", { class: "crumbs", "aria-label": `Zoomed into, of ${title}` });
+    this.nav = element("nav", {
+      class: "crumbs",
+      "aria-label": translated("Path in the graph: $0", title),
+    });
     this.zoom = zoom;
   }
 
@@ -96,7 +101,7 @@ export function legendOf({ outline: { roles }, bytesOfRole }: Holdings): HTMLLIE
     .filter(({ bytes }) => bytes > 0)
     .sort((a, b) => b.bytes - a.bytes)
     .map(({ role, bytes }) => {
-      const words = role === MISSING_ROLE ? "too small to be listed" : role;
+      const words = role === MISSING_ROLE ? translated("too small to be listed") : roleWords(role);
       return legendEntry(role, `${words} ${formatBytes(bytes)}`);
     });
 }

@@ -4,6 +4,7 @@
 // The holders of the memory in use at the moment.
 
 import type { Colour, Palette } from "../colours.ts";
+import { translated } from "../messages.ts";
 import type { Run } from "../model.ts";
 import type { State, Store } from "../state.ts";
 import { formatBytes } from "../text.ts";
@@ -23,7 +24,12 @@ export class Held implements Subject {
   private readonly run: Run;
   private readonly missing: Missing;
 
-  constructor(run: Run, store: Store, missing: Missing = () => 0, title = "what holds memory") {
+  constructor(
+    run: Run,
+    store: Store,
+    missing: Missing = () => 0,
+    title = translated("memory in use"),
+  ) {
     this.run = run;
     this.stores = [store];
     this.missing = missing;

@@ -5,6 +5,7 @@
 
 import { element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
+import { translated } from "../messages.ts";
 import type { State, Store } from "../state.ts";
 import type { Account, Subject } from "./account.ts";
 import { Controls, Crumbs } from "./controls.ts";
@@ -15,9 +16,10 @@ import { find, type Found, matchingNames } from "./search.ts";
 import type { Tree } from "./tree.ts";
 import { wholeName } from "./words.ts";
 
-const KEYS =
-  "Arrow keys go to what is below, above and beside; Enter or a click zooms in, Escape zooms out. " +
-  "Bold names are your own code.";
+const KEYS = translated(
+  "Arrow keys move to the box below, above or beside. Enter or a click zooms in, Escape zooms out. " +
+    "The names of your own code are bold.",
+);
 
 export class HoldersView {
   private readonly subject: Subject;
@@ -50,7 +52,7 @@ export class HoldersView {
     this.store = subject.stores[0];
     this.controls = new Controls(this.store);
     this.crumbs = new Crumbs(subject.title, (node) => this.zoomTo(node));
-    this.box.setAttribute("aria-label", `Graph of ${subject.title}`);
+    this.box.setAttribute("aria-label", translated("Graph: $0", subject.title));
     host.classList.add("holders");
     host.append(this.controls.row, this.crumbs.nav, this.box, this.line);
     host.append(this.legend, this.note, this.keys);
@@ -167,6 +169,6 @@ export class HoldersView {
 
   private describe(account: Account, node: number): void {
     const name = element("bdi", { class: "place", text: wholeName(account.tree, node) });
-    this.line.replaceChildren(name, `: ${account.wordsOf(node)}`);
+    this.line.replaceChildren(name, translated(": $0", account.wordsOf(node)));
   }
 }

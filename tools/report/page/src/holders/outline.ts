@@ -4,7 +4,9 @@
 // All nodes that the tree of holders can have in this run. Their numbers are the same at every
 // moment, so that zoom and focus stay while time moves.
 
+import { translated } from "../messages.ts";
 import type { Origin, Run, Stacks } from "../model.ts";
+import { roleWords, siteWords } from "../names.ts";
 
 export const ROOT = 0;
 
@@ -42,7 +44,7 @@ class Builder {
   private readonly known = new Map<number, number>();
 
   constructor() {
-    this.child(-1, "All in use");
+    this.child(-1, translated("All in use"));
   }
 
   /** Returns the only child of `parent` with this name. */
@@ -103,8 +105,8 @@ class StackPlaces {
 function leavesByStack(builder: Builder, run: Sources): number[] {
   const places = new StackPlaces(builder, run.stacks);
   const without = (site: string): number => {
-    const group = builder.child(ROOT, "(no stack)");
-    return site === "(no stack)" ? group : builder.child(group, site);
+    const group = builder.child(ROOT, siteWords("(no stack)"));
+    return site === "(no stack)" ? group : builder.child(group, siteWords(site));
   };
   return run.origins.map(({ stack, site }) => (stack === 0 ? without(site) : places.place(stack)));
 }
@@ -117,9 +119,10 @@ function partsOf(path: string): string[] {
 
 function leavesByModule(builder: Builder, run: Sources): number[] {
   const partsOfOrigin = ({ path, module, site }: Origin): string[] =>
-    path || module ? partsOf(path || module) : ["(no module)", site];
+    path || module ? partsOf(path || module) : [siteWords("(no module)"), siteWords(site)];
+  const namesOf = (origin: Origin): string[] => [...partsOfOrigin(origin), roleWords(origin.role)];
   return run.origins.map((origin) =>
-    [...partsOfOrigin(origin), origin.role].reduce((node, part) => builder.child(node, part), ROOT),
+    namesOf(origin).reduce((node, part) => builder.child(node, part), ROOT),
   );
 }
 
@@ -144,7 +147,7 @@ export type Sources = Pick<Run, "origins" | "stacks">;
 export function outlineOf(run: Sources, by: "stack" | "module"): Outline {
   const builder = new Builder();
   const leaf = (by === "stack" ? leavesByStack : leavesByModule)(builder, run);
-  const missing = builder.child(ROOT, "(blocks too small to be listed)");
+  const missing = builder.child(ROOT, translated("(blocks too small to be listed)"));
   const parent = Int32Array.from(builder.parent);
   const roles = [...new Set([MISSING_ROLE, ...run.origins.map(({ role }) => role)])];
   const roleIndex = new Map(roles.map((role, i) => [role, i]));

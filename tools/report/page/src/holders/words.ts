@@ -3,7 +3,9 @@
 //
 // The words of the holders' graph.
 
+import { counted, listed, translated } from "../messages.ts";
 import { isExact } from "../moment.ts";
+import { roleWords } from "../names.ts";
 import type { State } from "../state.ts";
 import { formatBytes, formatCount, formatExact } from "../text.ts";
 import { MISSING_ROLE, nameOf, pathTo, ROOT } from "./outline.ts";
@@ -14,19 +16,18 @@ import { type Holdings, mainRole, type Moment, type Tree } from "./tree.ts";
 export function formatShare(part: number, whole: number): string {
   const percent = whole > 0 ? (100 * part) / whole : 0;
   if (percent === 0) return "0 %";
-  if (percent < 0.1) return "under 0.1 %";
+  if (percent < 0.1) return translated("under 0.1 %");
   if (percent < 9.95) return `${percent.toFixed(1)} %`;
-  return percent < 99.5 || part === whole ? `${percent.toFixed(0)} %` : "over 99 %";
+  return percent < 99.5 || part === whole ? `${percent.toFixed(0)} %` : translated("over 99 %");
 }
 
-export const counted = (count: number, one: string, many: string): string =>
-  `${formatCount(count)} ${count === 1 ? one : many}`;
-
-function roleWords(tree: Holdings, node: number): string {
+/** Returns the main role of a node's bytes; "" if nothing is known of them. */
+export function mainRoleWords(tree: Holdings, node: number): string {
   const { role, bytes } = mainRole(tree, node);
   if (role === MISSING_ROLE) return "";
   const whole = tree.bytes[node]!;
-  return bytes === whole ? `, ${role}` : `, ${role} ${formatShare(bytes, whole)} of it`;
+  const words = roleWords(role);
+  return bytes === whole ? words : translated("$0 ($1 of it)", words, formatShare(bytes, whole));
 }
 
 /** Returns a frame's own name, or the full path of a module, because modules share names. */
@@ -40,37 +41,55 @@ export function wholeName({ outline }: Tree, node: number): string {
 export function figuresOf(tree: Holdings, node: number): string {
   const bytes = tree.bytes[node]!;
   const total = tree.bytes[ROOT]!;
-  if (total === 0) return "nothing";
-  const share = `${formatExact(bytes)}, ${formatShare(bytes, total)} of ${formatBytes(total)}`;
-  if (node === tree.outline.missing) return share;
-  const blocks = counted(tree.blocks[node]!, "block", "blocks");
-  return `${share}, ${blocks}${roleWords(tree, node)}`;
+  if (total === 0) return translated("nothing");
+  const share = translated("$0 of $1", formatShare(bytes, total), formatBytes(total));
+  if (node === tree.outline.missing) return listed(formatExact(bytes), share);
+  const count = tree.blocks[node]!;
+  const blocks = counted(count, "1 block", "$0 blocks", formatCount(count));
+  return listed(formatExact(bytes), share, blocks, mainRoleWords(tree, node));
 }
 
 /** Returns "12 matches, 3.25 GiB (41 % of 7.90 GiB)". */
-export function searchWords(found: Found, total: number): string {
-  if (found.matches === 0) return "no match";
-  const share = `${formatShare(found.bytes, total)} of ${formatBytes(total)}`;
-  const matches = counted(found.matches, "match", "matches");
-  return `${matches}, ${formatBytes(found.bytes)} (${share})`;
+export function searchWords({ matches, bytes }: Found, total: number): string {
+  if (matches === 0) return translated("no match");
+  return counted(
+    matches,
+    "1 match, $0 ($1 of $2)",
+    "$3 matches, $0 ($1 of $2)",
+    formatBytes(bytes),
+    formatShare(bytes, total),
+    formatBytes(total),
+    formatCount(matches),
+  );
 }
 
 /** Returns "Flame graph by stack". */
 export function kindWords({ shape, tree }: State): string {
-  return `${shape === "flame" ? "Flame graph" : "Treemap"} by ${tree}`;
+  if (shape === "flame")
+    return tree === "stack"
+      ? translated("Flame graph by stack")
+      : translated("Flame graph by module");
+  return tree === "stack" ? translated("Treemap by stack") : translated("Treemap by module");
 }
 
 /** Returns the name of the picture. */
 export function pictureWords(tree: Tree, { card, event }: Moment, state: State): string {
-  const total = formatExact(tree.bytes[ROOT]!);
-  return `${kindWords(state)} of ${total} in use on card ${card.index} after event ${formatCount(event)}`;
+  const held = translated(
+    "$0 in use on card $1 after event $2",
+    formatExact(tree.bytes[ROOT]!),
+    card.index,
+    formatCount(event),
+  );
+  return translated("$0: $1", kindWords(state), held);
 }
 
 /** Returns "" if every block is in the tree. */
 export function missingWords({ card, event }: Moment): string {
   if (isExact(card, event)) return "";
-  const least = formatBytes(card.leastBytes);
-  return `Of this moment, blocks of less than ${least} are known by their sum alone.`;
+  return translated(
+    "At this moment, only the sum of the blocks smaller than $0 is known.",
+    formatBytes(card.leastBytes),
+  );
 }
 
 /** Returns the nodes of a breadcrumb: the first, and the last of a long path; null stands for the rest. */

@@ -3,7 +3,9 @@
 //
 // The facts about a block, in words.
 
+import { clauses, counted, listed, translated } from "../messages.ts";
 import type { Card, Origin, Pieces, Run, Stacks } from "../model.ts";
+import { evidenceWords, roleWords, siteWords } from "../names.ts";
 import { positionWords, stageOf, stepsUntil } from "../position.ts";
 import { countUntil } from "../sorted.ts";
 import { formatBytes, formatCount, formatDuration, formatExact } from "../text.ts";
@@ -37,14 +39,17 @@ export function factsOf(run: Run, card: Card, piece: number, event: number): Fac
   const origin = run.origins[pieces.origin[piece]!]!;
   const facts: Fact[] = [
     ...sizesOf(pieces, piece),
-    ["Role", `${origin.role} (${origin.evidence})`],
-    ["Owner", origin.owner || "untagged"],
-    ["Path", origin.path],
-    ["Module", origin.module],
-    ["Site", origin.site],
-    ["Stream", streamWords(origin)],
-    ["Allocated", birthWords(run, card, piece, event)],
-    ["Freed", freeWords(run, card, piece, event)],
+    [
+      translated("Role"),
+      translated("$0 ($1)", roleWords(origin.role), evidenceWords(origin.evidence)),
+    ],
+    [translated("Owner"), origin.owner || translated("untagged")],
+    [translated("Path"), origin.path],
+    [translated("Module"), origin.module],
+    [translated("Site"), siteWords(origin.site)],
+    [translated("Stream"), streamWords(origin)],
+    [translated("Allocated"), birthWords(run, card, piece, event)],
+    [translated("Freed"), freeWords(run, card, piece, event)],
   ];
   return facts.filter(([, text]) => text !== "");
 }
@@ -54,48 +59,67 @@ function sizesOf(pieces: Pieces, piece: number): Fact[] {
   const { bytes, slack, address } = pieces;
   const whole = bytes.subarray(first, until).reduce((sum, size) => sum + size, 0);
   const allocated = whole + slack[until - 1]!;
-  const rounding = allocated > whole ? `; with rounding ${formatExact(allocated)}` : "";
-  const size: Fact = ["Size", formatExact(bytes[piece]!) + (until - first > 1 ? "" : rounding)];
-  const place: Fact = ["Address", hex(address[piece]!)];
-  if (until - first === 1) return [size, place];
-  const part = `${formatCount(piece - first + 1)} of ${formatCount(until - first)}`;
-  return [size, ["Part", `${part} of a block of ${formatExact(whole)}${rounding}`], place];
+  const place: Fact = [translated("Address"), hex(address[piece]!)];
+  if (until - first === 1) return [[translated("Size"), roundedWords(whole, allocated)], place];
+  const part = translated(
+    "$0 of $1, in a block of $2",
+    formatCount(piece - first + 1),
+    formatCount(until - first),
+    roundedWords(whole, allocated),
+  );
+  return [[translated("Size"), formatExact(bytes[piece]!)], [translated("Part"), part], place];
+}
+
+function roundedWords(requested: number, allocated: number): string {
+  if (allocated === requested) return formatExact(requested);
+  return translated("$0; with rounding $1", formatExact(requested), formatExact(allocated));
 }
 
 function streamWords({ stream, pool }: Origin): string {
-  const streamWord = stream === "0x0" ? "the default stream" : stream;
-  return `${streamWord}, ${pool === 0 ? "the default pool" : `pool ${pool}`}`;
+  const ofStream = stream === "0x0" ? translated("the default stream") : stream;
+  const ofPool = pool === 0 ? translated("the default pool") : translated("pool $0", pool);
+  return listed(ofStream, ofPool);
 }
 
+/** Returns "event 12,345 · 3.20 s · step 2, backward: 3 steps and 4.20 s old". */
 function birthWords(run: Run, card: Card, piece: number, event: number): string {
   const born = card.pieces.born[piece]!;
-  const age = born > event ? "after this moment" : ageWords(run, born, event);
-  return `${positionWords(run, born)}: ${age}`;
-}
-
-/** Returns "3 steps and 4.20 s old". */
-function ageWords(run: Run, born: number, event: number): string {
+  const place = positionWords(run, born);
+  if (born > event) return translated("$0: after this moment", place);
   const steps = stepsUntil(run, event) - stepsUntil(run, born);
-  const time = `${formatDuration(run.clock.at(event) - run.clock.at(born))} old`;
-  if (steps === 0) return time;
-  return `${formatCount(steps)} ${steps === 1 ? "step" : "steps"} and ${time}`;
+  const age = formatDuration(run.clock.at(event) - run.clock.at(born));
+  if (steps === 0) return translated("$0: $1 old", place, age);
+  return counted(
+    steps,
+    "$0: 1 step and $1 old",
+    "$0: $2 steps and $1 old",
+    place,
+    age,
+    formatCount(steps),
+  );
 }
 
 /** Returns "free requested at event 12, step 3, backward, 1.20 s later". */
 function freeWords(run: Run, card: Card, piece: number, event: number): string {
   const { letGo, gone } = card.pieces;
   const at = letGo[piece]!;
-  if (at === Infinity) return "never freed in this trace";
-  const ns = run.clock.at(at) - run.clock.at(event);
-  const apart = `${formatDuration(Math.abs(ns))} ${at > event ? "later" : "before"}`;
-  const when = at === event ? "this moment" : apart;
-  const place = [`event ${formatCount(at)}`, stageOf(run, at), when].filter((word) => word !== "");
-  return `free requested at ${place.join(", ")}${waitWords(at, gone[piece]!)}`;
+  if (at === Infinity) return translated("never freed in this trace");
+  const place = listed(translated("event $0", formatCount(at)), stageOf(run, at));
+  return clauses(requestWords(run, at, event, place), waitWords(at, gone[piece]!));
+}
+
+function requestWords(run: Run, at: number, event: number, place: string): string {
+  if (at === event) return translated("free requested at $0, this moment", place);
+  const apart = formatDuration(Math.abs(run.clock.at(at) - run.clock.at(event)));
+  return at > event
+    ? translated("free requested at $0, $1 later", place, apart)
+    : translated("free requested at $0, $1 earlier", place, apart);
 }
 
 function waitWords(letGo: number, gone: number): string {
-  if (gone === Infinity) return "; it waits for its stream to the end of the trace";
-  return gone > letGo ? `; it waits for its stream until event ${formatCount(gone)}` : "";
+  if (gone === Infinity) return translated("it waits for its stream until the end of the trace");
+  if (gone <= letGo) return "";
+  return translated("it waits for its stream until event $0", formatCount(gone));
 }
 
 /** Returns the frames, the innermost first. */
@@ -108,11 +132,10 @@ export function framesOf({ parent, frame, names, isUser }: Stacks, stack: number
   return frames;
 }
 
-/** Returns "activation, 512.0 MiB at 0x7f0000000000, of train.py:18 step". */
+/** Returns "activations, 512.0 MiB at 0x7f0000000000, train.py:18 step". */
 export function shortWords(run: Run, card: Card, piece: number): string {
   const { origin, bytes, address } = card.pieces;
   const { role, path, owner, site } = run.origins[origin[piece]!]!;
-  const whose = path || owner || site;
-  const what = `${role}, ${formatBytes(bytes[piece]!)} at ${hex(address[piece]!)}`;
-  return whose === "" ? what : `${what}, ${whose}`;
+  const place = translated("$0 at $1", formatBytes(bytes[piece]!), hex(address[piece]!));
+  return listed(roleWords(role), place, path || owner || siteWords(site));
 }

@@ -4,14 +4,15 @@
 // The colour of each span of a moment, and the bytes of each colour.
 
 import type { Keys } from "../keys.ts";
+import { translated } from "../messages.ts";
 import type { Pieces } from "../model.ts";
 import { HOLE, type Spans } from "./spans.ts";
 
 /** The colours after those of the keys, for memory that is not in use. */
 export const NOT_IN_USE = [
-  { name: "waiting for a stream", colour: "stream_wait" },
-  { name: "holes", colour: "holes" },
-  { name: "not mapped at this moment", colour: "unmapped" },
+  { name: translated("waiting for a stream"), colour: "stream_wait" },
+  { name: translated("holes"), colour: "holes" },
+  { name: translated("not mapped at this moment"), colour: "unmapped" },
 ] as const;
 const [WAITING, HOLES, NOT_MAPPED] = [0, 1, 2];
 

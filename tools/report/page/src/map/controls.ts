@@ -4,6 +4,7 @@
 // The choice of the moment.
 
 import { button, element } from "../dom.ts";
+import { translated } from "../messages.ts";
 import type { Card, Run } from "../model.ts";
 import { positionWords } from "../position.ts";
 import type { Store } from "../state.ts";
@@ -32,12 +33,12 @@ export class Controls {
       step: 1,
     });
     this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
-    const label = element("label", { class: "moment" }, ["Moment ", this.slider]);
+    const label = element("label", { class: "moment" }, [translated("Moment"), " ", this.slider]);
     const step = (by: 1 | -1) => (): void => this.goBy(by);
-    const title = "at which this card's memory changes";
+    const title = translated("an event at which this card's memory changes");
     const steps = [
-      button("previous event", step(-1), { title }),
-      button("next event", step(1), { title }),
+      button(translated("previous event"), step(-1), { title }),
+      button(translated("next event"), step(1), { title }),
     ];
     this.row = element("div", { class: "controls" }, [label, ...steps, this.moments]);
   }
@@ -58,9 +59,14 @@ export class Controls {
     const one = failures.length === 1;
     const made = failures
       .slice(0, MOST_BUTTONS)
-      .map((event, i) => this.momentButton(one ? "the failure" : `failure ${i + 1}`, event));
+      .map((event, i) =>
+        this.momentButton(one ? translated("the failure") : translated("failure $0", i + 1), event),
+      );
     if (failures.length > MOST_BUTTONS) made.push(this.menuOf(failures));
-    this.moments.replaceChildren(...made, this.momentButton("the peak", card.peak.event));
+    this.moments.replaceChildren(
+      ...made,
+      this.momentButton(translated("the peak"), card.peak.event),
+    );
   }
 
   private momentButton(text: string, event: number): HTMLElement {
@@ -75,9 +81,9 @@ export class Controls {
     const options = failures.slice(0, MOST_OPTIONS).map((event, i) => {
       return element("option", { value: event, text: `${i + 1}: ${this.placeOf(event)}` });
     });
-    const text = `all ${formatCount(failures.length)} failures`;
+    const text = translated("all $0 failures", formatCount(failures.length));
     const first = element("option", { value: "", text });
-    const menu = element("select", { "aria-label": "Failures" }, [first, ...options]);
+    const menu = element("select", { "aria-label": translated("Failures") }, [first, ...options]);
     menu.addEventListener("change", () => {
       if (menu.value !== "") this.goTo(Number(menu.value));
       menu.value = "";

@@ -33,7 +33,7 @@ export class Looks {
     if (this.last?.card === card && this.last.by === by) return this.last;
     const { spans, fitting } = this.placesOf(card);
     const keys = keysOf(this.run, card, by);
-    const entries = keys.names.map((name, i) => ({ name, colour: keys.colours[i]! }));
+    const entries = keys.labels.map((name, i) => ({ name, colour: keys.colours[i]! }));
     const colouring = new Colouring(spans, card.pieces, keys);
     this.last = { card, by, spans, fitting, entries: [...entries, ...NOT_IN_USE], colouring };
     return this.last;

@@ -6,6 +6,7 @@
 import { Palette } from "../colours.ts";
 import { element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
+import { sentences, translated } from "../messages.ts";
 import type { Card, Run } from "../model.ts";
 import type { State, Store } from "../state.ts";
 import { factsOf, type Frame, framesOf } from "./block_facts.ts";
@@ -22,9 +23,10 @@ import type { Layout } from "./rows.ts";
 import { Selection } from "./selection.ts";
 import { limitWords, placeWords, type Scene, spanWords, summaryOf } from "./words.ts";
 
-const KEYS =
-  "Arrow keys go from block to block, Page Up and Page Down from segment to segment; " +
-  "Enter chooses a block, Escape leaves it.";
+const KEYS = translated(
+  "Arrow keys move between blocks, Page Up and Page Down between segments. " +
+    "Enter chooses a block, Escape clears the choice.",
+);
 
 /** Returns the bytes in use after an event that are not pieces, for a card by its index in the run. */
 export type Missing = (card: number, event: number) => number;
@@ -157,7 +159,7 @@ export class MapView {
     const { card, spans, holes, tally } = scene;
     const summary = summaryOf(scene);
     say(this.summary, summary);
-    this.picture.name(`Memory map of card ${card.index} ${summary}`);
+    this.picture.name(sentences(translated("Memory map of card $0.", card.index), summary));
     this.controls.show(card, spans.event, placeWords(scene));
     this.legend.show(look.entries, tally.ofColour);
     say(this.limits, limitWords(card, spans.event, spans.segments));
@@ -183,7 +185,8 @@ export class MapView {
   private describe({ run, card, spans }: Scene, piece: number): void {
     const id = run.origins[card.pieces.origin[piece]!]!.stack;
     if (this.stack?.id !== id) this.stack = { id, frames: framesOf(run.stacks, id) };
-    const name = piece === this.selection.chosen ? "The chosen block" : "The block pointed at";
+    const isChosen = piece === this.selection.chosen;
+    const name = isChosen ? translated("The chosen block") : translated("The highlighted block");
     this.panel.show(name, factsOf(run, card, piece, spans.event), this.stack.frames);
   }
 }

@@ -4,6 +4,7 @@
 // The canvas of the map, with the outlines of blocks above it.
 
 import { drawn, element } from "../dom.ts";
+import { translated } from "../messages.ts";
 import type { Inks } from "./inks.ts";
 import { columnAt, stripsOf } from "./pick.ts";
 import { Raster } from "./raster.ts";
@@ -27,7 +28,7 @@ export class Picture {
     class: "space",
     tabindex: 0,
     role: "application",
-    "aria-label": "Memory map",
+    "aria-label": translated("Memory map"),
   });
   private readonly canvas = element("canvas", { role: "img" });
   private readonly overlay = drawn("svg", { "aria-hidden": true, preserveAspectRatio: "none" });

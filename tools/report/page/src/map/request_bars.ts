@@ -4,6 +4,7 @@
 // Draws a failed request and the largest hole, at the map's own scale.
 
 import { drawn, element } from "../dom.ts";
+import { translated } from "../messages.ts";
 import type { Failure } from "../model.ts";
 import { formatBytes, formatCount } from "../text.ts";
 import type { Holes } from "./holes.ts";
@@ -26,9 +27,12 @@ export class RequestBars {
 
   show(failure: Failure, holes: Holes, layout: Layout): void {
     this.box.hidden = false;
+    const { allocated } = failure;
+    const request = translated("the request, rounded up: $0", formatBytes(allocated));
+    const hole = translated("the largest hole: $0", formatBytes(holes.largest));
     this.box.replaceChildren(
-      bar(`asked: ${formatBytes(failure.allocated)}`, "asked", failure.allocated, layout),
-      bar(`largest hole: ${formatBytes(holes.largest)}`, "k-holes", holes.largest, layout),
+      bar(request, "asked", allocated, layout),
+      bar(hole, "k-holes", holes.largest, layout),
       element("p", { text: requestWords(failure, holes) }),
     );
   }
@@ -38,9 +42,10 @@ function bar(words: string, colour: string, bytes: number, layout: Layout): HTML
   const rows = Math.ceil(bytes / layout.scale / layout.columns);
   const drawnRows = Math.min(rows, MOST_ROWS);
   const columns = Math.min(bytes / layout.scale, drawnRows * layout.columns);
-  const cut = rows > MOST_ROWS ? `, cut: at this scale it takes ${formatCount(rows)} rows` : "";
+  const cut = translated("(cut: it takes $0 rows at this scale)", formatCount(rows));
+  const text = rows > MOST_ROWS ? `${words} ${cut}` : words;
   return element("div", { class: "bar-row" }, [
-    element("span", { class: "bar-words", text: words + cut }),
+    element("span", { class: "bar-words", text }),
     drawing(stripsOf(layout, 0, Math.max(columns, 1)), colour, layout.columns),
   ]);
 }

@@ -18,10 +18,10 @@ function entry(colour: string, words: string): HTMLLIElement {
 
 /** Returns the entries of keys that are visible anywhere. */
 export function legendOf(keys: Keys, usage: Usage, sample: number): HTMLLIElement[] {
-  return keys.names.flatMap((name, i) => {
+  return keys.labels.flatMap((label, i) => {
     const bytes = usage.keys[i]!;
     if (!bytes.some((value) => value > 0)) return [];
-    return [entry(keys.colours[i]!, `${name} ${formatBytes(bytes[sample] ?? 0)}`)];
+    return [entry(keys.colours[i]!, `${label} ${formatBytes(bytes[sample] ?? 0)}`)];
   });
 }
 

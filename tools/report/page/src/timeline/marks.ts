@@ -5,6 +5,7 @@
 
 import type uPlot from "uplot";
 import { cssOf, type Palette } from "../colours.ts";
+import { translated } from "../messages.ts";
 import type { Card, Run } from "../model.ts";
 import { countUntil } from "../sorted.ts";
 import type { Range } from "./zoom.ts";
@@ -12,7 +13,8 @@ import type { Range } from "./zoom.ts";
 /** The height in CSS pixels of the strip of phases and the steps below the layers. */
 export const BELOW = 28;
 const STRIP = 9;
-const LABEL = 64; // the room for "step 12345"
+const LABEL = 64; // the least room for a label: that of "step 12345"
+const OFFSET = 3; // of a label from its tick
 
 export class Marks {
   private readonly run: Run;
@@ -93,12 +95,15 @@ export class Marks {
     ctx.textBaseline = "top";
     for (const { event, number } of this.run.steps) {
       const x = plot.valToPos(event, "x", true);
-      const isSeen = event >= from && event <= to && x >= free;
-      if (!isSeen || x + LABEL * devicePixelRatio > bbox.left + bbox.width) continue;
-      free = x + LABEL * devicePixelRatio;
+      if (event < from || event > to || x < free) continue;
+      const label = translated("step $0", number);
+      const width = ctx.measureText(label).width + 2 * OFFSET * devicePixelRatio;
+      const end = x + Math.max(LABEL * devicePixelRatio, width);
+      if (end > bbox.left + bbox.width) continue;
+      free = end;
       this.line(plot, "faint", [x, bottom], [x, bottom + 5 * devicePixelRatio], 1);
       ctx.fillStyle = cssOf(this.palette.role("faint"));
-      ctx.fillText(`step ${number}`, x + 3 * devicePixelRatio, bottom + 3 * devicePixelRatio);
+      ctx.fillText(label, x + OFFSET * devicePixelRatio, bottom + 3 * devicePixelRatio);
     }
   }
 

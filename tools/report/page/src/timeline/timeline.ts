@@ -7,6 +7,7 @@ import { Palette } from "../colours.ts";
 import { button, element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
 import { type Keys, keysOf } from "../keys.ts";
+import { clauses, counted, translated } from "../messages.ts";
 import type { Card, Run } from "../model.ts";
 import { positionWords } from "../position.ts";
 import { radios } from "../radios.ts";
@@ -20,9 +21,10 @@ import { keptWords, sampleAt } from "./words.ts";
 import { type Usage, usageOf, type View } from "./usage.ts";
 import { clamped, showing, zoomed } from "./zoom.ts";
 
-const KEYS =
-  "Drag to zoom, click to choose the moment, which the views below follow. " +
-  "Keys: arrows move the moment, + and - zoom, 0 shows the whole run.";
+const KEYS = translated(
+  "Drag to zoom; click to choose the moment that the views below show. " +
+    "Keys: arrows move the moment, + and - zoom, 0 shows the whole run.",
+);
 const ZOOM = 0.5;
 
 export class TimelineView {
@@ -66,7 +68,7 @@ export class TimelineView {
       {
         tabindex: 0,
         role: "application",
-        "aria-label": "Live bytes over the run",
+        "aria-label": translated("Memory in use over the run"),
         "aria-describedby": this.keysNote.id,
       },
       [this.chart.host],
@@ -93,19 +95,19 @@ export class TimelineView {
       ...this.cards(),
       radios(this.store, {
         key: "by",
-        title: "Tell bytes apart",
+        title: translated("Split the memory"),
         name: "timeline-by",
         options: [
-          ["role", "by role"],
-          ["owner", "by owner"],
-          ["module", "by module"],
-          ["site", "by line"],
+          ["role", translated("by role")],
+          ["owner", translated("by owner")],
+          ["module", translated("by module")],
+          ["site", translated("by line")],
         ],
       }),
       element("span", { class: "buttons" }, [
-        button("Zoom in", zoom(ZOOM)),
-        button("Zoom out", zoom(1 / ZOOM)),
-        button("Whole run", () => this.whole()),
+        button(translated("Zoom in"), zoom(ZOOM)),
+        button(translated("Zoom out"), zoom(1 / ZOOM)),
+        button(translated("Whole run"), () => this.whole()),
       ]),
     ]);
   }
@@ -113,14 +115,15 @@ export class TimelineView {
   /** Returns a choice of cards if there are several. */
   private cards(): HTMLElement[] {
     const { cards } = this.run;
-    const options = cards.map(({ index }, i) => [i, `card ${index}`] as const);
-    const choice = { key: "card", title: "Card", name: "timeline-card", options } as const;
+    const options = cards.map(({ index }, i) => [i, translated("card $0", index)] as const);
+    const title = translated("Card");
+    const choice = { key: "card", title, name: "timeline-card", options } as const;
     return cards.length > 1 ? [radios(this.store, choice)] : [];
   }
 
   private phases(): HTMLElement {
     const entries = legendOfPhases(this.run);
-    const title = element("li", { class: "note", text: "the strip:" });
+    const title = element("li", { class: "note", text: translated("phases in the strip:") });
     const list = element("ul", { class: "legend" }, [title, ...entries]);
     list.hidden = entries.length === 0;
     return list;
@@ -191,13 +194,33 @@ export class TimelineView {
   }
 
   private captionOf({ card, from, to }: View): string {
-    const shown =
-      from === 1 && to === this.run.events
-        ? `all ${formatCount(this.run.events)} events`
-        : `events ${formatCount(from)} to ${formatCount(to)} of ${formatCount(this.run.events)}`;
-    const limit = card.bytes === null ? "" : `; top line: the card, ${formatBytes(card.bytes)}`;
-    const other = this.other ? "; dotted: the other moment" : "";
-    return `card ${card.index}, live bytes over ${shown}; dashed: mapped by the allocator${limit}${other}`;
+    const parts = [
+      this.rangeWords(card, from, to),
+      translated("dashed: reserved by the allocator"),
+    ];
+    if (card.bytes !== null)
+      parts.push(translated("top line: the card, $0", formatBytes(card.bytes)));
+    if (this.other) parts.push(translated("dotted: the other moment"));
+    return clauses(...parts);
+  }
+
+  private rangeWords({ index }: Card, from: number, to: number): string {
+    const { events } = this.run;
+    if (from === 1 && to === events)
+      return counted(
+        events,
+        "card $0, memory in use over 1 event",
+        "card $0, memory in use over all $1 events",
+        index,
+        formatCount(events),
+      );
+    return translated(
+      "card $0, memory in use over events $1 to $2 of $3",
+      index,
+      formatCount(from),
+      formatCount(to),
+      formatCount(events),
+    );
   }
 
   private point(): void {
@@ -212,9 +235,12 @@ export class TimelineView {
     const sample = sampleAt(this.usage, event);
     const most = this.usage.most[sample] ?? 0;
     const reserved = this.usage.reserved[sample] ?? 0;
-    const mapped = reserved > 0 ? `, ${formatBytes(reserved)} mapped` : "";
-    const where = positionWords(this.run, event);
-    say(this.line, `${where}: ${formatBytes(most)} in use${mapped}`);
+    const [where, inUse] = [positionWords(this.run, event), formatBytes(most)];
+    const words =
+      reserved > 0
+        ? translated("$0: $1 in use, $2 reserved", where, inUse, formatBytes(reserved))
+        : translated("$0: $1 in use", where, inUse);
+    say(this.line, words);
     this.legend.replaceChildren(...legendOf(this.view.keys, this.usage, sample));
   }
 }
