@@ -26,7 +26,9 @@ class NoSource : public MemorySource {
 class GroupSegmentsTest : public testing::Test {
  protected:
   GroupSegments SegmentsOf(const Pool* pool) { return {{}, pool, vmm_, account_}; }
-  ExpandableSegment& Add(Bytes size = 32_MiB, bool is_planned = false) {
+  // Named, because clang 14 takes no literal operator as a default argument.
+  static constexpr Bytes kUsual = 32_MiB;
+  ExpandableSegment& Add(Bytes size = kUsual, bool is_planned = false) {
     return **segments_.Add({size, 2_MiB, /*holds_one=*/false, is_planned});
   }
   // Maps `size` bytes at the segment's beginning.

@@ -57,8 +57,6 @@ constexpr std::array kMeanings = {
         Marked("Free memory between blocks, and the blocks that keep it from being given back.")},
     Meaning{"segments", Marked("What lies at which address.")},
     Meaning{"peak", Marked("The moment when the program had most memory in use.")},
-    Meaning{"simulated",
-            Marked("Sizes, addresses and failures are exact; values and times are not.")},
     Meaning{"remedies", Marked("Changes, the least effort first, and what the card must hold with "
                                "each.")},
 };
@@ -84,9 +82,10 @@ Section OtherSentences(const VerdictText& verdict) {
 
 Document FirstScreen(const Explanation& explanation, const analysis::RunFacts& run) {
   Document document = RunSections(explanation, run);
+  Section cures = RemedySection(explanation, kFirstRemedies);
+  cures.parts.emplace_back(NextCommands(explanation, run));
   for (const Section& section :
-       {VerdictSection(VerdictTextOf(explanation)), TopHolderSection(explanation),
-        RemedySection(explanation, kFirstRemedies), NextSection(explanation, run)}) {
+       {VerdictSection(VerdictTextOf(explanation)), TopHolderSection(explanation), cures}) {
     if (!section.parts.empty()) document.push_back(section);
   }
   return document;

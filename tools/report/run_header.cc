@@ -53,11 +53,11 @@ std::string DoubtText(const SimulationFacts& facts) {
       FormatCount(*reads));
 }
 
-std::string TrustText(const RunFacts& run) {
-  if (!run.simulated) return "";
-  return JoinedSentences(
-      {Message("Simulated card: sizes, addresses and failures are exact; kernels did not run."),
-       DoubtText(run.simulation)});
+std::string CardText(const RunFacts& run) {
+  const std::string card = Printable(run.card);
+  if (!run.simulated) return card.empty() ? "" : Message("card $0", card);
+  return card.empty() ? Message("simulated card (kernels did not run)")
+                      : Message("simulated card $0 (kernels did not run)", card);
 }
 
 std::string SnapshotText(const RunFacts& run) {
@@ -237,14 +237,6 @@ std::string RankText(const RunFacts& run) {
 
 }  // namespace
 
-std::string JoinedSentences(const std::vector<std::string>& sentences) {
-  std::string joined;
-  for (const std::string& sentence : sentences) {
-    if (!sentence.empty()) joined += (joined.empty() ? "" : " ") + sentence;
-  }
-  return joined;
-}
-
 std::string ReadableEventsText(uint64_t events) {
   return CountedMessage(events, "1 event can be read.", "$0 events can be read.",
                         FormatCount(events));
@@ -306,14 +298,13 @@ Document RunSections(const analysis::Explanation& explanation, const RunFacts& r
     if (!banner.empty()) sections.push_back({.id = "missing", .parts = {Paragraph{banner}}});
   }
   const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
-  Section section{
-      .id = "run",
-      .parts = {Clauses{
-          {Printable(run.file), command, RankText(run),
-           run.torch.empty() ? "" : "torch " + Printable(run.torch), AllocatorText(run),
-           run.card.empty() ? "" : Message("card $0", Printable(run.card)), PlanLine(run)}}}};
+  Section section{.id = "run",
+                  .parts = {Clauses{{Printable(run.file), command, RankText(run),
+                                     run.torch.empty() ? "" : "torch " + Printable(run.torch),
+                                     AllocatorText(run), CardText(run), PlanLine(run)}}}};
   for (const std::string& sentence :
-       {TrustText(run), SnapshotText(run), EventText(explanation.run.counts.events, run),
+       {run.simulated ? DoubtText(run.simulation) : "", SnapshotText(run),
+        EventText(explanation.run.counts.events, run),
         MissedActivityText(explanation.run.activities), NotClosedText(run.completeness)}) {
     if (!sentence.empty()) section.parts.emplace_back(Paragraph{sentence});
   }

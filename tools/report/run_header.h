@@ -13,9 +13,6 @@
 
 namespace memtrace::report {
 
-// Joins sentences by blanks; empty ones are left out.
-std::string JoinedSentences(const std::vector<std::string>& sentences);
-
 // Returns "5 events can be read."
 std::string ReadableEventsText(uint64_t events);
 

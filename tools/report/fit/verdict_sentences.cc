@@ -80,13 +80,6 @@ std::string RecoveredText(const Outcome& outcome, const fit::FailedLine& last) {
 
 }  // namespace
 
-std::string JoinedSentences(const std::vector<std::string>& sentences) {
-  std::string text;
-  for (const std::string& sentence : sentences)
-    if (!sentence.empty()) text += (text.empty() ? "" : " ") + sentence;
-  return text;
-}
-
 std::string NeedText(uint64_t need, int32_t card, uint64_t has, const std::string& seen) {
   return Message("It needs $0 of card $1's $2 ($3).", FormatBytes(need), card, FormatBytes(has),
                  seen);

@@ -12,9 +12,6 @@
 
 namespace memtrace::report {
 
-// Joins whole sentences by blanks; leaves out empty ones.
-std::string JoinedSentences(const std::vector<std::string>& sentences);
-
 // Returns "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."
 std::string NeedText(uint64_t need, int32_t card, uint64_t has, const std::string& seen);
 

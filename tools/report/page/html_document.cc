@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "messages/message.h"
 #include "tools/report/words/printable.h"
 
 namespace memtrace::report {
@@ -131,6 +132,8 @@ class SectionHtml {
       if (!section_.subtitle.empty()) html += " <small>" + Text(section_.subtitle) + "</small>";
       html += "</h2>\n";
     }
+    if (!section_.meaning.empty())
+      html += "<p class=\"meaning\">" + Text(section_.meaning) + "</p>\n";
     for (const Part& part : section_.parts)
       html += std::visit([this](const auto& of) { return this->Html(of); }, part);
     return html + "</section>\n";
@@ -154,7 +157,9 @@ class SectionHtml {
     for (const Fact& fact : facts.rows) {
       if (before == nullptr || *before != fact.label) html += Element("dt", Text(fact.label));
       before = &fact.label;
-      html += Element(fact.is_place ? "dd class=\"place\"" : "dd", Text(fact.text));
+      html += fact.is_command
+                  ? Element("dd", Element("code", Text(fact.text)))
+                  : Element(fact.is_place ? "dd class=\"place\"" : "dd", Text(fact.text));
     }
     return html + "</dl>\n";
   }
@@ -200,6 +205,18 @@ std::string HtmlOf(const Document& document) {
   for (const Section& section : document)
     if (!section.parts.empty()) html += SectionHtml(section).Run();
   return html;
+}
+
+std::string ContentsOf(const Document& document) {
+  std::string links;
+  for (const Section& section : document) {
+    if (section.parts.empty() || section.title.empty()) continue;
+    links +=
+        "<li><a href=\"#" + HtmlEscaped(section.id) + "\">" + Text(section.title) + "</a></li>";
+  }
+  if (links.empty()) return "";
+  return "<nav id=\"contents\" aria-label=\"" + Text(Message("Contents")) + "\"><ul>" + links +
+         "</ul></nav>\n";
 }
 
 std::string Scrolling(std::string_view name, const std::string& content) {

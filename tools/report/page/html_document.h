@@ -18,6 +18,9 @@ std::string HtmlEscaped(std::string_view text);
 // or styles. Very long texts are cut.
 std::string HtmlOf(const Document& document);
 
+// Returns links to the sections that have a title.
+std::string ContentsOf(const Document& document);
+
 // Returns `content` in a frame in which it scrolls if the screen is narrower. The frame takes the
 // focus, so that the keyboard scrolls it and screen readers read `name`.
 std::string Scrolling(std::string_view name, const std::string& content);

@@ -16,17 +16,14 @@ namespace {
 using analysis::Explanation;
 using analysis::RunFacts;
 
-// `drawings` come below the verdict.
-std::string PageWith(const std::string& title, const Document& document,
-                     const std::string& drawings, const std::string& data) {
-  std::string words;
-  for (const Section& section : document) {
-    words += HtmlOf({section});
-    if (section.id == "verdict") words += drawings;
-  }
+std::string PageWith(const std::string& title, const Document& first, const std::string& drawings,
+                     const Document& evidence, const std::string& data) {
+  Document all = first;
+  all.insert(all.end(), evidence.begin(), evidence.end());
   return FramedPage({.title = title,
                      .heading = "memtrace report",
-                     .main = words + CopyableTextOf(document),
+                     .main = ContentsOf(all) + "<div id=\"first\">\n" + HtmlOf(first) + "</div>\n" +
+                             drawings + HtmlOf(evidence) + CopyableTextOf(all),
                      .data = data});
 }
 
@@ -37,12 +34,13 @@ std::string Page(const Explanation& explanation, const RunFacts& run,
   const UsageChart chart =
       UsageChartOf(explanation.card_of_verdict(), detail.cards[explanation.card].curve);
   return PageWith(explanation.failure.request ? Message("out of memory: $0", run.file) : run.file,
-                  WholeReport(explanation, run), LedgerBars(explanation) + DrawUsage(chart),
+                  FirstScreen(explanation, run), LedgerBars(explanation) + DrawUsage(chart),
+                  EvidenceSections(explanation, run),
                   DataTemplate("data", Packed(PageData(run.file, explanation, detail, source))));
 }
 
 std::string PageOf(const std::string& title, const Document& document) {
-  return PageWith(title, document, "", "");
+  return PageWith(title, {}, "", document, "");
 }
 
 }  // namespace memtrace::report

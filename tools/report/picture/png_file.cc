@@ -53,16 +53,17 @@ class Raster {
 
   std::string File() const {
     std::string file;
-    const auto append = [](void* context, void* data, int size) {
-      static_cast<std::string*>(context)->append(static_cast<const char*>(data),
-                                                 static_cast<size_t>(size));
-    };
-    stbi_write_png_to_func(append, &file, width_, height_, kChannels, pixels_.data(),
+    stbi_write_png_to_func(Append, &file, width_, height_, kChannels, pixels_.data(),
                            width_ * kChannels);
     return file;
   }
 
  private:
+  // Called by the library with each part of the file.
+  static void Append(void* file, void* data, int size) {
+    static_cast<std::string*>(file)->append(static_cast<const char*>(data),
+                                            static_cast<size_t>(size));
+  }
   static int Pixel(double length) { return static_cast<int>(std::lround(length * kScale)); }
 
   void Blend(int x, int y, Colour colour, int coverage) {

@@ -59,8 +59,7 @@ std::string FitCommand(const Explanation& explanation, const RunFacts& run) {
   return command;
 }
 
-Section NextSection(const Explanation& explanation, const RunFacts& run) {
-  Section section{.id = "next"};
+Facts NextCommands(const Explanation& explanation, const RunFacts& run) {
   const std::string file = ShellWord(Printable(run.file));
   Facts facts;
   const auto add = [&facts](const std::string& label, const std::string& command) {
@@ -83,8 +82,7 @@ Section NextSection(const Explanation& explanation, const RunFacts& run) {
                        FormatCount(run.siblings.size())),
         "memtrace report " + ShellWord(Printable(FolderOf(run.file))));
   }
-  section.parts.emplace_back(std::move(facts));
-  return section;
+  return facts;
 }
 
 }  // namespace memtrace::report

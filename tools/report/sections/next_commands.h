@@ -20,7 +20,7 @@ std::string ShellWord(const std::string& word);
 std::string FitCommand(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 // Returns the commands that a reader may paste next, each with what it does.
-Section NextSection(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+Facts NextCommands(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report
 

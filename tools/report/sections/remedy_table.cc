@@ -85,10 +85,10 @@ Table RemedyTable(const Explanation& explanation, size_t most) {
 }  // namespace
 
 Section RemedySection(const Explanation& explanation, size_t most) {
-  Section section{.id = "cures",
-                  .title = explanation.failure.request ? Message("WHAT WOULD HELP")
-                                                       : Message("WHAT WOULD TAKE LESS")};
+  Section section{.id = "cures"};
   if (explanation.cures.remedies.empty()) return section;
+  section.title =
+      explanation.failure.request ? Message("WHAT WOULD HELP") : Message("WHAT WOULD TAKE LESS");
   section.parts.emplace_back(RemedyTable(explanation, most));
   return section;
 }

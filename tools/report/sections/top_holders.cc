@@ -63,7 +63,12 @@ void AddHoldings(const Explanation& explanation, std::vector<Holder>& holders) {
 std::vector<Holder> HoldersOf(const Explanation& explanation) {
   std::vector<Holder> holders;
   AddHoldings(explanation, holders);
-  for (const analysis::LedgerEntry& entry : explanation.card_of_verdict().ledger.entries) {
+  // The allocator's own sum differs from that of the blocks only if events were lost.
+  const Ledger& ledger = explanation.card_of_verdict().ledger;
+  const int64_t missing =
+      ledger.bytes(LedgerPart::kLive) - static_cast<int64_t>(explanation.holders.held.bytes);
+  if (missing > 0) holders.push_back({.name = Message("(not in the trace)"), .bytes = missing});
+  for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.part == LedgerPart::kLive || entry.part == LedgerPart::kFree || entry.bytes <= 0)
       continue;
     holders.push_back({.name = LedgerWords(entry.part), .bytes = entry.bytes});
@@ -73,11 +78,18 @@ std::vector<Holder> HoldersOf(const Explanation& explanation) {
   return holders;
 }
 
-std::string TitleOf(const Explanation& explanation, uint64_t total) {
-  const std::string card = std::to_string(explanation.card_of_verdict().index);
-  const bool is_known = explanation.card_of_verdict().ledger.total_known && total > 0;
-  if (!is_known) return Message("WHO HOLDS CARD $0", card);
-  return Message("WHO HOLDS CARD $0 ($1)", card, FormatBytes(total));
+std::string TitleOf(const analysis::CardExplanation& card) {
+  return Message("WHO HOLDS CARD $0", std::to_string(card.index));
+}
+
+// Keeps the largest and adds up the others in one row.
+void KeepLargest(std::vector<Holder>& holders) {
+  if (holders.size() <= kRows) return;
+  const size_t others = holders.size() - kRows;
+  Holder rest{.name = CountedMessage(others, "1 other", "$0 others", FormatCount(others))};
+  for (size_t i = kRows; i < holders.size(); ++i) rest.bytes += holders[i].bytes;
+  holders.resize(kRows);
+  holders.push_back(std::move(rest));
 }
 
 }  // namespace
@@ -85,25 +97,22 @@ std::string TitleOf(const Explanation& explanation, uint64_t total) {
 Section TopHolderSection(const Explanation& explanation) {
   const Ledger& ledger = explanation.card_of_verdict().ledger;
   std::vector<Holder> holders = HoldersOf(explanation);
-  Section section{.id = "top", .title = TitleOf(explanation, ledger.total)};
+  Section section{.id = "top", .title = TitleOf(explanation.card_of_verdict())};
   if (holders.empty()) return section;
-  int64_t shown = 0;
-  const size_t rows = std::min(kRows, holders.size());
-  for (size_t i = 0; i < rows; ++i) shown += holders[i].bytes;
-  const int64_t free = ledger.bytes(LedgerPart::kFree);
-  const int64_t total = ledger.total > 0 ? static_cast<int64_t>(ledger.total) : shown;
-  const size_t others = holders.size() - rows;
-  holders.resize(rows);
-  if (others > 0 || total - free - shown != 0) {
-    holders.push_back({.name = CountedMessage(others, "1 other", "$0 others", FormatCount(others)),
-                       .bytes = total - free - shown});
+  KeepLargest(holders);
+  if (ledger.total > 0) {
+    holders.push_back(
+        {.name = LedgerWords(LedgerPart::kFree), .bytes = ledger.bytes(LedgerPart::kFree)});
   }
-  if (ledger.total > 0) holders.push_back({.name = LedgerWords(LedgerPart::kFree), .bytes = free});
-
-  const TableUnit unit = UnitFor(static_cast<uint64_t>(total));
+  int64_t total = 0;
   std::vector<int64_t> bytes;
   bytes.reserve(holders.size());
-  for (const Holder& holder : holders) bytes.push_back(holder.bytes);
+  for (const Holder& holder : holders) {
+    bytes.push_back(holder.bytes);
+    total += holder.bytes;
+  }
+
+  const TableUnit unit = UnitFor(static_cast<uint64_t>(total));
   const std::vector<int64_t> figures = AdditiveHundredths(bytes, Hundredths(total, unit), unit);
   Table table;
   table.columns = {{"", 30},

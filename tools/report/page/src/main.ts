@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adds the views to the page, whose text is complete without a script.
+import { listAllSections } from "./contents.ts";
 import { openRun } from "./data/open.ts";
 import { aligned } from "./diff/aligned.ts";
 import { addDiffViews } from "./diff/views.ts";
@@ -42,7 +43,9 @@ const data = packed("data");
 const picture = document.querySelector("figure.usage");
 if (data !== null && picture && ticket)
   orSay(
-    openRun(data).then((run) => addViews(run, picture, ticket)),
+    openRun(data)
+      .then((run) => addViews(run, picture, ticket))
+      .then(listAllSections),
     picture,
   );
 
@@ -51,6 +54,8 @@ const rows = document.getElementById("rows");
 const pictures = document.getElementById("runs");
 if (before !== null && rows && pictures)
   orSay(
-    openBoth(before, packed("data-after")).then((runs) => addDiffViews(runs, rows, pictures)),
+    openBoth(before, packed("data-after"))
+      .then((runs) => addDiffViews(runs, rows, pictures))
+      .then(listAllSections),
     pictures,
   );

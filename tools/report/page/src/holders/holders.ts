@@ -5,8 +5,9 @@
 
 import { element, say, uniqueId } from "../dom.ts";
 import { oncePerFrame } from "../frames.ts";
-import { translated } from "../messages.ts";
+import { counted, translated } from "../messages.ts";
 import type { State, Store } from "../state.ts";
+import { formatCount } from "../text.ts";
 import type { Account, Subject } from "./account.ts";
 import { Controls, Crumbs } from "./controls.ts";
 import { Graph } from "./graph.ts";
@@ -152,9 +153,24 @@ export class HoldersView {
 
   private tell(account: Account, found: Found | undefined): void {
     this.graph.canvas.setAttribute("aria-label", account.picture);
-    this.controls.tell(found ? account.searchWords(found) : "");
+    this.controls.tell(found ? account.searchWords(found) + this.elsewhere(found) : "");
     this.legend.replaceChildren(...account.legend());
     say(this.note, account.note);
+  }
+
+  /** Says how many matches the other grouping has if this one has none. */
+  private elsewhere(found: Found): string {
+    if (found.matches > 0) return "";
+    const { tree, search } = this.store.state;
+    const isByStack = tree === "stack";
+    const other = this.subject.accountOf(this.outline(isByStack ? "module" : "stack"));
+    if (!other) return "";
+    const { matches } = find(other.tree, matchingNames(other.tree.outline, search));
+    if (matches === 0) return "";
+    const count = formatCount(matches);
+    return isByStack
+      ? counted(matches, "; 1 match by module", "; $0 matches by module", count)
+      : counted(matches, "; 1 match by stack", "; $0 matches by stack", count);
   }
 
   private mark(): void {

@@ -22,7 +22,7 @@ import { type Usage, usageOf, type View } from "./usage.ts";
 import { clamped, showing, zoomed } from "./zoom.ts";
 
 const KEYS = translated(
-  "Drag to zoom; click to choose the moment that the views below show. " +
+  "Drag or turn the wheel to zoom; click to choose the moment that the views below show. " +
     "Keys: arrows move the moment, + and - zoom, 0 shows the whole run.",
 );
 const ZOOM = 0.5;
@@ -48,6 +48,7 @@ export class TimelineView {
   private usage: Usage | undefined;
   private keys: Keys | undefined;
   private keysOfWhat = "";
+  private hovered: number | undefined;
 
   /**
    * Timelines with the same scale can be compared by eye. `other` is another moment of the run,
@@ -59,7 +60,10 @@ export class TimelineView {
     this.other = other;
     this.palette = new Palette(host, () => this.recolour());
     this.chart = new Chart(this.palette, new Marks(run, this.palette), scale, {
-      hover: (event) => this.tell(event ?? this.store.state.event),
+      hover: (event) => {
+        this.hovered = event ?? undefined;
+        this.tell(event ?? this.store.state.event);
+      },
       choose: (event) => this.store.set({ event }),
       zoom: (from, to) => this.store.set(clamped({ from, to }, run.events)),
     });
@@ -77,6 +81,7 @@ export class TimelineView {
     host.append(this.controls(), this.caption, this.box, this.line, this.legend, this.note);
     host.append(this.phases(), this.keysNote);
     this.box.addEventListener("keydown", (event) => this.onKey(event));
+    this.box.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     this.box.addEventListener("focus", () => this.line.setAttribute("aria-live", "polite"));
     this.box.addEventListener("blur", () => this.line.setAttribute("aria-live", "off"));
     new ResizeObserver(() => this.redraw()).observe(this.box);
@@ -155,6 +160,17 @@ export class TimelineView {
     if (!act) return;
     event.preventDefault();
     act();
+  }
+
+  /** Zooms around the pointer. At the whole run the wheel scrolls the page again. */
+  private onWheel(event: WheelEvent): void {
+    if (event.ctrlKey || event.deltaY === 0) return; // with Ctrl the browser zooms the page
+    const { state } = this.store;
+    const factor = 2 ** (Math.sign(event.deltaY) * Math.min(Math.abs(event.deltaY) / 200, 1));
+    const range = zoomed(state, this.hovered ?? state.event, factor, this.run.events);
+    if (range.from === state.from && range.to === state.to) return;
+    event.preventDefault();
+    this.store.set(range);
   }
 
   private move(by: number): void {
