@@ -125,8 +125,8 @@ TEST(PlannedFailuresTest, InvalidPlansAreRejectedByName) {
   EXPECT_THAT(mistake("@1=2"), HasSubstr("write FUNCTION@N=ERROR"));
   EXPECT_THAT(mistake("cudaMalloc=2@1"), HasSubstr("write FUNCTION@N=ERROR"));
   EXPECT_THAT(mistake("cudaMalloc@0=2"), HasSubstr("count from 1"));
-  EXPECT_THAT(mistake("cudaMalloc@x=2"), HasSubstr("'x' is no number"));
-  EXPECT_THAT(mistake("cudaMalloc@1=0"), HasSubstr("'0' is no error"));
+  EXPECT_THAT(mistake("cudaMalloc@x=2"), HasSubstr("'x' is not the number of a call"));
+  EXPECT_THAT(mistake("cudaMalloc@1=0"), HasSubstr("'0' is not a CUDA error"));
   EXPECT_THAT(mistake("cudaMalloc@1=cudaErrorWhatever"), HasSubstr("is not a CUDA error"));
   EXPECT_THAT(mistake("cudaMalloc@1=other:4GB"), HasSubstr("write 4GiB"));
 }

@@ -170,9 +170,9 @@ TEST(PickleReaderTest, InvalidLengthsAndReferencesAreRejected) {
   EXPECT_THAT(ErrorOf("\x8d\x00\x00\x00\x00\x00\x00\x00\x80."s), HasSubstr("ends in the middle"));
   EXPECT_THAT(ErrorOf("\x8b\xff\xff\xff\xff."s), HasSubstr("ends in the middle"));
   EXPECT_THAT(ErrorOf("Nr\xff\xff\xff\x7f."s), HasSubstr("past the end of its memo"));
-  EXPECT_THAT(ErrorOf("h\x00."s), HasSubstr("did not remember"));
+  EXPECT_THAT(ErrorOf("h\x00."s), HasSubstr("reads a memo entry that it did not set"));
   EXPECT_THAT(ErrorOf("."), EndsWith("its stack is empty at byte 0"));
-  EXPECT_THAT(ErrorOf("e."), HasSubstr("not opened"));
+  EXPECT_THAT(ErrorOf("e."), HasSubstr("ends a group that it did not begin"));
   EXPECT_THAT(ErrorOf("N(Na."s), HasSubstr("stack is empty"));
   EXPECT_THAT(ErrorOf("N(Ne."s), HasSubstr("not a list or dict"));
   EXPECT_THAT(ErrorOf("}(Nu."s), HasSubstr("a key has no value"));

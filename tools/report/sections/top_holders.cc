@@ -22,7 +22,9 @@ using analysis::Ledger;
 using analysis::LedgerPart;
 
 constexpr size_t kRows = 5;
-constexpr size_t kPlaceWidth = 24;
+
+// Leaves room for the bars.
+size_t PlaceWidth() { return Columns() < kColumns ? 14 : 24; }
 
 struct Holder {
   std::string name;
@@ -117,7 +119,7 @@ Section TopHolderSection(const Explanation& explanation) {
   Table table;
   table.columns = {{"", 30},
                    {std::string(unit.name), 9, TableColumn::Kind::kFigure},
-                   {Message("mostly from"), kPlaceWidth, TableColumn::Kind::kPath}};
+                   {Message("mostly from"), PlaceWidth(), TableColumn::Kind::kPath}};
   for (size_t i = 0; i < holders.size(); ++i) {
     TableRow row{
         .cells = {holders[i].name, FormatHundredths(figures[i]), Printable(holders[i].line)}};
