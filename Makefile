@@ -10,7 +10,7 @@ PRESET ?= dev
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup headers configure build build-tests demo wheel test test-all test-newest test-matrix sanitize fuzz lint lint-quick bench pictures messages format clean
+.PHONY: help setup headers configure build build-tests demo wheel test test-all test-newest test-matrix sanitize fuzz lint lint-quick bench pictures docs messages format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -98,6 +98,16 @@ pictures: demo ## pictures of the demo's page, into build/pictures
 
 messages: setup ## bring new and changed sentences of the sources into messages/*.po, for their translators
 	@$(PYTHON) messages/check_messages.py . --write
+
+# MkDocs has an environment of its own, because no test and no build needs it.
+.venv-docs/installed: setup/requirements-docs.lock
+	@python3 -m venv .venv-docs
+	@.venv-docs/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+docs: .venv-docs/installed ## the documentation as a site that needs no network, into build/site
+	@NO_MKDOCS_2_WARNING=true .venv-docs/bin/mkdocs build -q --strict
+	@echo "build/site/index.html"
 
 format: ## format all sources in place
 	@git ls-files '*.h' '*.cc' | xargs -r clang-format -i

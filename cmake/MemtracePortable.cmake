@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# A portable build runs on other distributions than the one it was made on (docs/wheel.md). The sources are compiled as always;
+# A portable build runs on other distributions than the one it was made on (docs/design/wheel.md). The sources are compiled as always;
 # only the link differs: the C and C++ libraries are stubs of older versions, and all other libraries are static.
 #
 # memtrace_link_to_process(<target> <library files>): links libraries that the process of <target> has already, by their SONAMEs, which

@@ -3,7 +3,7 @@
 #
 # Precompiled headers: the standard library, Abseil, GoogleTest, nlohmann/json and CLI11 take half of the time of a
 # translation unit. They are read once a set of compiler options. Sources still include what they use: the sanitizers' presets,
-# clang-tidy and `check_headers` compile without precompiled headers (docs/testing.md).
+# clang-tidy and `check_headers` compile without precompiled headers (docs/design/testing.md).
 option(MEMTRACE_PRECOMPILE "Compile with precompiled headers (GCC only)" ON)
 
 set(precompiled_standard

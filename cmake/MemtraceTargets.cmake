@@ -7,7 +7,7 @@
 add_custom_target(product)
 
 # What depends on the torch and the CUDA that are installed: the package, and the tests labelled torch. With the
-# newest torch (docs/testing.md) only this is built.
+# newest torch (docs/design/testing.md) only this is built.
 add_custom_target(torch_dependent)
 add_dependencies(torch_dependent product)
 

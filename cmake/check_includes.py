@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every #include follows the dependency direction of docs/structure.md.
+"""Checks that every #include follows the dependency direction of docs/design/structure.md.
 
 Usage: check_includes.py ROOT. Exit 0 if all is well, 1 with one line per violation otherwise.
 """

@@ -4,18 +4,19 @@
 
 Usage: check_symbols.py ROOT [--write]. Exit 0 if all is well, 1 with one line per violation otherwise. A parameter is
 ignored if it has no name. Handles of libraries do not count, because each process has only one model of the cards. The
-page of these tables is docs/card-symbols.md; --write makes it.
+page of these tables is docs/reference/card-symbols.md; --write makes it.
 """
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interpose/simulated_card/symbols"))
 from symbol_tables import names, notes, without_version
 
 CARD = Path("interpose/simulated_card")
-PAGE = Path("docs/card-symbols.md")
+PAGE = Path("docs/reference/card-symbols.md")
 HEAD = """# What the simulated card answers in part
 
 Made by `cmake/check_symbols.py . --write` of `interpose/simulated_card/symbols`. Of each function that its libraries
@@ -88,8 +89,9 @@ def page(folder: Path) -> str:
     """Returns the page of all tables."""
     text = HEAD
     for table in sorted(folder.glob("*.partial.txt")):
-        text += f"\n## {table.name.removesuffix('.partial.txt')}\n\n| function | in part |\n|---|---|\n"
-        text += "".join(f"| `{name}` | {note} |\n" for name, note in notes(table).items())
+        text += f"\n## {table.name.removesuffix('.partial.txt')}\n\n"
+        entries = (f"- `{name}`: {note}" for name, note in notes(table).items())
+        text += "".join(textwrap.fill(entry, 120, subsequent_indent="  ") + "\n" for entry in entries)
     return text
 
 

@@ -3,12 +3,13 @@
 """Generates what other languages need from the tables in profiler/trace/vocabulary and base/environment.def.
 
 Usage: generate_vocabulary.py ROOT [--check]. Writes the constants of Python, the types of the page's script, the tables
-of format.md and docs/environment.md. With --check it writes nothing; if a file differs from what it would write, it
-prints a line for each and exits with 1.
+of format.md and docs/reference/environment.md. With --check it writes nothing; if a file differs from what it would
+write, it prints a line for each and exits with 1.
 """
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 TABLES = Path("profiler/trace/vocabulary")
@@ -16,7 +17,7 @@ PYTHON = Path("interpose/python/memtrace/_vocabulary.py")
 SCRIPT = Path("tools/report/page/src/vocabulary.ts")
 FORMAT = TABLES.parent / "format.md"
 ENVIRONMENT = Path("base/environment.def")
-VARIABLES = Path("docs/environment.md")
+VARIABLES = Path("docs/reference/environment.md")
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _WIDTH = 120
 
@@ -78,6 +79,16 @@ def _table(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
 
 
+def _list(body: list[tuple[str, str]]) -> str:
+    """Returns a list of names and meanings, in lines of at most 120 columns."""
+    return "\n".join(
+        textwrap.fill(
+            f"- {name}: {meaning}", 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        for name, meaning in body
+    )
+
+
 def tables_of(root: Path) -> dict[str, str]:
     """Returns the tables of format.md, by their names."""
     body = [(f"`{key}.{number}`" if number else f"`{key}`", meaning) for _, key, number, meaning in facts(root)]
@@ -86,7 +97,7 @@ def tables_of(root: Path) -> dict[str, str]:
         "causes": ("causes.def", "MEMTRACE_CAUSE"),
         "ledger": ("ledger.def", "MEMTRACE_LEDGER_ENTRY"),
     }
-    tables = {"facts": _table(("key", "value"), body)}
+    tables = {"facts": _list(body)}
     for name, (table, macro) in named.items():
         tables[name] = _table(("name", "meaning"), [(f"`{row[1]}`", row[2]) for row in rows(root, table, macro)])
     phases = ", ".join(f"`{row[1]}`" for row in rows(root, "phases.def", "MEMTRACE_PHASE"))
@@ -102,13 +113,12 @@ def variables(root: Path) -> dict[str, str]:
 
 
 def variables_page_of(root: Path) -> str:
-    """Returns docs/environment.md: a table for each comment of the list that is above rows."""
+    """Returns docs/reference/environment.md: a list for each comment that is above rows."""
     lines = [
         "# Environment",
         "",
         f"The variables that memtrace reads by name, made by `cmake/generate_vocabulary.py` of `{ENVIRONMENT}`.",
-        "What `memtrace run` does with them:",
-        "[command_line.md](command_line.md).",
+        "[command_line.md](command_line.md) says which of them `memtrace run` reads and sets.",
     ]
     meanings = variables(root)
     for heading, rows_below in re.findall(
@@ -116,7 +126,7 @@ def variables_page_of(root: Path) -> str:
     ):
         names = [name for name in re.findall(r'"(\w+)", "', rows_below) if name in meanings]
         body = [(f"`{name}`", meanings[name]) for name in names]
-        lines += ["", f"## {heading}", "", _table(("variable", "meaning"), body)]
+        lines += ["", f"## {heading}", "", _list(body)]
     return "\n".join(lines) + "\n"
 
 

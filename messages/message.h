@@ -15,8 +15,8 @@
 
 // Sentences that people read. Each is written in English where it is printed, as one whole literal
 // with $0 to $9 for what varies, so that a translation can put the parts into another order.
-// xgettext collects them by the names of these functions; docs/messages.md says how a sentence is
-// added. All functions may be called from any thread.
+// xgettext collects them by the names of these functions; docs/design/messages.md says how a
+// sentence is added. All functions may be called from any thread.
 namespace memtrace {
 namespace messages {
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the minors of torch in the package index that no lock file of `headers/` pins; exit status 1 if there are any.
 
-A missing minor runs with torch's own allocator; docs/torches.md describes how one is added.
+A missing minor runs with torch's own allocator; docs/design/torches.md describes how one is added.
 """
 
 import re
@@ -35,9 +35,8 @@ def main() -> int:
     """Prints the missing minors, one a line."""
     missing = sorted(minor for minor in offered() - served() if minor >= FIRST)
     for major, minor in missing:
-        print(
-            f"torch {major}.{minor} has no shim: setup/headers/torch-{major}.{minor}.lock is missing (docs/torches.md)."
-        )
+        lock = f"setup/headers/torch-{major}.{minor}.lock"
+        print(f"torch {major}.{minor} has no shim: {lock} is missing (docs/design/torches.md).")
     return 1 if missing else 0
 
 

@@ -4,7 +4,7 @@
 #
 # Usage: wheel.sh VENV JOBS FOLDER
 #
-# Builds the wheel for other machines into FOLDER (docs/wheel.md), with the torch, the CUDA headers and the tools of VENV. Its
+# Builds the wheel for other machines into FOLDER (docs/design/wheel.md), with the torch, the CUDA headers and the tools of VENV. Its
 # name says the oldest glibc that it runs on, which is checked before the wheel is left there.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -5,7 +5,7 @@
 # Usage: wheel_sources.sh FOLDER
 #
 # Unpacks into FOLDER the sources of the libraries that Debian has in no form that can be linked statically into a shared
-# library: Abseil, whose archives are compiled for programs only, and simdjson, which has no archive (docs/wheel.md). They are
+# library: Abseil, whose archives are compiled for programs only, and simdjson, which has no archive (docs/design/wheel.md). They are
 # Debian's own source packages, patches included, of the mirror that this machine's apt uses. apt checks their signatures; the
 # authors' archives must also be those of wheel_sources.sha256. A second run finds everything in place.
 set -euo pipefail

@@ -16,7 +16,7 @@
 namespace memtrace {
 
 // The places of the large blocks of one stream, in the order of their requests: first a prologue,
-// once, then a cycle, again and again (docs/plan.md).
+// once, then a cycle, again and again (docs/design/plan.md).
 struct PlanSection {
   struct Item {
     Bytes size = 0;    // rounded: the size of the block

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a wheel runs on every system of its tag (docs/wheel.md).
+"""Checks that a wheel runs on every system of its tag (docs/design/wheel.md).
 
 Usage: check_wheel.py WHEEL. Exit 0 if it does, 1 with one line per fault otherwise. It needs `readelf`, and the C and
 C++ libraries of the machine that built the wheel.

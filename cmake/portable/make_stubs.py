@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the libraries that a portable build is linked against (docs/wheel.md).
+"""Makes the libraries that a portable build is linked against (docs/design/wheel.md).
 
 Usage: make_stubs.py CC OUTPUT LIMITS.json. For each library of this machine's C and C++ run time, writes a stub: a
 library of the same SONAME that has the symbols of the limits' versions and no code. Programs linked against it can only
@@ -19,7 +19,7 @@ from typing import NamedTuple
 HERE = Path(__file__).parent
 # Before glibc 2.34 these were outside libc.so.6. A symbol that moved has a version of that time beside its old one, or
 # only one that new programs do not get. (Compared with the lists of `zig cc -target x86_64-linux-gnu.2.28`:
-# docs/wheel.md.)
+# docs/design/wheel.md.)
 MOVED = re.compile(r"GLIBC_2\.(29|3[0-4])$")
 FORMER_HOMES = [
     (re.compile(r"_*(pthread_|sem_)|(call_once|cnd_|mtx_|thrd_|tss_)"), "libpthread.so.0"),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions that this machine's headers and static libraries call and that glibc 2.28 does not
-// have. They are linked, hidden, into the files that need them (docs/wheel.md). <sys/stat.h> is not
+// have. They are linked, hidden, into the files that need them (docs/design/wheel.md). <sys/stat.h> is not
 // included, because its declarations are those of a newer glibc.
 #include <pthread.h>
 #include <stddef.h>

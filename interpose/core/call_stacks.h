@@ -8,7 +8,7 @@
 namespace memtrace {
 
 // Each function returns the calling thread's stack, interned; 0 if there is none. The user selects
-// stacks with MEMTRACE_NATIVE_STACKS (docs/recording.md); MEMTRACE_SOURCE=0 (memtrace run
+// stacks with MEMTRACE_NATIVE_STACKS (docs/design/recording.md); MEMTRACE_SOURCE=0 (memtrace run
 // --no-source) turns all of them off. `caller` is a return address in the requester. Call these
 // before taking any lock.
 

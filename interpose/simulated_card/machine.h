@@ -58,8 +58,8 @@ struct Machine {
                    const MachineSettings& settings = {});
 
   // Returns the process's machine, made by the first call from MEMTRACE_CARD, CUDA_VISIBLE_DEVICES
-  // and MEMTRACE_CARD_* (docs/simulated-card.md); null if there is no card or one of them is wrong.
-  // Never destroyed, because other libraries call us after our own destructors.
+  // and MEMTRACE_CARD_* (docs/design/simulated-card.md); null if there is no card or one of them is
+  // wrong. Never destroyed, because other libraries call us after our own destructors.
   static Machine* OfProcess();
 
   int DeviceCount() const { return static_cast<int>(cards.size()); }

@@ -22,8 +22,8 @@ namespace memtrace::cupti {
 // Makes CUPTI record what the cards do, and passes the activities on as they come back.
 //
 // CUPTI's buffers belong to the process: only one session is possible at a time, and none while
-// another tool records (docs/cupti.md). A session that has ended can begin again. It is never
-// destroyed, because CUPTI's threads may still be about to enter it.
+// another tool records (docs/design/cupti.md). A session that has ended can begin again. It is
+// never destroyed, because CUPTI's threads may still be about to enter it.
 //
 // Thread rule: any function from any thread. `tell` is called by CUPTI's threads and by those that
 // flush, one at a time.

@@ -21,7 +21,7 @@ struct SummaryMoment {
   bool is_last = false;  // the process ends its trace
 };
 
-// Returns the run so far as JSON, schema "memtrace.summary/1" (docs/trace.md), in at most
+// Returns the run so far as JSON, schema "memtrace.summary/1" (docs/reference/trace.md), in at most
 // `most_bytes`: the smallest owners are combined until it fits. Looks at each live block, some 20
 // ns each.
 std::string SummaryText(const LiveTable& live, const RunAccount& run,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs rows of the corpus of cases by hand: docs/cases-corpus.md.
+"""Runs rows of the corpus of cases by hand: docs/design/cases-corpus.md.
 
 cases.py list                        the rows, with what is right
 cases.py run NAME... --into FOLDER   runs the rows whose names contain NAME (none: all), keeps what was said, and judges

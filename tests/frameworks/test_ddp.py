@@ -20,7 +20,7 @@ def test_each_rank_is_recorded_completely_on_its_own_card(tmp_path, backend):
         report = assert_complete(own, told[rank], card=rank)
         assert role(report, "parameter") == told[rank]["parameters"]
         assert role(report, "optimizer_state") == told[rank]["states"] == 2 * told[rank]["parameters"]
-        # The first buckets of NCCL live on until the process group's watchdog looks (docs/collectives.md).
+        # The first buckets of NCCL live on until the process group's watchdog looks (docs/design/collectives.md).
         assert role(report, "comm") >= told[rank]["parameters"]
         assert role(report, "unknown") < 0.01 * report["peak"]["bytes"]
 

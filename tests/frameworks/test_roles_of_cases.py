@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Roles of the five cases to the byte, at each report; as a program it prints the table of docs/recording.md."""
+"""Roles of the five cases to the byte, at each report; as a program it prints the table of docs/design/recording.md."""
 
 import json
 import sys
@@ -71,7 +71,7 @@ def test_roles_equal_the_scripts_own_sums(tmp_path, case):
 
 
 def main() -> None:
-    """Prints the table of docs/recording.md."""
+    """Prints the table of docs/design/recording.md."""
     for case, (_, _, moment) in CASES.items():
         with tempfile.TemporaryDirectory() as folder:
             finished = run(case, Path(folder))

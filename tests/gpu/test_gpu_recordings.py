@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated H200 and H100 give the answers of real ones (recordings/), except where this file says so.
 
-docs/gpu.md lists what was recorded, how it is repeated on a card, and what differs.
+docs/design/gpu.md lists what was recorded, how it is repeated on a card, and what differs.
 """
 
 import json

@@ -46,7 +46,7 @@ def test_preload_library_exports_its_list_and_needs_only_libc():
     listed = set(re.findall(r"^MEMTRACE_CUDA_SYMBOL\((\w+),", symbols, re.M))
     exported = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
     assert exported == listed | {"dlsym", "mmap", "mmap64"}
-    # A portable build (docs/wheel.md) also names libraries that were once parts of the C library.
+    # A portable build (docs/design/wheel.md) also names libraries that were once parts of the C library.
     former = ["libdl.so.2", "libpthread.so.0"] if (PACKAGE.parent / "stubs").is_dir() else []
     assert re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", library)) == ["libc.so.6", *former]
 

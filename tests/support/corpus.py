@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The place of real-world inputs: recordings, snapshots and scenarios of other people (docs/testing.md)."""
+"""The place of real-world inputs: recordings, snapshots and scenarios of other people (docs/design/testing.md)."""
 
 import os
 from pathlib import Path

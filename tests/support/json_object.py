@@ -4,5 +4,5 @@
 
 from typing import Any
 
-# The values have any depth; docs/report.md and the test that reads one describe them.
+# The values have any depth; docs/reference/report.md and the test that reads one describe them.
 JsonObject = dict[str, Any]

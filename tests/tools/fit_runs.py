@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of `memtrace fit` that protect the user's files in each available way (docs/fit.md, "The user's files")."""
+"""Runs of `memtrace fit` that protect the user's files in every way (docs/design/fit.md, "The user's files")."""
 
 import json
 import os

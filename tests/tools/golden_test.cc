@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs every tests/golden/NAME.trace.txt through the real program and compares with NAME.txt and
 // NAME.json in tests/golden/report and tests/golden/stats. Refresh them all, and the help texts in
-// docs/command_line.md, with: cmake --build build/dev --target refresh_goldens
+// docs/reference/command_line.md, with: cmake --build build/dev --target refresh_goldens
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -213,10 +213,11 @@ TEST(PartialTraceTest, TraceTruncatedAnywhereDoesNotCrash) {
   }
 }
 
-// docs/command_line.md shows each help text after "$ memtrace ... --help" in a fenced block.
+// docs/reference/command_line.md shows each help text after "$ memtrace ... --help" in a fenced
+// block.
 TEST(HelpTest, DocumentShowsTheHelpOfEveryVerb) {
   const Shell shell;
-  const fs::path path = fs::path(MEMTRACE_SOURCE) / "docs" / "command_line.md";
+  const fs::path path = fs::path(MEMTRACE_SOURCE) / "docs" / "reference" / "command_line.md";
   std::string document = ReadFile(path);
   for (const char* command :
        {"memtrace --help", "memtrace run --help", "memtrace fit --help", "memtrace report --help",

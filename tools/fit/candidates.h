@@ -28,7 +28,7 @@ struct Candidate {
   bool takes_another_card = false;  // of the same kind, unless there are several
 };
 
-// Returns all known candidates, the least change first (docs/fit.md has the table).
+// Returns all known candidates, the least change first (docs/design/fit.md has the table).
 std::vector<Candidate> AllCandidates();
 
 // Returns `base` with each of `by` added, without sets that contradict themselves, the least change

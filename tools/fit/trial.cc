@@ -32,7 +32,7 @@ launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
   return request;
 }
 
-// Sets the variables that direct the Python package in a trial (docs/fit.md).
+// Sets the variables that direct the Python package in a trial (docs/design/fit.md).
 void AddTrial(const Trial& trial, launch::Environment& environment) {
   // The trial's end in seconds of CLOCK_MONOTONIC, which is Python's time.monotonic().
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(

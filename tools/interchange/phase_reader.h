@@ -11,8 +11,8 @@
 namespace memtrace::interchange {
 
 // The phases of a program, read off the stacks of its allocations and frees, in order
-// (docs/interchange.md). A phase goes on until a stack shows another, because most of a loss has no
-// frame that tells.
+// (docs/reference/interchange.md). A phase goes on until a stack shows another, because most of a
+// loss has no frame that tells.
 class PhaseReader {
  public:
   // `from_start`: what comes before the first forward is init. `empty_is_autograd`: stacks only

@@ -11,9 +11,9 @@
 
 namespace memtrace::interchange {
 
-// Reads a pickle of plain data (docs/interchange.md). Nothing is executed, imported or called, and
-// memory stays below 4 times the pickle plus 192 MiB. `pickle` outlives the tree. Bytes after the
-// pickle's end are ignored.
+// Reads a pickle of plain data (docs/reference/interchange.md). Nothing is executed, imported or
+// called, and memory stays below 4 times the pickle plus 192 MiB. `pickle` outlives the tree. Bytes
+// after the pickle's end are ignored.
 //
 // Errors are one clause that names the place, "it holds more than data: REDUCE at byte 4711 would
 // ...": kInvalidArgument if it is no pickle or is broken, kPermissionDenied if it is more than

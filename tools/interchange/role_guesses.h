@@ -16,8 +16,8 @@
 namespace memtrace::interchange {
 
 // Guesses what a program was doing and what its blocks were for, from the stacks in its snapshot
-// and from how long blocks lived (docs/interchange.md). A role is guessed only if the phases alone,
-// by trace::InferRole, would not give it.
+// and from how long blocks lived (docs/reference/interchange.md). A role is guessed only if the
+// phases alone, by trace::InferRole, would not give it.
 class RoleGuesses {
  public:
   struct Entry {

@@ -19,14 +19,15 @@
 
 namespace memtrace::interchange {
 
-// A memory snapshot of torch as the events of a trace (docs/interchange.md). Blocks and segments
-// from before the snapshot's own trace come first, as alive; the traces of several devices are
-// merged by time. Phases, steps and roles are guessed (RoleGuesses). A snapshot without a trace is
-// a single moment: all its blocks are alive.
+// A memory snapshot of torch as the events of a trace (docs/reference/interchange.md). Blocks and
+// segments from before the snapshot's own trace come first, as alive; the traces of several devices
+// are merged by time. Phases, steps and roles are guessed (RoleGuesses). A snapshot without a trace
+// is a single moment: all its blocks are alive.
 class TorchSnapshot : public analysis::EventSource {
  public:
-  // `pickle` outlives this. One that is cut short gives what is whole of it (docs/interchange.md).
-  // Errors are a clause that names the place, as ReadPickle's are; nothing of the file is executed.
+  // `pickle` outlives this. One that is cut short gives what is whole of it
+  // (docs/reference/interchange.md). Errors are a clause that names the place, as ReadPickle's are;
+  // nothing of the file is executed.
   static absl::StatusOr<TorchSnapshot> Read(std::string_view pickle);
 
   void ForEach(const std::function<void(const trace::Event&)>& visit) const override;

@@ -10,8 +10,8 @@
 
 namespace memtrace::report {
 
-// Returns the report for programs: schema "memtrace.report/1" (docs/report.md), bytes as integers.
-// Keys are only ever added.
+// Returns the report for programs: schema "memtrace.report/1" (docs/reference/report.md), bytes as
+// integers. Keys are only ever added.
 std::string JsonReport(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 }  // namespace memtrace::report

@@ -14,7 +14,7 @@ namespace memtrace::report {
 Document FirstScreen(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 // Returns the evidence: the other sentences of the verdict, then a section for each question.
-// docs/report.md explains each figure.
+// docs/reference/report.md explains each figure.
 Document EvidenceSections(const analysis::Explanation& explanation, const analysis::RunFacts& run);
 
 // Returns both, in this order.

@@ -12,7 +12,7 @@ namespace memtrace::report {
 
 // Returns the report for people: the first screen and, if `verbose`, the evidence after it. It has
 // at most Columns() columns but for commands to paste, no color, and nothing unescaped from the
-// trace. docs/report.md explains each figure.
+// trace. docs/reference/report.md explains each figure.
 std::string TextReport(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                        bool verbose);
 

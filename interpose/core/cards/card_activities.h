@@ -16,7 +16,7 @@
 
 namespace memtrace {
 
-// Records the cards' activities, which CUPTI reports, in the trace (docs/cupti.md); only if
+// Records the cards' activities, which CUPTI reports, in the trace (docs/design/cupti.md); only if
 // MEMTRACE_CUPTI is set. A failure becomes a state in the trace (cupti.state of format.md) and one
 // line on stderr; the program goes on.
 //

@@ -81,7 +81,7 @@ class tag:  # noqa: N801  # used as a function
     """Sets the owner of everything allocated inside: `with memtrace.tag("model"):` or `@memtrace.tag("model")`.
 
     Tags nest ("a" inside "b" is owner "b/a"). Memory of a backward pass belongs to the owner of its forward. Threads
-    that are started inside keep the tags (docs/recording.md has the rules).
+    that are started inside keep the tags (docs/design/recording.md has the rules).
     """
 
     def __init__(self, name: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""MEMTRACE_COLLECT=1: runs the garbage collector before a request for memory fails (docs/recording.md)."""
+"""MEMTRACE_COLLECT=1: runs the garbage collector before a request for memory fails (docs/design/recording.md)."""
 
 import gc
 import os

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences that people read, in their language, as messages/message.h has them for C++ (docs/messages.md).
+"""Sentences that people read, in their language, as messages/message.h has them for C++ (docs/design/messages.md).
 
 Each sentence is written in English where it is printed, as one whole literal with $0 to $9 for what varies. The
 functions may be called from any thread.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stops using CUPTI while torch.profiler needs it (docs/cupti.md)."""
+"""Stops using CUPTI while torch.profiler needs it (docs/design/cupti.md)."""
 
 import functools
 import importlib

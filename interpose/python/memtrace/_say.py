@@ -5,7 +5,7 @@
 import sys
 from typing import NoReturn
 
-# The exit status for "this environment cannot do what was asked" (docs/command_line.md).
+# The exit status for "this environment cannot do what was asked" (docs/reference/exit-codes.md).
 EXIT_ENVIRONMENT = 5
 
 _said: set[str] = set()

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m memtrace.estimate_program CONFIG_DIR`: a training of the model that a config describes.
 
-`memtrace fit` runs it if there is no training script (docs/estimate.md). Nothing is fetched and no weights are read:
-the model is built from its config and placed on the card unfilled. Exit codes: 2 for options that cannot be right, 3
-for a config that cannot be built, 5 if a library or the card is missing.
+`memtrace fit` runs it if there is no training script (docs/design/estimate.md). Nothing is fetched and no weights are
+read: the model is built from its config and placed on the card unfilled. Exit codes: 2 for options that cannot be
+right, 3 for a config that cannot be built, 5 if a library or the card is missing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// NCCL: communicators. Ranks are processes of one machine, or of one process; docs/collectives.md.
+// NCCL: communicators. Ranks are processes of one machine, or of one process;
+// docs/design/collectives.md.
 #pragma GCC visibility push(default)
 #include <nccl.h>
 #pragma GCC visibility pop

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's activity API: rules are those of cupti_activity.h unless docs/simulated-card.md says
-// otherwise.
+// CUPTI's activity API: rules are those of cupti_activity.h unless docs/design/simulated-card.md
+// says otherwise.
 #include "interpose/simulated_card/cupti/cupti_process.h"
 #include "interpose/simulated_card/cupti/external_correlation.h"
 #include "interpose/simulated_card/interface/library_calls.h"

@@ -180,7 +180,7 @@ std::uint64_t DnnConvolution::PartialFilters() const {
 }
 
 // The rule follows an H200 (tests/gpu/recordings/h200/sizes_convolutions.jsonl;
-// docs/simulated-card.md says how well).
+// docs/design/simulated-card.md says how well).
 std::uint64_t DnnConvolution::WorkspaceOnHopper() const {
   constexpr std::uint64_t kBeside = 147;
   constexpr std::int64_t kChannelsReadDirectly = 4;

@@ -9,8 +9,8 @@
 namespace memtrace::card {
 
 // The memory that cuDNN requests from its caller. Its answers on a real card are not published;
-// each rule here names its source, and docs/simulated-card.md lists them as assumed. The weights of
-// an RNN are the exception: their number is arithmetic.
+// each rule here names its source, and docs/design/simulated-card.md lists them as assumed. The
+// weights of an RNN are the exception: their number is arithmetic.
 
 // Tensor cores read channels-last: a convolution's tensors in another layout are copied into and
 // out of that layout, and the copies are the workspace. Takes the bytes of those tensors; each copy
@@ -20,8 +20,8 @@ std::uint64_t ConvolutionWorkspace(std::initializer_list<std::uint64_t> copied);
 // The forward pass in TF32 from 512 or more channels to as many, with a window of more than one
 // element, at stride 1: copies of the input, the filter and the output, 1 MiB, and scratch of up to
 // twice the tensor, in halves of it, within 2 GiB. Derived from published peaks and reserved bytes
-// of two VAEs on an RTX 4090 (docs/simulated-card.md). Takes the bytes of the input and of the
-// filter; the output is as large as the input.
+// of two VAEs on an RTX 4090 (docs/design/simulated-card.md). Takes the bytes of the input and of
+// the filter; the output is as large as the input.
 std::uint64_t WideConvolutionWorkspace(std::uint64_t x, std::uint64_t w);
 
 struct AttentionShape {

@@ -80,9 +80,9 @@ CUresult cuGetProcAddress(const char* symbol, void** address, int version, cuuin
 }
 
 // The private tables of NVIDIA's own libraries do not exist here, and callers read the pointer
-// before the result. We do not answer their check of the driver (docs/simulated-card.md). Only a
-// CUDA runtime that is linked into its user asks for them, so the caller's name shows which program
-// it is.
+// before the result. We do not answer their check of the driver (docs/design/simulated-card.md).
+// Only a CUDA runtime that is linked into its user asks for them, so the caller's name shows which
+// program it is.
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   ReportOwnRuntime(__builtin_return_address(0));
   if (table != nullptr) *table = nullptr;

@@ -27,8 +27,8 @@ namespace memtrace::card {
 //
 // Measured on an H200 with driver 580.159 (tests/gpu/recordings/h200/address_walk.json: all 17
 // walks match); a public snapshot of another machine with other sizes has the same order
-// (docs/simulated-card.md). Drivers for Windows go upwards. A replay of a trace on another card
-// also places torch's segments by it.
+// (docs/design/simulated-card.md). Drivers for Windows go upwards. A replay of a trace on another
+// card also places torch's segments by it.
 //
 // Not safe from several threads: its owner locks.
 class HeapAddresses {

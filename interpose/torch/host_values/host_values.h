@@ -10,8 +10,8 @@
 
 namespace memtrace::shim {
 
-// Gives small tensors on the simulated card true values (docs/host_values.md). Kernels have no
-// effect there, so the CPU computes an operator whose inputs are known on copies of the card's
+// Gives small tensors on the simulated card true values (docs/design/host_values.md). Kernels have
+// no effect there, so the CPU computes an operator whose inputs are known on copies of the card's
 // memory, and its results are written back. The operator itself runs as usual: it allocates, copies
 // and launches as it would without us, and nothing here allocates on the card.
 //

@@ -8,7 +8,8 @@
 namespace memtrace::trace {
 
 // The end of a label's path if the simulated card only assumed the size of the block
-// (docs/simulated-card.md): "cuDNN workspace, size assumed". The library's name comes before it.
+// (docs/design/simulated-card.md): "cuDNN workspace, size assumed". The library's name comes before
+// it.
 inline constexpr std::string_view kAssumedWorkspace = " workspace, size assumed";
 
 }  // namespace memtrace::trace

@@ -134,7 +134,7 @@ struct Annotate {
 };
 
 // One card at one moment. Every entry comes from its own source; the reader must cope with sums
-// that do not add up (docs/report.md, "unexplained").
+// that do not add up (docs/reference/report.md, "unexplained").
 struct CardLedger {
   int32_t device = 0;
   uint64_t total = 0;
@@ -208,8 +208,8 @@ struct Alive {
   StringId path = 0;
 };
 
-// An activity of a card, by CUPTI (docs/cupti.md). It is recorded some time after it happened, with
-// its own times, which use the clock of all events.
+// An activity of a card, by CUPTI (docs/design/cupti.md). It is recorded some time after it
+// happened, with its own times, which use the clock of all events.
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   int32_t device = 0;

@@ -10,7 +10,7 @@ namespace memtrace::trace {
 // Returns the role of a block for which none was stated; kUnknown if none can be inferred. `birth`
 // is the phase in which it was allocated; `gone` is true if its free was requested;
 // `stayed_in_phase` is true if that happened (or, for a living block, if the program still is) in
-// the same stay in that phase. docs/report.md has the table.
+// the same stay in that phase. docs/reference/report.md has the table.
 Role InferRole(Phase birth, bool stayed_in_phase, bool gone);
 
 }  // namespace memtrace::trace

@@ -9,10 +9,10 @@
 
 namespace memtrace::trace {
 
-// Returns the latest summary of a trace as JSON (docs/trace.md), with two short reads for a file of
-// any size, also while it is written. Errors: as of TraceReader::Open; also kNotFound if the
-// process was killed before it wrote one, or if an older memtrace wrote the file. The message says
-// which.
+// Returns the latest summary of a trace as JSON (docs/reference/trace.md), with two short reads for
+// a file of any size, also while it is written. Errors: as of TraceReader::Open; also kNotFound if
+// the process was killed before it wrote one, or if an older memtrace wrote the file. The message
+// says which.
 absl::StatusOr<std::string> ReadSummary(const std::string& path);
 
 }  // namespace memtrace::trace

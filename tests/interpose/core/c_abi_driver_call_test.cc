@@ -4,7 +4,7 @@
 // Whoever is called while the driver works for us (a profiler, another tool, the driver's own
 // callbacks) may use memtrace in turn, in that thread and in others: no lock of the recorder's is
 // held around a call of the driver, and of the allocator's only that of the card that it maps for
-// (docs/allocator.md). A deadlock ends the process by its alarm.
+// (docs/design/allocator.md). A deadlock ends the process by its alarm.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Phases, steps and roles that are derived from the stacks of torch's snapshots (docs/interchange.md)."""
+"""Phases, steps and roles that are derived from the stacks of torch's snapshots (docs/reference/interchange.md)."""
 
 import json
 import pickle

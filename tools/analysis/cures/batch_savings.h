@@ -10,7 +10,7 @@
 namespace memtrace::analysis {
 
 // Returns the saving of half as many examples, tokens or generated sequences in a call of the
-// model. docs/report.md has the rule of each.
+// model. docs/reference/report.md has the rule of each.
 std::vector<Saving> FindBatchSavings(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis

@@ -11,7 +11,7 @@ namespace memtrace::analysis {
 
 // Returns savings of blocks that nothing has to keep, recognized by where they were made and by
 // their roles: loaded checkpoints, graphs without a backward, attention weights, logits, casts of
-// autocast, gradients of an earlier step. docs/report.md has the rule of each.
+// autocast, gradients of an earlier step. docs/reference/report.md has the rule of each.
 std::vector<Saving> FindBlockSavings(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis

@@ -10,7 +10,7 @@
 namespace memtrace::analysis {
 
 // Returns savings of gradients, states and the copies of updates, both of those that exist and of
-// those that the verdict counts as still to come. docs/report.md has the rule of each.
+// those that the verdict counts as still to come. docs/reference/report.md has the rule of each.
 std::vector<Saving> FindOptimizerSavings(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis

@@ -10,7 +10,7 @@
 namespace memtrace::analysis {
 
 // Returns the savings of at least 1 percent of what is held, and smaller ones that matter.
-// docs/report.md has the rule of each.
+// docs/reference/report.md has the rule of each.
 std::vector<Saving> FindSavings(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis

@@ -38,10 +38,10 @@ struct Packing {
 };
 
 // Gives every item an offset such that no two that are alive at one time share a byte, aiming for
-// the lowest height ("dynamic storage allocation", docs/packing.md). Every offset is a sum of sizes
-// of other items, so sizes that are multiples of an alignment give offsets that also are. If the
-// items do not fit into 2^64 - 1 bytes, that is the height and the offsets have no meaning. Safe
-// from any thread.
+// the lowest height ("dynamic storage allocation", docs/design/packing.md). Every offset is a sum
+// of sizes of other items, so sizes that are multiples of an alignment give offsets that also are.
+// If the items do not fit into 2^64 - 1 bytes, that is the height and the offsets have no meaning.
+// Safe from any thread.
 Packing Pack(absl::Span<const PackingItem> items, const PackingBudget& budget = {});
 
 }  // namespace memtrace::analysis

@@ -17,8 +17,8 @@
 namespace memtrace::analysis {
 
 // A depth-first search for a packing within a capacity, which finds one if one exists and there are
-// enough steps (docs/packing.md). Items are placed from the lowest offset upwards, each right on
-// top of what lies below it: every packing can be lowered into one that arises so.
+// enough steps (docs/design/packing.md). Items are placed from the lowest offset upwards, each
+// right on top of what lies below it: every packing can be lowered into one that arises so.
 class PackingSearch {
  public:
   enum class Outcome { kFound, kImpossible, kOutOfSteps };

@@ -36,8 +36,8 @@ struct MemoryPlan {
   Plan plan() const;
 };
 
-// Plans places for the requests of a run (docs/plan.md): everything before its steps, and one step,
-// or as many as it takes until all blocks of a step have a place of their own.
+// Plans places for the requests of a run (docs/design/plan.md): everything before its steps, and
+// one step, or as many as it takes until all blocks of a step have a place of their own.
 StreamPlan PlanStream(const StreamRequests& requests, bool ends_in_failure,
                       const PackingBudget& budget = {});
 MemoryPlan PlanMemory(const RequestLog& log, const PackingBudget& budget = {});

@@ -55,8 +55,8 @@ struct ReplayResult {
   const ReplayOutcome& fullest() const;  // REQUIRES: devices is not empty
 };
 
-// Replays a run; docs/replay.md says what each figure means. Reads the events several times; memory
-// grows with the blocks that live at one time.
+// Replays a run; docs/design/replay.md says what each figure means. Reads the events several times;
+// memory grows with the blocks that live at one time.
 ReplayResult Replay(const analysis::EventSource& source, const RecordedRun& run,
                     const ReplayOptions& options);
 

@@ -15,7 +15,7 @@
 namespace memtrace::analysis {
 
 // The figures that CUPTI recorded of the cards over a trace, and when it was recording
-// (docs/cupti.md). Times are nanoseconds since the trace began.
+// (docs/design/cupti.md). Times are nanoseconds since the trace began.
 class ActivityWatch {
  public:
   void Apply(const trace::Event& event, const EventSource& source);

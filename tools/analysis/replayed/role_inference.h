@@ -11,8 +11,8 @@
 namespace memtrace::analysis {
 
 // Returns the role of a block for which none was stated, from the phase it was born in and how long
-// it lived; kUnknown if that says nothing. `end` is where the trace ends. docs/report.md has the
-// table.
+// it lived; kUnknown if that says nothing. `end` is where the trace ends. docs/reference/report.md
+// has the table.
 trace::Role InferRole(const Block& block, const Position& end);
 
 // Returns the role of a failed request, which has no lifetime, but a stack.

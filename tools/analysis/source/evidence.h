@@ -8,7 +8,7 @@
 
 namespace memtrace::analysis {
 
-// The evidence for a role, from least to most sure (docs/report.md).
+// The evidence for a role, from least to most sure (docs/reference/report.md).
 enum class Evidence : uint8_t {
   kNone,    // the role is unknown
   kFrames,  // guessed: phases are read off stacks

@@ -37,7 +37,8 @@ struct SimulationFacts {
   std::optional<uint64_t> timed_answers;
   std::optional<uint64_t> assumed_workspaces;   // library calls; absent if there were none
   std::map<std::string, uint64_t> unsupported;  // calls answered "not supported", by name
-  // With host values (docs/host_values.md), the trace says which of the values were not known.
+  // With host values (docs/design/host_values.md), the trace says which of the values were not
+  // known.
   bool host_values = false;
   uint64_t reads_known = 0;
   uint64_t reads_assumed = 0;

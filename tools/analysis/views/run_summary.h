@@ -33,7 +33,8 @@ struct CardSummary {
   int64_t growth_per_step = 0;
 };
 
-// The summary that a process wrote into its trace (docs/trace.md, schema memtrace.summary/1).
+// The summary that a process wrote into its trace (docs/reference/trace.md, schema
+// memtrace.summary/1).
 struct RunSummary {
   bool is_last = false;  // the process has ended its trace
   uint64_t events = 0;

@@ -13,7 +13,7 @@ namespace memtrace::command {
 replay::RecordedRun RecordedRunOf(const TraceInput& input);
 
 // If the card was fragmented and not full, adds other allocators as remedies, by replaying the
-// trace with them (docs/replay.md). Reads the trace several times.
+// trace with them (docs/design/replay.md). Reads the trace several times.
 void AddReplayedRemedies(const TraceInput& input, analysis::Explanation& explanation);
 
 }  // namespace memtrace::command

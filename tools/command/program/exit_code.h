@@ -5,8 +5,8 @@
 
 namespace memtrace::command {
 
-// Exit codes, as listed in docs/command_line.md. `run` returns the status of its program once that
-// has started; before, 126 or 127 as a shell does.
+// Exit codes, as listed in docs/reference/exit-codes.md. `run` returns the status of its program
+// once that has started; before, 126 or 127 as a shell does.
 inline constexpr int kDone = 0;
 inline constexpr int kLimitExceeded = 1;  // of `check`
 inline constexpr int kUsage = 2;

@@ -31,7 +31,8 @@ using interchange::ExportFormat;
 
 constexpr const char* kDescription =
     "Write a trace in another tool's format\n"
-    "docs/export.md describes what each format contains, and which of its figures are exact.\n"
+    "docs/reference/export.md describes what each format contains, and which of its figures are "
+    "exact.\n"
     "\n"
     "Usage: memtrace export --to FORMAT [OPTIONS] FILE";
 constexpr const char* kExamples =

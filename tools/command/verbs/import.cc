@@ -23,7 +23,8 @@ using interchange::ImportFormat;
 constexpr const char* kDescription =
     "Convert what another tool recorded into a trace\n"
     "It reads torch.profiler's JSON (profile_memory=True, also .gz) or an RMM log.\n"
-    "docs/export.md says what these do not contain. stats, report and export then read the\n"
+    "docs/reference/export.md says what these do not contain. stats, report and export then read "
+    "the\n"
     "trace.\n"
     "\n"
     "Usage: memtrace import [OPTIONS] FILE";

@@ -16,7 +16,7 @@
 
 namespace memtrace::fit {
 
-// How the user's files are kept from what the runs write (docs/fit.md, "The user's files").
+// How the user's files are kept from what the runs write (docs/design/fit.md, "The user's files").
 struct FileKeeping {
   uint64_t layer_bytes = 0;    // the most that a run may write; 0: it has no layer
   std::string why_no_layer;    // the kernel's reason; "" if it has a layer

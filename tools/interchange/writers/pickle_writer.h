@@ -15,7 +15,8 @@
 namespace memtrace::interchange {
 
 // Writes a pickle of plain data, protocol 2, front to back: only what torch's MemoryViz.js
-// understands, and no list item is appended with more than 999 others (docs/export.md, "snapshot").
+// understands, and no list item is appended with more than 999 others (docs/reference/export.md,
+// "snapshot").
 //
 //   BeginDict; Text("a"); BeginList; Item; Integer(1); EndList; EndDict      {"a": [1]}
 class PickleWriter {

@@ -16,8 +16,8 @@
 namespace memtrace::interchange {
 namespace {
 
-// "mtrc", and the version of the schema (docs/export.md): in the file's application_id and
-// user_version.
+// "mtrc", and the version of the schema (docs/reference/export.md): in the file's application_id
+// and user_version.
 constexpr int kSqliteApplication = 0x6d747263;
 constexpr int kSqliteSchema = 1;
 

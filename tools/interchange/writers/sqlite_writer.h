@@ -10,7 +10,7 @@
 
 namespace memtrace::interchange {
 
-// Writes a database with the schema of docs/export.md. Errors: those of ByteSink::Close.
+// Writes a database with the schema of docs/reference/export.md. Errors: those of ByteSink::Close.
 absl::Status WriteSqlite(const ExportedRun& run, const std::string& path);
 
 }  // namespace memtrace::interchange

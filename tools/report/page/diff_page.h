@@ -24,7 +24,7 @@ struct RunPicture {
 RunPicture PictureOf(const DiffSide& side, const analysis::RunDetail& detail,
                      const analysis::EventSource& source, const DiffSide* after = nullptr);
 
-// Returns a comparison as one HTML file (docs/page.md), as Page() does for a report.
+// Returns a comparison as one HTML file (docs/reference/page.md), as Page() does for a report.
 // `picture_after` is null if both sides are moments of one run, which is then drawn once.
 std::string DiffPage(const DiffSide& before, const DiffSide& after, const DiffStyle& style,
                      const RunPicture& picture_before, const RunPicture* picture_after);

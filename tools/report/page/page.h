@@ -12,10 +12,10 @@
 
 namespace memtrace::report {
 
-// Returns the report as one HTML file that needs nothing else (docs/page.md): the words of the
-// terminal's report in the same order, then what a terminal cannot draw. Text of a trace stays text
-// and is never markup: the page's own policy forbids every script but ours, and every load.
-// `detail` belongs to the explanation, and `source` to both.
+// Returns the report as one HTML file that needs nothing else (docs/reference/page.md): the words
+// of the terminal's report in the same order, then what a terminal cannot draw. Text of a trace
+// stays text and is never markup: the page's own policy forbids every script but ours, and every
+// load. `detail` belongs to the explanation, and `source` to both.
 std::string Page(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                  const analysis::RunDetail& detail, const analysis::EventSource& source);
 

@@ -10,9 +10,9 @@
 
 namespace memtrace::report {
 
-// Returns the data that the page's script draws, as JSON (docs/page.md, "The data"). `file` is the
-// user's name for the trace. `detail` and `explanation` belong to `source`, and so does `after`,
-// which the page compares them with.
+// Returns the data that the page's script draws, as JSON (docs/reference/page.md, "The data").
+// `file` is the user's name for the trace. `detail` and `explanation` belong to `source`, and so
+// does `after`, which the page compares them with.
 std::string PageData(const std::string& file, const analysis::Explanation& explanation,
                      const analysis::RunDetail& detail, const analysis::EventSource& source,
                      const analysis::Explanation* after = nullptr);

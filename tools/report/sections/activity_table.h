@@ -11,7 +11,8 @@
 #include "tools/analysis/replayed/timeline.h"
 #include "tools/report/words/document.h"
 
-// Sections about CUPTI's record of the cards (docs/cupti.md). All are empty for a trace without it.
+// Sections about CUPTI's record of the cards (docs/design/cupti.md). All are empty for a trace
+// without it.
 namespace memtrace::report {
 
 // Returns a clause for the header: "CUPTI recorded 3,120 kernels · it did not record for 4.10 s

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remedies that `memtrace fit` tries without touching the script: MEMTRACE_FIT_CHANGES=NAME[=VALUE],...
 
-Each change is a module with `watch(torch, session, change)`; docs/fit.md, "Remedies", explains them.
+Each change is a module with `watch(torch, session, change)`; docs/design/fit.md, "Remedies", explains them.
 """
 
 import importlib

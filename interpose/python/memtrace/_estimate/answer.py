@@ -45,7 +45,7 @@ class FirstFailure:
 class Estimate:
     """The memory that a training needs, seen in a run on a simulated card. Bytes, on the card that has to hold most."""
 
-    card: str  # a specification as in docs/simulated-card.md
+    card: str  # a specification as in docs/design/simulated-card.md
     card_bytes: int
     fits: bool
     peak_allocated: int  # like torch.cuda.max_memory_allocated(), without a limit

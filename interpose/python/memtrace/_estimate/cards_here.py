@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Describes the cards of this process as a specification of simulated ones (docs/simulated-card.md)."""
+"""Describes the cards of this process as a specification of simulated ones (docs/design/simulated-card.md)."""
 
 import json
 import os

@@ -12,7 +12,7 @@ EXIT_CONFIG = 3
 
 
 class ProblemError(Exception):
-    """One sentence for the user: what is wrong, where, what to do. `exit_code` is from docs/command_line.md."""
+    """One sentence for the user: what is wrong, where, what to do; `exit_code` is from docs/reference/exit-codes.md."""
 
     def __init__(self, sentence: str, exit_code: int = EXIT_CONFIG) -> None:
         """Takes the sentence as it is printed after `memtrace: `."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The process of a trial of `memtrace fit` (docs/fit.md). It does nothing unless the trial's variables are set."""
+"""The process of a trial of `memtrace fit` (docs/design/fit.md). Does nothing unless the trial's variables are set."""
 
 import faulthandler
 import json

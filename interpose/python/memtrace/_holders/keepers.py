@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds what keeps tensors on a card: containers with many of them, and tensors whose graphs reach far back.
 
-Reports name the keeper of growing memory (docs/report.md), found by the blocks that are stated here.
+Reports name the keeper of growing memory (docs/reference/report.md), found by the blocks that are stated here.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 If the system has a layer over all files (tools/fit/files), only checkpoints are replaced.
 
 `FOLDER/home/me/out.txt` stands for `/home/me/out.txt`: later reads of that name find it. A file that the program
-deletes stays but is no longer seen (docs/fit.md, "The user's files").
+deletes stays but is no longer seen (docs/design/fit.md, "The user's files").
 """
 
 import json

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that open a file in C, Rust or C++: they get its name in the scratch folder.
 
-Only functions common in training scripts are covered; others write where the program says (docs/fit.md).
+Only functions common in training scripts are covered; others write where the program says (docs/design/fit.md).
 """
 
 import functools

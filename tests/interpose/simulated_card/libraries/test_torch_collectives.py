@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch.distributed's NCCL backend on simulated cards (docs/collectives.md)."""
+"""torch.distributed's NCCL backend on simulated cards (docs/design/collectives.md)."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""MEMTRACE_COLLECT=1: dead cycles are collected before a request fails, by the rules of docs/recording.md."""
+"""MEMTRACE_COLLECT=1: dead cycles are collected before a request fails, by the rules of docs/design/recording.md."""
 
 from pathlib import Path
 

@@ -35,7 +35,7 @@ class Worker:
         expands = "expandable_segments:True" in torch.cuda.memory._snapshot()["allocator_settings"].get(
             "PYTORCH_CUDA_ALLOC_CONF", ""
         )
-        # With segments that expand, the rest that such a pool's blocks keep is not known (docs/recording.md).
+        # With segments that expand, the rest that such a pool's blocks keep is not known (docs/design/recording.md).
         self.pools = [torch.cuda.MemPool(), torch.cuda.MemPool(no_split=not expands)]
         self.tensors: list[torch.Tensor] = []
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every virtual function of torch's allocator interface is implemented and tested (docs/allocator-interface.md)."""
+"""Every virtual function of torch's allocator interface is served and tested (docs/design/allocator-interface.md)."""
 
 import re
 from importlib import metadata
@@ -58,13 +58,13 @@ def overridden():
 
 
 def rows():
-    page = (ROOT / "docs" / "allocator-interface.md").read_text()
+    page = (ROOT / "docs" / "design" / "allocator-interface.md").read_text()
     return {name: (whose, test, asks) for name, whose, test, asks in ROW.findall(page)}
 
 
 def test_every_virtual_function_is_listed_with_its_server():
     unlisted = virtuals() - set(rows())
-    assert not unlisted, f"torch {TORCH} has more than docs/allocator-interface.md: {sorted(unlisted)}"
+    assert not unlisted, f"torch {TORCH} has more than docs/design/allocator-interface.md: {sorted(unlisted)}"
     served = {name for name in virtuals() if rows()[name][0].startswith("ours")}
     assert served == virtuals() & overridden()
 

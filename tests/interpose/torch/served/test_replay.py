@@ -71,7 +71,7 @@ def test_replay_places_every_block_as_recorded(tmp_path: Path, settings: str, se
 def test_replay_of_torchs_snapshot_places_every_block_as_recorded(tmp_path: Path, settings: str, pools: str) -> None:
     finished = play(tmp_path, 5, settings, "2GiB", "lazy", "empty_cache", pools)
     devices = replay(tmp_path / "snapshot.pickle", policy_of(settings))["devices"]
-    # A snapshot does not tell the pool of a segment that is gone: 0.97 in the worst of 16 programs (docs/replay.md).
+    # A snapshot does not tell the pool of a segment that is gone (docs/design/replay.md): 0.97 in the worst of 16.
     assert_as_recorded(devices, finished.printed(), least_share=0.95 if pools == "pools" else 1)
     assert pools == "pools" or [device["guessed_pools"] for device in devices] == [0]
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Impossible requests get an answer, the same as from torch's own allocator (docs/allocator.md, "Bad input")."""
+"""Impossible requests get an answer, the same as from torch's own allocator (docs/design/allocator.md, "Bad input")."""
 
 from pathlib import Path
 

@@ -16,10 +16,10 @@
 
 namespace memtrace::replay {
 
-// torch's own allocator, written from its rules (docs/replay.md): torch-native, or torch-expandable
-// if `settings.expands`. It decides in which order free blocks, the driver and the cache are tried.
-// Its parts do the rest; a replay that stays on the recorded course uses them itself
-// (RecordedTorch).
+// torch's own allocator, written from its rules (docs/design/replay.md): torch-native, or
+// torch-expandable if `settings.expands`. It decides in which order free blocks, the driver and the
+// cache are tried. Its parts do the rest; a replay that stays on the recorded course uses them
+// itself (RecordedTorch).
 class TorchPolicy : public Policy {
  public:
   using Options = TorchGrowth::Options;

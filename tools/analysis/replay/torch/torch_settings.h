@@ -12,7 +12,7 @@
 namespace memtrace::replay {
 
 // The rules by which torch's own allocator rounds, splits and grows, from PYTORCH_CUDA_ALLOC_CONF,
-// its documentation and docs/replay.md. A value, without state.
+// its documentation and docs/design/replay.md. A value, without state.
 struct TorchSettings {
   static constexpr Bytes kUnit = 512;
   static constexpr Bytes kLargestSmall = 1_MiB;

@@ -30,7 +30,7 @@ using Cell =
 // The type of all cells of a column that are present.
 enum class ColumnType : uint8_t { kInteger, kAddress, kName, kStack, kText };
 
-// One column of a table, the same in every format (docs/export.md).
+// One column of a table, the same in every format (docs/reference/export.md).
 template <typename Row>
 struct Column {
   std::string_view name;

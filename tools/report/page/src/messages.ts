@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sentences that people read, in the language of the page. docs/messages.md says how one is added.
+// Sentences that people read, in the language of the page. docs/design/messages.md says how one is added.
 
 type Value = string | number;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that the views draw: the page's data (docs/page.md), decoded. Bytes, nanoseconds since
+// The data that the views draw: the page's data (docs/reference/page.md), decoded. Bytes, nanoseconds since
 // the trace began, and events by their ordinal in the trace, from 1. Nothing changes after
 // decoding.
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the page with pictures that a person has approved; docs/testing.md says how to renew
+// Compares the page with pictures that a person has approved; docs/design/testing.md says how to renew
 // them.
 import { join } from "node:path";
 import { onPage, settled } from "./browser.ts";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON that tools/report/page/page_data.cc writes (docs/page.md, "The data").
+// The JSON that tools/report/page/page_data.cc writes (docs/reference/page.md, "The data").
 
 import type { GroupingName } from "../model.ts";
 import type { Numbers } from "./columns.ts";
