@@ -76,7 +76,7 @@ class MarkupReader {
     }
   }
 
-  // What loads or runs something; links within the page do not.
+  // An attribute that loads or runs something; links within the page do not.
   inline static const std::regex kForbidden{R"( (src|style|action|on\w+)=| href="(?!#))"};
   const std::set<std::string> known_ = {
       "html",    "head",     "meta",       "title",   "style", "body",    "main",

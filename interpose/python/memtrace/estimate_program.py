@@ -29,6 +29,7 @@ from memtrace._estimate import (
 from memtrace._estimate.problem import ProblemError, first_line, package
 from memtrace._messages import translated
 from memtrace._say import EXIT_ENVIRONMENT
+from memtrace._vocabulary import ESTIMATE_INPUTS, ESTIMATE_MODEL
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -116,8 +117,8 @@ def _print_what_runs(asked: options.Options, work: training.Training) -> None:
     print(translated("$0, $1 parameters, $2", name, f"{count:,}", dtype), inputs, sep="\n", flush=True)
     session = _session.current()
     if session is not None:
-        session.core.annotate("estimate.model", f"{name}, {count:,} parameters, {dtype}")
-        session.core.annotate("estimate.inputs", inputs)
+        session.core.annotate(ESTIMATE_MODEL, f"{name}, {count:,} parameters, {dtype}")
+        session.core.annotate(ESTIMATE_INPUTS, inputs)
 
 
 def _size(value: object) -> str:

@@ -143,14 +143,21 @@ std::string CapacityReason(const Explanation& explanation) {
                      UnusedText(ledger))});
 }
 
+std::string BytesText(uint64_t bytes) {
+  return CountedMessage(bytes, "1 byte", "$0 bytes", FormatCount(bytes));
+}
+
 std::string ShortageSentence(const Explanation& explanation) {
   const analysis::ExplainedRequest& request = *explanation.failure.request;
   const uint64_t free = LedgerOf(explanation).positive(LedgerPart::kFree);
   const uint64_t short_by = explanation.failure.verdict.short_by;
   const std::string bytes = FormatBytes(request.bytes);
   if (short_by > 0) {
-    return Message("The request for $0 failed; at most $1 was available ($2 short).", bytes,
-                   FormatBytes(request.obtainable), FormatBytes(short_by));
+    const std::string obtainable = FormatBytes(request.obtainable);
+    const bool is_near = obtainable == bytes;  // then the bytes tell them apart
+    return Message("The request for $0 failed; at most $1 was available ($2 short).",
+                   is_near ? BytesText(request.bytes) : bytes,
+                   is_near ? BytesText(request.obtainable) : obtainable, FormatBytes(short_by));
   }
   if (free < request.bytes) return Message("The request for $0 failed.", bytes);
   return Message(

@@ -35,10 +35,12 @@ struct Holder {
 
 // Returns "parameters", "parameters of edited_model", "parameters of model 2".
 std::string NameOf(const Holding& holding) {
-  const std::string role = RoleWords(holding.role);
+  const std::string role = holding.role == trace::Role::kUnknown ? Message("blocks of unknown role")
+                                                                 : RoleWords(holding.role);
   const std::string model = std::to_string(holding.model + 1);
   if (!holding.owner.empty()) {
     const std::string owner = Printable(holding.owner);
+    if (holding.role == trace::Role::kUnknown) return owner;
     return holding.model > 0 ? Message("$0 of $1, model $2", role, owner, model)
                              : Message("$0 of $1", role, owner);
   }
