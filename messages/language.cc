@@ -78,7 +78,10 @@ void SetLanguage(Language language) {
 }
 
 bool TerminalShowsUtf8() {
-  const std::string_view locale = FirstSet({env::kLcAll, env::kLcCtype, env::kLang});
+  // Python sets LC_CTYPE to this, whatever the terminal shows, if the system lacks the locale.
+  const bool is_of_python = env::Is(env::kLcCtype, "C.UTF-8");
+  const std::string_view locale = is_of_python ? FirstSet({env::kLcAll, env::kLang})
+                                               : FirstSet({env::kLcAll, env::kLcCtype, env::kLang});
   const size_t dot = locale.find('.');
   if (dot == std::string_view::npos) return true;
   const std::string_view rest = locale.substr(dot + 1);

@@ -43,8 +43,9 @@ class ScopedLanguage {
   Language before_;
 };
 
-// False if the locale (the first of LC_ALL, LC_CTYPE and LANG that is set) names a character set
-// other than UTF-8. A locale without one, such as "C", is taken to show UTF-8, as Python does.
+// False if the locale (the first of LC_ALL, LC_CTYPE and LANG that is set, but for an LC_CTYPE of
+// Python's) names a character set other than UTF-8. A locale without one, such as "C", is taken to
+// show UTF-8, as Python does.
 bool TerminalShowsUtf8();
 
 }  // namespace memtrace

@@ -72,6 +72,11 @@ TEST(LanguageTest, OtherCharacterSetsGetEnglish) {
   EXPECT_EQ(CurrentLanguage(), Language::kEnglish);
 }
 
+TEST(LanguageTest, CharacterSetThatPythonSetsDoesNotCount) {
+  const Locale locale(Variables{{"LANG", "zh_CN.GB18030"}, {"LC_CTYPE", "C.UTF-8"}});
+  EXPECT_FALSE(TerminalShowsUtf8());
+}
+
 TEST(LanguageTest, LocaleWithoutCharacterSetShowsUtf8) {
   for (const char* name : {"C", "zh_CN", "en_US.UTF-8", "zh_CN.utf8"}) {
     const Locale locale(Variables{{"LC_ALL", name}});

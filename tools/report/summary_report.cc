@@ -92,6 +92,14 @@ std::string Age(const RunSummary& summary, uint64_t now_unix_ns) {
   return Message("as of $0 s ago", FormatCount(seconds));
 }
 
+// A summary is written with an event, so that of a program that soon became idle may be the first.
+std::string WithoutCardsText(const RunSummary& summary) {
+  if (summary.is_last) return Message("Nothing was allocated on a card.");
+  return Message(
+      "No memory of a card is in this summary. Allocations of the last second before the program "
+      "became idle may be missing; memtrace report has them.");
+}
+
 }  // namespace
 
 std::string TextSummary(const RunSummary& summary, const std::string& title, uint64_t now_unix_ns,
@@ -102,7 +110,7 @@ std::string TextSummary(const RunSummary& summary, const std::string& title, uin
        FailuresText(summary.out_of_memory), LostText(summary.lost_events),
        summary.is_last ? Message("ended") : Age(summary, now_unix_ns)});
   for (const CardSummary& card : summary.cards) text += CardText(card, most_rows);
-  if (summary.cards.empty()) text += "\n" + Message("Nothing was allocated on a card.") + "\n";
+  if (summary.cards.empty()) text += "\n" + WithoutCardsText(summary) + "\n";
   if (summary.cards.size() < summary.cards_in_all) {
     const uint64_t more = summary.cards_in_all - summary.cards.size();
     text += "\n" + CountedMessage(more, "and 1 more card", "and $0 more cards", FormatCount(more)) +

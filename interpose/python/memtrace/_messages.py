@@ -63,7 +63,10 @@ def _wants_chinese() -> bool:
     asked = _tag(os.environ.get("MEMTRACE_LANG", ""))
     if asked in _SIMPLIFIED or asked == "en" or asked.startswith("en-"):
         return asked in _SIMPLIFIED
-    charset = _first_set("LC_ALL", "LC_CTYPE", "LANG").partition(".")[2].partition("@")[0].lower()
+    # Python sets LC_CTYPE to this, whatever the terminal shows, if the system lacks the locale.
+    is_of_python = os.environ.get("LC_CTYPE") == "C.UTF-8"
+    locale = _first_set("LC_ALL", "LANG") if is_of_python else _first_set("LC_ALL", "LC_CTYPE", "LANG")
+    charset = locale.partition(".")[2].partition("@")[0].lower()
     return charset in ("", "utf-8", "utf8") and _tag(_first_set("LC_ALL", "LC_MESSAGES", "LANG")) in _SIMPLIFIED
 
 

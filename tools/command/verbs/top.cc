@@ -30,7 +30,8 @@ constexpr const char* kDescription =
     "\n"
     "Usage: memtrace top [OPTIONS] PID";
 constexpr const char* kExamples =
-    "The figures are one second old, or up to ten seconds if the program has very many blocks.\n"
+    "The figures are of an event of the program. While it allocates they are a second old, or up to\n"
+    "ten if it has very many blocks. What it did in the last second before it became idle is missing.\n"
     "\n"
     "Examples:\n"
     "  memtrace top 4711                  update until Ctrl-C or the end of the program\n"

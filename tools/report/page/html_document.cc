@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "messages/message.h"
+#include "tools/report/words/glossary.h"
 #include "tools/report/words/printable.h"
 
 namespace memtrace::report {
@@ -35,6 +37,13 @@ std::string BarOf(double share) {
 std::string CellText(const std::string& text, Kind kind) {
   return HtmlEscaped(kind == Kind::kPath ? ShortenedFront(text, kMostOfCell)
                                          : Shortened(text, kMostOfCell));
+}
+
+// Adds what the glossary says to a text that is one of its terms.
+std::string Explained(const std::string& text, const std::string& html) {
+  const std::optional<Term> term = TermNamed(text);
+  if (!term) return html;
+  return "<abbr title=\"" + HtmlEscaped(MessageOf(term->meaning)) + "\">" + html + "</abbr>";
 }
 
 class TableHtml {
@@ -69,9 +78,9 @@ class TableHtml {
   std::string Head() const {
     std::string head = "<thead><tr>";
     for (const TableColumn& column : table_.columns) {
-      head += column.title.empty()
-                  ? "<td></td>"
-                  : Open("th scope=\"col\"", column.kind) + Text(column.title) + "</th>";
+      head += column.title.empty() ? "<td></td>"
+                                   : Open("th scope=\"col\"", column.kind) +
+                                         Explained(column.title, Text(column.title)) + "</th>";
     }
     for (size_t i = table_.columns.size(); i < columns(); ++i) head += "<td></td>";
     return head + "</tr></thead>";
@@ -81,7 +90,8 @@ class TableHtml {
     std::string html = row.depth > 0 ? "<tr class=\"part\">" : "<tr>";
     for (size_t i = 0; i < table_.columns.size(); ++i) {
       const Kind kind = table_.columns[i].kind;
-      const std::string text = i < row.cells.size() ? CellText(row.cells[i], kind) : "";
+      const std::string text =
+          i < row.cells.size() ? Explained(row.cells[i], CellText(row.cells[i], kind)) : "";
       html += i == 0 ? "<th scope=\"row\">" + text + "</th>" : Open("td", kind) + text + "</td>";
     }
     if (has_bars_) html += "<td>" + (row.share ? BarOf(*row.share) : "") + "</td>";
@@ -155,7 +165,8 @@ class SectionHtml {
     std::string html = "<dl>";
     const std::string* before = nullptr;
     for (const Fact& fact : facts.rows) {
-      if (before == nullptr || *before != fact.label) html += Element("dt", Text(fact.label));
+      if (before == nullptr || *before != fact.label)
+        html += Element("dt", Explained(fact.label, Text(fact.label)));
       before = &fact.label;
       html += fact.is_command
                   ? Element("dd", Element("code", Text(fact.text)))

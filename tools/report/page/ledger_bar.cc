@@ -9,6 +9,7 @@
 #include "messages/message.h"
 #include "tools/report/page/card_name.h"
 #include "tools/report/page/html_document.h"
+#include "tools/report/sections/holder_groups.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"
 
@@ -27,18 +28,29 @@ struct Piece {
   std::string text;
   uint64_t bytes = 0;
   bool is_role = false;  // a part of live
+  size_t model = 0;      // of HolderGroup: each has a shade of its own
 };
 
+// Returns the classes of a piece or of its patch in the legend.
+std::string ClassOf(const Piece& piece) {
+  constexpr size_t kShades = 2;  // of page.css
+  if (piece.model == 0) return piece.name;
+  return piece.name + " shade-" + std::to_string(std::min(piece.model, kShades));
+}
+
 // Returns the pieces in the order of the ledger, without empty ones.
-std::vector<Piece> PiecesOf(const CardExplanation& card, const analysis::Breakdown* held) {
+std::vector<Piece> PiecesOf(const CardExplanation& card,
+                            const analysis::ExplainedHolders* holders) {
   std::vector<Piece> pieces;
   for (const analysis::LedgerEntry& entry : card.ledger.entries) {
     uint64_t left = card.ledger.positive(entry.part);
-    if (entry.part == analysis::LedgerPart::kLive && held != nullptr) {
-      for (const analysis::Share& share : held->by_role) {
-        const uint64_t bytes = std::min(share.bytes, left);
+    if (entry.part == analysis::LedgerPart::kLive && holders != nullptr) {
+      for (const HolderGroup& group : HolderGroups(*holders)) {
+        const uint64_t bytes = std::min(group.bytes, left);
         left -= bytes;
-        if (bytes > 0) pieces.push_back({share.name, RoleWords(share.name), bytes, true});
+        if (bytes > 0)
+          pieces.push_back(
+              {std::string(RoleName(group.role)), group.name, bytes, true, group.model});
       }
     }
     if (left > 0)
@@ -62,8 +74,8 @@ std::string Drawing(const std::vector<Piece>& pieces, uint64_t total, uint64_t s
   double at = 0;
   for (const Piece& piece : pieces) {
     const double width = kWidth * static_cast<double>(piece.bytes) / static_cast<double>(scale);
-    svg += "<rect class=\"k-" + HtmlEscaped(piece.name) + "\" x=\"" + Number(at) + "\" width=\"" +
-           Number(width) + "\" height=\"" + Number(kHeight) + "\"><title>" +
+    svg += "<rect class=\"k-" + HtmlEscaped(ClassOf(piece)) + "\" x=\"" + Number(at) +
+           "\" width=\"" + Number(width) + "\" height=\"" + Number(kHeight) + "\"><title>" +
            HtmlEscaped(TitleOf(piece, total)) + "</title></rect>";
     at += width;
   }
@@ -75,7 +87,7 @@ std::string Legend(const std::vector<Piece>& pieces, uint64_t total) {
   std::vector<LegendEntry> entries;
   for (const Piece& piece : pieces) {
     if (piece.bytes >= total / 200)
-      entries.push_back({piece.name, piece.text + " " + FormatBytes(piece.bytes)});
+      entries.push_back({ClassOf(piece), piece.text + " " + FormatBytes(piece.bytes)});
   }
   return LegendOf(entries);
 }
@@ -86,17 +98,17 @@ struct LedgerBar {
   uint64_t total = 0;  // at least the sum of its pieces: a ledger may not add up
 };
 
-LedgerBar BarOf(const CardExplanation& card, const analysis::Breakdown* held, Side side) {
+LedgerBar BarOf(const CardExplanation& card, const analysis::ExplainedHolders* holders, Side side) {
   LedgerBar bar{
       .name = Message("$0, $1", CardName(card.index, side), FormatBytes(card.ledger.total)),
-      .pieces = PiecesOf(card, held)};
+      .pieces = PiecesOf(card, holders)};
   for (const Piece& piece : bar.pieces) bar.total += piece.bytes;
   bar.total = std::max(bar.total, card.ledger.total);
   return bar;
 }
 
 LedgerBar BarOfExplainedCard(const Explanation& explanation, Side side) {
-  return BarOf(explanation.card_of_verdict(), &explanation.holders.held, side);
+  return BarOf(explanation.card_of_verdict(), &explanation.holders, side);
 }
 
 // `scale` is the bytes of the whole width.
@@ -122,9 +134,8 @@ std::string SectionOf(const std::string& figures) {
 std::string LedgerBars(const Explanation& explanation) {
   std::string figures;
   for (size_t i = 0; i < explanation.cards.size(); ++i) {
-    const LedgerBar bar =
-        BarOf(explanation.cards[i], i == explanation.card ? &explanation.holders.held : nullptr,
-              Side::kOnly);
+    const LedgerBar bar = BarOf(
+        explanation.cards[i], i == explanation.card ? &explanation.holders : nullptr, Side::kOnly);
     figures += FigureOf(bar, bar.total);
   }
   return SectionOf(figures);

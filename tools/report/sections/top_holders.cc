@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "messages/message.h"
+#include "tools/report/sections/holder_groups.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"
@@ -17,7 +18,6 @@ namespace memtrace::report {
 namespace {
 
 using analysis::Explanation;
-using analysis::Holding;
 using analysis::Ledger;
 using analysis::LedgerPart;
 
@@ -29,44 +29,18 @@ size_t PlaceWidth() { return Columns() < kColumns ? 14 : 24; }
 struct Holder {
   std::string name;
   int64_t bytes = 0;
-  std::string line = {};  // of its largest part
-  uint64_t largest = 0;   // bytes of that part
+  std::string line = {};  // that made the largest part of it
 };
-
-// Returns "parameters", "parameters of edited_model", "parameters of model 2".
-std::string NameOf(const Holding& holding) {
-  const std::string role = holding.role == trace::Role::kUnknown ? Message("blocks of unknown role")
-                                                                 : RoleWords(holding.role);
-  const std::string model = std::to_string(holding.model + 1);
-  if (!holding.owner.empty()) {
-    const std::string owner = Printable(holding.owner);
-    if (holding.role == trace::Role::kUnknown) return owner;
-    return holding.model > 0 ? Message("$0 of $1, model $2", role, owner, model)
-                             : Message("$0 of $1", role, owner);
-  }
-  return holding.model > 0 ? Message("$0 of model $1", role, model) : role;
-}
-
-void AddHoldings(const Explanation& explanation, std::vector<Holder>& holders) {
-  const std::vector<Holding>& holdings = explanation.holders.held.holdings;
-  for (size_t i = 0; i < holdings.size(); ++i) {
-    const std::string name = NameOf(holdings[i]);
-    auto found = std::find_if(holders.begin(), holders.end(),
-                              [&name](const Holder& each) { return each.name == name; });
-    if (found == holders.end()) found = holders.insert(holders.end(), Holder{.name = name});
-    found->bytes += static_cast<int64_t>(holdings[i].bytes);
-    if (holdings[i].bytes > found->largest) {
-      found->largest = holdings[i].bytes;
-      found->line = explanation.holders.lines[i].line;
-    }
-  }
-}
 
 // Returns all holders, the largest first. Without those whose bytes are negative (`unexplained` of
 // a ledger that does not add up).
 std::vector<Holder> HoldersOf(const Explanation& explanation) {
   std::vector<Holder> holders;
-  AddHoldings(explanation, holders);
+  for (HolderGroup& group : HolderGroups(explanation.holders)) {
+    holders.push_back({.name = std::move(group.name),
+                       .bytes = static_cast<int64_t>(group.bytes),
+                       .line = std::move(group.line)});
+  }
   // The allocator's own sum differs from that of the blocks only if events were lost.
   const Ledger& ledger = explanation.card_of_verdict().ledger;
   const int64_t missing =

@@ -29,7 +29,7 @@ def report(tmp_path: Path) -> tuple[str, dict]:
             timeout=SECONDS,
             check=True,
         ).stdout
-        for options in ([], ["--json"])
+        for options in (["--verbose"], ["--json"])
     )
     return " ".join(text.split()), json.loads(as_json)["simulated"]
 

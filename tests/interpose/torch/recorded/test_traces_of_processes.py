@@ -89,7 +89,7 @@ torch.empty(2 << 30, device="cuda", dtype=torch.uint8)
     held = {row["name"]: row["bytes"] for row in report["peak"]["by_role"]}
     parameters = 1024 * 1024 * 4 + 1024 * 4
     assert held["parameter"] == parameters and held["optimizer_state"] >= 2 * parameters
-    assert "dropped as asked by --keep" in memtrace("report", str(run.trace)).out
+    assert "dropped, as requested with --keep" in memtrace("report", str(run.trace)).out
 
 
 def test_invalid_keep_amount_is_reported(tmp_path):

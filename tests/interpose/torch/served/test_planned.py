@@ -24,8 +24,10 @@ def recorded(tmp_path_factory):
 
 def use_of(finished):
     """Returns (placed, elsewhere) from the trace."""
-    line = next(line for line in memtrace("report", str(finished.trace)).out.splitlines() if "allocations went" in line)
-    text = line[: line.index(" large allocations went")].split("·")[-1]
+    line = next(
+        line for line in memtrace("report", str(finished.trace)).out.splitlines() if "allocations were placed" in line
+    )
+    text = line[: line.index(" large allocations were placed")].split("·")[-1]
     placed, all_of_them = (int(word.replace(",", "")) for word in text.split(" of "))
     return placed, all_of_them - placed
 
