@@ -80,8 +80,8 @@ void WarnAboutIgnoredSettings() {
   }
   if (named.empty()) return;
   std::fprintf(stderr,
-               "memtrace: PYTORCH_CUDA_ALLOC_CONF has settings without effect (%s), because the "
-               "segments of memtrace's allocator always expand.\n",
+               "memtrace: %s in PYTORCH_CUDA_ALLOC_CONF has no effect: memtrace's allocator serves "
+               "torch, and its segments always expand.\n",
                named.c_str());
 }
 

@@ -14,7 +14,7 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Print the script with which a shell completes memtrace's commands and options\n"
+    "Print the script by which a shell completes memtrace's commands\n"
     "\n"
     "Usage: memtrace completion SHELL";
 constexpr const char* kExamples =

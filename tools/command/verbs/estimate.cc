@@ -20,7 +20,7 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Estimate the memory to train a model from its config, without a training script\n"
+    "Estimate the memory to train a model, from its config alone\n"
     "The model is built from its config (transformers or diffusers) on a simulated card,\n"
     "without weights, and is trained there for a few steps. No weights are read and nothing\n"
     "is downloaded.\n"

@@ -105,7 +105,7 @@ def test_temporary_or_required_memory_is_not_growth(name: str) -> None:
 
 def test_graphs_holding_deleted_models_are_named() -> None:
     report, text = run_out("outputs_of_deleted")
-    assert "are parameters of models that the program deleted" in text and "in the list 'outputs'" in text
+    assert "belong to models that the program deleted" in text and "in the list 'outputs'" in text
     deleted = report["deleted_models"]
     assert deleted["keeper"]["name"] == "outputs" and deleted["keeper"]["container"] == "list"
     assert deleted["bytes"] > 0 and deleted["bytes"] % (8 * (2048 * 2048 + 2048) * 4) == 0

@@ -74,7 +74,7 @@ def test_free_memory_of_a_private_pool_is_not_cached(tmp_path, options):
     assert ledger(report)["cached"] == report["fragmentation"]["releasable"]
     assert report["fragmentation"]["private_pools"] == 512 * MIB
     assert report["fragmentation"]["after_empty_cache"] < 100 * MIB
-    assert "512.0 MiB in private pools" in text(run.trace)
+    assert "512.0 MiB is in private pools" in text(run.trace)
 
 
 ONE_OF_TWO = """

@@ -50,6 +50,7 @@ onPage("keys move the moment and zoom, and the address follows", page, async (of
 
 onPage("dragging zooms, a click chooses the moment", page, async (of) => {
   await drawn(of);
+  await of.locator("#timeline .u-over").scrollIntoViewIfNeeded();
   const over = await of.locator("#timeline .u-over").boundingBox();
   assert.ok(over);
   const y = over.y + over.height / 2;
