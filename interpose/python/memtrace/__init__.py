@@ -11,11 +11,12 @@ With `memtrace run -- python train.py` nothing need be changed in a script. With
         ...
     memtrace.step()                      # a training step ends here (counted by optimizer steps otherwise)
 
-Whether a training fits, before it begins::
+To learn if a training fits before it begins::
 
     print(memtrace.estimate(model, optimizer, batch, card="24GiB"))
 
-Thread rule: every function from any thread. `MEMTRACE=0` in the environment switches everything off.
+All functions may be called from any thread; what else each requires is its thread rule. With `MEMTRACE=0` in the
+environment, `enable` returns False, and `step`, `tag` and the callbacks do nothing.
 """
 
 from memtrace._api import enable, pluggable_library, step, tag

@@ -34,10 +34,25 @@ R = TypeVar("R")
 
 
 def enable() -> bool:
-    """Switches memtrace on for this process: its allocator (or observation of torch's) and its recorder.
+    """Switches memtrace on for this process: its allocator and its recorder.
 
-    Call it before the first use of CUDA; torch may be imported already or not. Returns True if memtrace is on, or will
-    be once torch is imported. If not, one line on stderr says why, and the program goes on without memtrace.
+    Call it before CUDA is first used; torch may be imported already or not. If CUDA is already in use, torch's own
+    allocator stays, and its memory is recorded from then on. The trace is the file that `MEMTRACE_OUTPUT` names, by
+    default `memtrace-SCRIPT.PID.trace` in the current folder. If memtrace is on already, as under `memtrace run`,
+    nothing changes.
+
+    No exception is raised. If memtrace cannot start, one line on stderr says why, and the program goes on without it.
+
+    Thread rule: any thread, but not two at the same time.
+
+    Returns:
+        True if memtrace is on, or will start because torch is not imported yet. False if it cannot start, for example
+        because this torch is not supported. With `MEMTRACE=0` also False, and nothing is printed.
+
+    Example:
+        >>> import memtrace
+        >>> memtrace.enable()
+        True
     """
     if os.environ.get("MEMTRACE") == "0":
         return False
@@ -49,7 +64,22 @@ def enable() -> bool:
 
 
 def step() -> None:
-    """Says that a training step ends here and the next begins. Without it, steps are counted by optimizer steps."""
+    """Ends a training step and begins the next.
+
+    Without it, each `optimizer.step()` ends a step. After the first call, only calls end steps. Steps are counted from
+    1; step 1 begins with the first forward pass. Does nothing while memtrace is off. In a run of `memtrace fit`, a call
+    may end the process, because the run has seen enough steps.
+
+    Thread rule: any thread, but not two at the same time. A step belongs to the whole process.
+
+    Example:
+        >>> import memtrace, torch
+        >>> model = torch.nn.Linear(256, 256, device="cuda")
+        >>> for _ in range(3):
+        ...     with torch.no_grad():
+        ...         output = model(torch.zeros(8, 256, device="cuda"))
+        ...     memtrace.step()  # there is no optimizer that would end the step
+    """
     from memtrace import _session
 
     session = _session.current()
@@ -58,13 +88,30 @@ def step() -> None:
 
 
 def pluggable_library() -> str:
-    """Returns the library for `torch.cuda.memory.CUDAPluggableAllocator(library, "memtrace_malloc", "memtrace_free")`.
+    """Returns the library that gives memtrace's allocator to torch's own class `CUDAPluggableAllocator`.
 
-    For its setters it has `memtrace_init`, `memtrace_reset`, `memtrace_memory_fraction`, `memtrace_base_address`,
-    `memtrace_record_block_stream`, `memtrace_pool_begin`, `memtrace_pool_end` and `memtrace_pool_release`; without the
-    last three, the memory of captured graphs is not kept apart.
+    The functions to allocate and to free are `memtrace_malloc` and `memtrace_free`. For the setters of the class, the
+    library also has `memtrace_init`, `memtrace_reset`, `memtrace_memory_fraction`, `memtrace_base_address`,
+    `memtrace_record_block_stream`, `memtrace_pool_begin`, `memtrace_pool_end` and `memtrace_pool_release`. Without the
+    last three, the memory of captured graphs is not kept apart. The call imports torch. Use it in place of `enable`
+    and of `memtrace run`, not beside them.
 
-    Raises RuntimeError if this installation has none for the installed torch.
+    Thread rule: any thread.
+
+    Returns:
+        The path of a shared library for the installed torch.
+
+    Raises:
+        RuntimeError: If this installation has no library for the installed torch.
+        ImportError: If torch is not installed.
+
+    Example:
+        >>> import memtrace, torch
+        >>> library = memtrace.pluggable_library()
+        >>> allocator = torch.cuda.memory.CUDAPluggableAllocator(library, "memtrace_malloc", "memtrace_free")
+        >>> torch.cuda.memory.change_current_allocator(allocator)  # before CUDA is first used
+        >>> torch.zeros(2, device="cuda").shape
+        torch.Size([2])
     """
     import torch
 
@@ -78,14 +125,33 @@ def pluggable_library() -> str:
 
 
 class tag:  # noqa: N801  # used as a function
-    """Sets the owner of everything allocated inside: `with memtrace.tag("model"):` or `@memtrace.tag("model")`.
+    """Sets the owner of the card's memory that is allocated inside a `with` block or a function.
 
-    Tags nest ("a" inside "b" is owner "b/a"). Memory of a backward pass belongs to the owner of its forward. Threads
-    that are started inside keep the tags (docs/design/recording.md has the rules).
+    Tags nest: "a" inside "b" is the owner "b/a". Memory of a backward pass belongs to the owner of its forward pass.
+    Does nothing while memtrace is off, and before torch is imported.
+
+    Thread rule: any thread. A tag applies to the thread that enters it, which must also leave it. Threads that are
+    started inside keep it for good; tasks of a ThreadPoolExecutor have the tags of the thread that submitted them. In
+    async code decorate the function: a `with` block also covers what other tasks do while it waits.
+
+    Args:
+        name: The owner, as reports show it. It must not be empty or contain "/", which joins nested tags.
+
+    Raises:
+        ValueError: If `name` is empty or contains "/".
+
+    Example:
+        >>> import memtrace, torch
+        >>> with memtrace.tag("teacher"):
+        ...     teacher = torch.nn.Linear(256, 256, device="cuda")  # owner "teacher"
+        ...     with memtrace.tag("cache"):
+        ...         cache = torch.zeros(8, 256, device="cuda")  # owner "teacher/cache"
+        >>> memtrace.tag("teacher/cache")
+        Traceback (most recent call last):
+        ValueError: memtrace.tag: 'teacher/cache' is not a tag. Give a name that is not empty and has no '/'.
     """
 
     def __init__(self, name: str) -> None:
-        """Names the owner; "/" is refused with ValueError because it joins nested tags."""
         if not name or "/" in name:
             raise ValueError(f"memtrace.tag: {name!r} is not a tag. Give a name that is not empty and has no '/'.")
         self._name = name
@@ -106,9 +172,28 @@ class tag:  # noqa: N801  # used as a function
             self._session.pop_tag()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Tags every call of `function`; an `async def` or a generator is tagged while it runs, not while it waits.
+        """Returns `function` with every call tagged; `tag` is then a decorator.
 
-        Raises TypeError for an async generator: use `with` inside it.
+        An `async def` function or a generator is tagged while it runs, not while it waits.
+
+        Thread rule: any thread; each call is tagged on its own thread.
+
+        Args:
+            function: A function, a coroutine function or a generator function.
+
+        Returns:
+            A function with the same arguments and the same result.
+
+        Raises:
+            TypeError: If `function` is an async generator function. Use `with` inside it.
+
+        Example:
+            >>> import memtrace, torch
+            >>> @memtrace.tag("batch")
+            ... def load(size):
+            ...     return torch.zeros(size, 256, device="cuda")
+            >>> load(8).shape
+            torch.Size([8, 256])
         """
         if inspect.isasyncgenfunction(function):
             raise TypeError(

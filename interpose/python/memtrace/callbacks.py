@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks that say before the first step if a training fits.
+"""Callbacks that say before the first step if a training does not fit.
 
 `FitCallback` is for transformers' Trainer, `LightningFitCallback` for Lightning. Each framework is imported when its
 callback is first named here.

@@ -22,9 +22,20 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class FirstFailure:
-    """The request that the card could not serve. Bytes."""
+    """The request that the card could not serve: `Estimate.first_failure`.
 
-    line: str  # "train.py:20", or the library's line if none of the program's own is known
+    Attributes:
+        line: The line that made it, such as "train.py:20". If none of the program's own is known, the library's line
+            or the module.
+        bytes: The size of the request.
+        short_by: How many bytes more it needed than were available.
+        step: The number of the step, from 1; 0 before the first forward pass.
+        phase: The part of the step: "init" (the placement of the model), "forward", "recompute", "backward",
+            "optimizer", "evaluate", "generate" or "other".
+        is_fragmentation: True if unused memory in pieces would have sufficed for the rest of the step.
+    """
+
+    line: str
     bytes: int
     short_by: int
     step: int
@@ -33,7 +44,7 @@ class FirstFailure:
 
     @property
     def place(self) -> str:
-        """Returns a place such as "optimizer.step() of step 1"."""
+        """The place in words, such as "optimizer.step() of step 1"."""
         if self.phase == "init":
             return translated("the placement of the model")
         if self.phase not in _PLACES:
@@ -43,21 +54,56 @@ class FirstFailure:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The memory that a training needs, seen in a run on a simulated card. Bytes, on the card that has to hold most."""
+    """The memory that a training needs, as a run on a simulated card found it: the result of `estimate`.
 
-    card: str  # a specification as in docs/design/simulated-card.md
+    All sizes are in bytes. If there are several cards, they are those of the card that has to hold most. `str()` of it
+    is one paragraph with all figures.
+
+    Thread rule: any thread. It cannot be changed.
+
+    Attributes:
+        card: The cards that were simulated, as for `memtrace run --card`.
+        card_bytes: The size of the card.
+        fits: True if the training fits.
+        peak_allocated: The most that is allocated, as `torch.cuda.max_memory_allocated()` would return it on a card
+            without a limit.
+        peak_reserved: The same for `torch.cuda.max_memory_reserved()`.
+        parts: The bytes at the peak by their role, such as "parameters", "gradients" and "context". They sum to
+            `total`.
+        total: The bytes that are needed at the peak, with the context and what other processes hold.
+        short_by: The bytes that are missing; 0 if it fits.
+        first_failure: The request that failed; None if it fits.
+
+    Example:
+        >>> import memtrace, torch
+        >>> model = torch.nn.Linear(4096, 4096)
+        >>> optimizer = torch.optim.AdamW(model.parameters())
+        >>> found = memtrace.estimate(model, optimizer, torch.zeros(8, 4096), card="768MiB")
+        >>> found.fits, found.card_bytes
+        (False, 805306368)
+        >>> found.total == sum(found.parts.values()) == found.card_bytes + found.short_by
+        True
+        >>> found.parts["optimizer states"] == 2 * found.parts["parameters"]
+        True
+        >>> found.sentence.startswith("The model runs out of memory in optimizer.step() of step 1: it needs")
+        True
+        >>> found.first_failure.phase, found.first_failure.place
+        ('optimizer', 'optimizer.step() of step 1')
+    """
+
+    card: str
     card_bytes: int
     fits: bool
-    peak_allocated: int  # like torch.cuda.max_memory_allocated(), without a limit
+    peak_allocated: int
     peak_reserved: int
-    parts: dict[str, int]  # by role; they sum to `total`
-    total: int  # the peak, the context and what other processes hold
-    short_by: int  # 0 if it fits
-    first_failure: FirstFailure | None  # None if it fits
+    parts: dict[str, int]
+    total: int
+    short_by: int
+    first_failure: FirstFailure | None
 
     @property
     def sentence(self) -> str:
-        """Says if it fits and, if not, by how much, in one or two sentences."""
+        """One or two sentences that say if it fits and, if not, where memory runs out and by how much."""
         if self.first_failure is None:
             return translated("The model fits: it needs $0 of the card's $1.", _gib(self.total), _gib(self.card_bytes))
         place = self.first_failure.place
@@ -150,10 +196,31 @@ class FitAnswer(TypedDict):
 
 
 class DoesNotFit(AssertionError):  # noqa: N818  # a statement, as a failing test reads
-    """Raised if a training does not fit a card. `estimate` has the figures."""
+    """The AssertionError that `check_fit` and the callbacks raise if a training does not fit a card.
+
+    Its message is the sentence of the estimate.
+
+    Thread rule: any thread.
+
+    Args:
+        estimate: The estimate, which does not fit.
+
+    Attributes:
+        estimate: The same, with the figures.
+
+    Example:
+        >>> import memtrace, torch
+        >>> model = torch.nn.Linear(4096, 4096)
+        >>> optimizer = torch.optim.AdamW(model.parameters())
+        >>> try:
+        ...     found = memtrace.check_fit(model, optimizer, torch.zeros(8, 4096), card="768MiB")
+        ... except memtrace.DoesNotFit as error:
+        ...     found = error.estimate
+        >>> found.fits, found.short_by > 0
+        (False, True)
+    """
 
     def __init__(self, estimate: Estimate) -> None:
-        """Uses the sentence of `estimate` as the message."""
         super().__init__(estimate.sentence)
         self.estimate = estimate
 

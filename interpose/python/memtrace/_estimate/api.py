@@ -23,18 +23,48 @@ def estimate(
     loss: "Callable[..., Tensor] | None" = None,
     steps: int = 2,
 ) -> Estimate:
-    """Finds the memory that training `model` needs, by making its steps on a simulated card in another process.
+    """Finds the memory that training `model` needs, by making steps on a simulated card in another process.
 
-    This process and its GPU are not touched: `model` and `optimizer` are described without their weights. A model that
-    is on no card is moved to card 0. `example_inputs` are the model's inputs: a dict, a tuple, or one tensor. `loss`
-    computes the loss from the model's output; by default that is the output's `loss`, or the mean of the (first)
-    output. Called inside torch.autocast, the steps also run in it. `card` is a value for `memtrace run --card`
-    ("24GiB", "rtx-4090"); by default the cards of this process with what others hold on them now. At least `steps`
-    steps are made, until the peak settles. Without an optimizer, a model in training mode runs forward and backward,
-    one in evaluation mode forward only.
+    It takes some seconds. This process allocates nothing on its GPU: `model` and `optimizer` are described to the other
+    process without their weights. If the call is inside `torch.autocast("cuda")`, so are the steps.
 
-    Raises ValueError if `card` describes no card or `steps` is below 1, RuntimeError if the model cannot be described
-    or the step fails by itself. Takes some seconds. Thread rule: any thread that does not train.
+    Thread rule: any thread, while no thread changes the model or the optimizer.
+
+    Args:
+        model: The module to train. A model that is on no card is moved to card 0 of the other process. It must not be
+            compiled or wrapped for several cards; give the model inside.
+        optimizer: The optimizer that is stepped and whose gradients are cleared after each step. Without one, a model
+            in training mode runs forward and backward, and one in evaluation mode only forward.
+        example_inputs: A batch: a dict of the arguments that the model is called with by name, a tuple or list of
+            those by position, or one argument. Tensors must have the shapes and types of the training; their values
+            matter only if they steer the model, such as masks.
+        card: The cards, as for `memtrace run --card`, such as "24GiB" or "rtx-4090". By default those of this process,
+            with the memory that other processes hold on them now.
+        loss: A function that gets the model's output and returns the loss, a tensor with one element. By default the
+            loss is the output's `loss`, else the output or its first element, averaged over all its elements.
+        steps: The least number of steps, at least 1. Further steps follow until the peak stops rising, but at most 8
+            in all, or `steps` if that is more. What only a later step would need is not found.
+
+    Returns:
+        The memory that is needed, in bytes, and the request that failed if it does not fit.
+
+    Raises:
+        ValueError: If `card` does not describe a card, or `steps` is below 1.
+        RuntimeError: If the model or an argument cannot be sent to another process, if a step fails for another reason
+            than a lack of memory, if the peak rises in every step so that the answer is not known, if `card` is not
+            given and this process has no card, or if memtrace's program is not installed.
+
+    Example:
+        >>> import memtrace, torch
+        >>> model = torch.nn.Linear(4096, 4096)
+        >>> optimizer = torch.optim.AdamW(model.parameters())
+        >>> found = memtrace.estimate(model, optimizer, torch.zeros(8, 4096), card="768MiB")
+        >>> found.fits
+        False
+        >>> found.parts["parameters"]  # bytes: a matrix and a bias of 4-byte numbers
+        67125248
+        >>> print(found)  # doctest: +ELLIPSIS
+        The model runs out of memory in optimizer.step() of step 1: it needs ... more than the ... that is left. ...
     """
     from memtrace._estimate import experiment
     from memtrace._estimate.description import Job
@@ -55,9 +85,33 @@ def check_fit(
     loss: "Callable[..., Tensor] | None" = None,
     steps: int = 2,
 ) -> Estimate:
-    """Asserts that training `model` fits `card`; arguments and errors are those of `estimate`.
+    """Asserts that training `model` fits a card. It is `estimate` for a test.
 
-    If it does not, raises DoesNotFit, an AssertionError that says where memory runs out and by how much.
+    Thread rule: that of `estimate`.
+
+    Args:
+        model: As for `estimate`.
+        optimizer: As for `estimate`; None if there is none.
+        example_inputs: As for `estimate`.
+        card: As for `estimate`.
+        loss: As for `estimate`.
+        steps: As for `estimate`.
+
+    Returns:
+        The estimate, if the training fits.
+
+    Raises:
+        DoesNotFit: If the training does not fit. Its message says where memory runs out and by how much.
+        ValueError: As for `estimate`.
+        RuntimeError: As for `estimate`.
+
+    Example:
+        >>> import memtrace, torch
+        >>> model = torch.nn.Linear(4096, 4096)
+        >>> optimizer = torch.optim.AdamW(model.parameters())
+        >>> memtrace.check_fit(model, optimizer, torch.zeros(8, 4096), card="768MiB")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        memtrace._estimate.answer.DoesNotFit: The model runs out of memory in optimizer.step() of step 1: it needs ...
     """
     found = estimate(model, optimizer, example_inputs, card=card, loss=loss, steps=steps)
     if not found.fits:

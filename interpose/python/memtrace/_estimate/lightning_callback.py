@@ -43,20 +43,46 @@ class _Trainer(Protocol):
 
 
 class LightningFitCallback(_callback_class()):  # type: ignore[misc]  # chosen at run time
-    """Warns before the first step if the training will run out of memory; for `Trainer(callbacks=[...])`.
+    """Warns before the first step of Lightning's Trainer if the training will run out of memory.
 
-    The step is tried with the module's `training_step`, its optimizer, accumulation and precision on a batch of its
-    data. Modules with several optimizers or manual optimization are not tried; a warning says so.
+    The step is tried as `memtrace.estimate` does, with the module's `training_step`, its optimizer, accumulation and
+    precision, on a batch of its data. Modules with several optimizers or manual optimization are not tried; a warning
+    says so. Does nothing with `MEMTRACE=0` and in a run of `memtrace fit`.
+
+    The class derives from the Callback of the package that the program has imported, `lightning.pytorch` or
+    `pytorch_lightning`; of the first if neither is.
+
+    Thread rule: any thread. The trainer calls it on the thread that trains.
+
+    Args:
+        card: The cards, as for `memtrace.estimate`; by default those of this process.
+        stop: True if `memtrace.DoesNotFit` is to be raised instead of the warning.
+
+    Raises:
+        ImportError: If Lightning is not installed, when the class is first named.
+
+    Example:
+        >>> from memtrace.callbacks import LightningFitCallback
+        >>> callbacks = [LightningFitCallback(card="24GiB", stop=True)]  # for Trainer(callbacks=callbacks)
     """
 
     def __init__(self, card: str | None = None, *, stop: bool = False) -> None:
-        """Takes the card to test, by default the process's; with `stop`, raises memtrace.DoesNotFit, no warning."""
         super().__init__()
         self._card = card
         self._stop = stop
 
     def on_train_start(self, trainer: _Trainer, pl_module: Module) -> None:
-        """Tries the step, in the first process of the job."""
+        """Tries the step. The trainer calls it; only the first process of a job does anything.
+
+        If the training does not fit, or if that is not known, warns with a RuntimeWarning that says why.
+
+        Args:
+            trainer: Lightning's trainer.
+            pl_module: The module that it trains.
+
+        Raises:
+            DoesNotFit: If the training does not fit and `stop` is true.
+        """
         if trainer.is_global_zero:
             warn_unless_fits(lambda: self._find(trainer, pl_module), self._stop)
 

@@ -27,21 +27,46 @@ _PASSES = 2
 
 
 class FitCallback(TrainerCallback):  # type: ignore[misc]  # transformers has no complete types
-    """Warns before the first step if the training will run out of memory: `Trainer(..., callbacks=[FitCallback()])`.
+    """Warns before the first step of transformers' Trainer if the training will run out of memory.
 
-    The step is tried with the trainer's model, optimizer, accumulation and precision on a batch of its data. It is
-    transformers' own step: your own `compute_loss` is not called.
+    The step is tried as `memtrace.estimate` does, with the trainer's model, optimizer, accumulation and precision, on a
+    batch of its data. It is transformers' own step: your own `compute_loss` is not called. Does nothing with
+    `MEMTRACE=0` and in a run of `memtrace fit`.
+
+    Thread rule: any thread. The trainer calls it on the thread that trains.
+
+    Args:
+        card: The cards, as for `memtrace.estimate`; by default those of this process.
+        stop: True if `memtrace.DoesNotFit` is to be raised instead of the warning.
+
+    Raises:
+        ImportError: If transformers is not installed, when the class is first named.
+
+    Example:
+        >>> from memtrace.callbacks import FitCallback
+        >>> callbacks = [FitCallback(card="24GiB", stop=True)]  # for Trainer(..., callbacks=callbacks)
     """
 
     def __init__(self, card: str | None = None, *, stop: bool = False) -> None:
-        """Takes the card to test, by default the process's; with `stop`, raises memtrace.DoesNotFit, no warning."""
         self._card = card
         self._stop = stop
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
     ) -> None:
-        """Tries the step, in the first process of the job."""
+        """Tries the step. The trainer calls it; only the first process of a job does anything.
+
+        If the training does not fit, or if that is not known, warns with a RuntimeWarning that says why.
+
+        Args:
+            args: The trainer's settings.
+            state: The trainer's state.
+            control: Not used.
+            kwargs: What the trainer also gives, with the model, the optimizer and the data loader.
+
+        Raises:
+            DoesNotFit: If the training does not fit and `stop` is true.
+        """
         if state.is_world_process_zero:
             warn_unless_fits(lambda: self._find(args, **kwargs), self._stop)
 

@@ -112,17 +112,34 @@ def _pass_to_child_programs() -> None:
 
 
 def simulated_card(spec: str, events: str = "eager") -> None:
-    """Gives this process, and the Python ones it starts, simulated cards instead of the machine's GPUs.
+    """Gives this process, and the Python programs that it starts, simulated cards instead of the machine's GPUs.
 
-    `spec` is a value for `memtrace run --card`: `"24GiB"`, `"2x80GiB,other=3GiB"`, `"rtx-4090"`; several cards of
-    different kinds are joined by ";". No kernel runs on such a card; its memory behaves exactly.
+    Call it once, before torch is imported. No kernel runs on such a card; its memory behaves exactly. It records
+    nothing; `enable` does. It also works with `MEMTRACE=0`, but then only for this process.
 
-    `events` is a value for `memtrace run --events`: with `"eager"` all work on the card completes immediately, with
-    `"lazy"` only when the host waits for it. If memory waits for an event (`record_stream`), the first is the lower
-    bound of what a GPU would hold, and the second the upper bound.
+    Thread rule: any thread, before any thread imports torch.
 
-    Raises ValueError if the spec does not describe a card or `events` is another value, RuntimeError if torch or
-    another library of NVIDIA's is loaded already, or the card cannot be loaded.
+    Args:
+        spec: The cards, as for `memtrace run --card`: a size such as "24GiB", a name that `memtrace cards` lists, or
+            more, such as "2x80GiB,other=3GiB": two cards of 80 GiB, of which other processes hold 3 GiB each. Cards of
+            different kinds are joined by ";".
+        events: When the card's work completes: with "eager" immediately, with "lazy" only when the host waits for it.
+            If memory waits for an event (`record_stream`), "eager" gives the lower bound of what a GPU would hold,
+            and "lazy" the upper bound.
+
+    Raises:
+        ValueError: If `spec` does not describe a card, or `events` is another value.
+        RuntimeError: If torch is imported, another library of NVIDIA's is loaded, or the card cannot be loaded.
+
+    Example:
+        >>> import memtrace
+        >>> memtrace.simulated_card("24GB")
+        Traceback (most recent call last):
+        ValueError: card '24GB': the size '24GB' is ambiguous (powers of 10 or of 2); write 24GiB
+        >>> memtrace.simulated_card("2GiB")
+        >>> import torch
+        >>> torch.cuda.device_count()
+        1
     """
     if "torch" in sys.modules:
         raise RuntimeError("memtrace.simulated_card must be called before torch is imported.")
