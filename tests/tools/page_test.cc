@@ -84,7 +84,7 @@ class MarkupReader {
       "thead",   "tbody",    "tfoot",      "caption", "tr",    "th",      "td",
       "dl",      "dt",       "dd",         "svg",     "rect",  "path",    "text",
       "circle",  "figure",   "figcaption", "ul",      "li",    "details", "summary",
-      "pre",     "template", "script",     "nav",     "a",     "code"};
+      "pre",     "template", "script",     "nav",     "a",     "code",    "abbr"};
   std::string page_;
   std::vector<std::string> open_;
   std::vector<std::string> faults_;

@@ -157,7 +157,8 @@ TEST(ScalingTest, WordsCannotBeScaled) {
   Program program([](uint64_t) { return kGiB; });
   const Variation words{.name = "kind", .values = {"small", "large"}};
   const auto scaling = FindScaling(Asked("{kind}"), words, program.runner());
-  EXPECT_THAT(std::string(scaling.status().message()), HasSubstr("'small' of kind is not a number"));
+  EXPECT_THAT(std::string(scaling.status().message()),
+              HasSubstr("'small' of kind is not a number"));
   EXPECT_EQ(program.runs(), 0U);
 }
 

@@ -183,7 +183,10 @@ torch.cuda.memory._set_allocator_settings("expandable_segments:True")
     settings = "roundup_power2_divisions:4,max_split_size_mb:64,expandable_segments:False"
     run = on_card(script, tmp_path, PYTORCH_CUDA_ALLOC_CONF=settings)
     said = [line for line in run.err.splitlines() if "PYTORCH_CUDA_ALLOC_CONF" in line]
-    assert len(said) == 1 and "max_split_size_mb, expandable_segments:False in PYTORCH_CUDA_ALLOC_CONF has no effect" in said[0], run.err
+    assert (
+        len(said) == 1
+        and "max_split_size_mb, expandable_segments:False in PYTORCH_CUDA_ALLOC_CONF has no effect" in said[0]
+    ), run.err
 
 
 def test_card_can_read_anothers_memory(tmp_path):
