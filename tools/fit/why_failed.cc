@@ -107,7 +107,7 @@ std::string WhyFailed(std::string_view log, bool has_stub) {
   const Traceback traceback = LastTraceback({log.data(), log.size()});
   if (traceback.error.empty()) return "";
   const std::string where = traceback.line.empty() ? Message("the program") : traceback.line;
-  const std::string cause = ExternalCause(where, traceback.error);
+  std::string cause = ExternalCause(where, traceback.error);
   if (cause.empty()) return Message("$0 raises $1", where, traceback.error);
   if (has_stub) return cause;
   return Message("$0; write a replacement for it into a Python file, and name that with --stub",

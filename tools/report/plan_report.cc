@@ -53,7 +53,7 @@ std::string Sentences(const StreamPlan& stream) {
         "its end.",
         section.device, section.stream);
   }
-  const std::string cycle = Message(
+  std::string cycle = Message(
       "Card $0, stream $1: $2 of the planned allocations come once, then $3 repeat.",
       section.device, section.stream, FormatCount(section.prologue), FormatCount(section.cycle()));
   const size_t steps = section.cycle() / stream.repetition.period;

@@ -74,7 +74,7 @@ std::string EndText(const ReplayOutcome& outcome) {
 
 std::string FailureText(const ReplayOutcome& outcome) {
   if (outcome.failures == 0) return "";
-  const std::string count =
+  std::string count =
       CountedMessage(outcome.failures, "Card $0: 1 request failed.", "Card $0: $1 requests failed.",
                      outcome.device, FormatCount(outcome.failures));
   if (!outcome.first_failure) return count;

@@ -200,7 +200,7 @@ std::string LevelsTitle(const std::vector<TreeLevel>& levels) {
 std::string TextTree(const Explanation& explanation, const analysis::RunFacts& run,
                      const TreeStyle& style) {
   const Node root = TreeOf(explanation, style, LevelWords);
-  const std::string text =
+  std::string text =
       TextOf(RunSections(explanation, run)) + "\n" + Wrapped(Heading(explanation, root), 2);
   if (root.children.empty()) return text;
   TreeText tree(root, explanation.card_of_verdict().when.at.step, style.rows);

@@ -41,7 +41,7 @@ std::string SoFarText(const Answer& answer) {
   const Outcome& outcome = answer.stopped->outcome;
   if (outcome.processes.empty()) return "";
   const fit::CardNeed need = FullestSoFar(outcome);
-  const std::string text =
+  std::string text =
       CountedMessage(outcome.outlook.steps, "Until then, in 1 whole step, it needed $1 of card $2.",
                      "Until then, in $0 whole steps, it needed $1 of card $2.",
                      FormatCount(outcome.outlook.steps), FormatBytes(need.total), need.card);

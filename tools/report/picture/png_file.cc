@@ -50,10 +50,10 @@ class Raster {
   void Put(const Glyph& glyph, double x, double baseline, Colour colour) {
     const int left = Pixel(x) + glyph.left;
     const int top = Pixel(baseline) + glyph.top;
+    auto coverage = glyph.coverage.begin();
     for (int row = 0; row < glyph.height; ++row)
       for (int column = 0; column < glyph.width; ++column)
-        Blend(left + column, top + row, colour,
-              glyph.coverage[static_cast<size_t>(row * glyph.width + column)]);
+        Blend(left + column, top + row, colour, *coverage++);
   }
 
   std::string File() const {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <bit>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -146,12 +146,12 @@ class Chart {
   }
 
   void Scale() {
-    const double top = static_cast<double>(std::max<uint64_t>(most_, 1));
-    const double step = std::exp2(std::floor(std::log2(top / 3)));
-    for (double bytes = 0; bytes <= top; bytes += step) {
-      const double y = Y(static_cast<uint64_t>(bytes));
+    const uint64_t top = std::max<uint64_t>(most_, 3);
+    const uint64_t step = std::bit_floor(top / 3);
+    for (uint64_t bytes = 0; bytes <= top; bytes += step) {
+      const double y = Y(bytes);
       drawing_.shapes.emplace_back(Rectangle{left(), y, right() - left(), 1, kLine});
-      const std::string text = bytes == 0 ? "0" : FormatBytes(static_cast<uint64_t>(bytes));
+      const std::string text = bytes == 0 ? "0" : FormatBytes(bytes);
       Write(left() - 6 - static_cast<double>(text.size()) * kColumnWidth * kSmall / kTextHeight,
             y + 4, text);
     }

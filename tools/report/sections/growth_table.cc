@@ -216,7 +216,7 @@ std::string ScratchSentence(const Explanation& explanation) {
   if (!explanation.holders.is_of_weight(first.bytes, 10)) return "";
   const std::string phase = PhaseOf(first.site);
   const std::string bytes = FormatBytes(first.bytes);
-  const std::string text =
+  std::string text =
       phase.empty() ? Message(
                           "$0 of the memory held then was temporary, allocated at $1, and freed "
                           "by the end of the phase.",

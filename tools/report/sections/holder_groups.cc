@@ -22,7 +22,7 @@ std::string NameOf(const Holding& holding) {
   const std::string model = std::to_string(holding.model + 1);
   if (holding.owner.empty())
     return holding.model > 0 ? Message("$0 of model $1", role, model) : role;
-  const std::string owner = Printable(holding.owner);
+  std::string owner = Printable(holding.owner);
   if (is_unknown) return owner;
   return holding.model > 0 ? Message("$0 of $1, model $2", role, owner, model)
                            : Message("$0 of $1", role, owner);

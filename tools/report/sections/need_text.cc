@@ -60,7 +60,7 @@ std::string ForeseenSentence(const Explanation& explanation) {
 std::string StatesSentence(const analysis::OptimizerNeed& need) {
   if (need.states == 0) return "";
   const std::string states = FormatBytes(need.states);
-  const std::string text =
+  std::string text =
       need.states_made == 0
           ? Message("optimizer.step() will create $0 of optimizer states.", states)
           : Message(
@@ -74,7 +74,7 @@ std::string StatesSentence(const analysis::OptimizerNeed& need) {
 // Says what training allocates and had not allocated yet.
 std::string OptimizerSentence(const Explanation& explanation) {
   const analysis::OptimizerNeed& need = explanation.failure.verdict.rest.optimizer;
-  const std::string text = StatesSentence(need);
+  std::string text = StatesSentence(need);
   if (need.gradients == 0) return text;
   return JoinedSentences({text, Message("$0 of gradients of trained parameters do not exist yet.",
                                         FormatBytes(need.gradients))});

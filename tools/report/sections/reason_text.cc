@@ -132,9 +132,9 @@ std::string CapacityReason(const Explanation& explanation) {
                ? Message("The card is full, not fragmented: $0 of $1 is in use.", in_use, total)
                : Message("The card is full, not fragmented.");
   }
-  const std::string full = blocks_fill_it
-                               ? Message("The card is full: $0 of $1 is in use.", in_use, total)
-                               : Message("The card is full.");
+  std::string full = blocks_fill_it
+                         ? Message("The card is full: $0 of $1 is in use.", in_use, total)
+                         : Message("The card is full.");
   const auto& rise = RestOf(explanation).rise;
   if (!rise || *rise <= analysis::Unused(ledger)) return full;
   return JoinedSentences(

@@ -46,7 +46,7 @@ std::string StillHeldSentence(const analysis::UnreadValue& value, const Explanat
 std::string DeadCyclesSentences(const Explanation& explanation) {
   const auto& dead = explanation.kept.dead_cycles;
   if (!dead || !explanation.holders.is_of_weight(dead->bytes, kPart)) return "";
-  const std::string text = CountedMessage(
+  std::string text = CountedMessage(
       dead->blocks,
       "$0 is unreachable (1 block): objects in reference cycles hold it, and only the garbage "
       "collector frees them.",

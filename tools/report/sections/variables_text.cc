@@ -41,7 +41,7 @@ std::string VariablesText(const std::vector<Variable>& variables,
       texts.push_back(VariableText(variable));
   }
   if (texts.empty()) return "";
-  const std::string text = Message("Reached by variables: $0.", absl::StrJoin(texts, " · "));
+  std::string text = Message("Reached by variables: $0.", absl::StrJoin(texts, " · "));
   const uint64_t held = holders.held.bytes;
   const uint64_t rest = held - std::min(held, reached);
   if (!holders.is_of_weight(rest, kRestPart)) return text;

@@ -44,6 +44,7 @@ std::string ShortCommand(const analysis::RunFacts& run, size_t width) {
 
 std::vector<std::string> CommandWords(const analysis::RunFacts& run) {
   std::vector<std::string> words;
+  words.reserve(run.words.size());
   for (const std::string& word : run.words)
     words.push_back(words.empty() ? WithoutFolder(word) : Relative(word, run.folder));
   return words;
