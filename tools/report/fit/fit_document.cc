@@ -194,12 +194,11 @@ Section UnknownSection(const Answer& answer) {
 }  // namespace
 
 Document FitDocument(const Answer& answer) {
-  Document document = {VerdictOf(answer)};
+  Document document = {VerdictOf(answer), RecommendedSection(answer)};
   for (const CardNeed& need : fit::Joined(answer.told().processes))
     document.push_back(NeedSection(answer, need));
   document.push_back(ProcessSection(answer));
   document.push_back(RemedySection(answer));
-  document.push_back(RecommendedSection(answer));
   for (const fit::Scaling& scaling : answer.scalings)
     document.push_back(ScalingSection(answer, scaling));
   document.push_back(SmallestCardSection(answer));

@@ -53,6 +53,10 @@ std::string NameText(const TriedRemedy& remedy) {
   return name;
 }
 
+std::string ChangeText(const fit::Candidate& change) {
+  return Message("$0 (costs: $1)", Printable(MessageOf(change.change)), MessageOf(change.cost));
+}
+
 TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   const std::string reserved =
       remedy.outcome.fits() ? FormatBytes(MostReserved(remedy.outcome)) : "";
@@ -65,9 +69,7 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
                                       : name),
                          OutcomeText(answer, remedy), reserved}};
   if (is_long) row.below.push_back(name);
-  for (const fit::Candidate& change : remedy.changes)
-    row.below.push_back(
-        Message("$0 (costs: $1)", Printable(MessageOf(change.change)), MessageOf(change.cost)));
+  for (const fit::Candidate& change : remedy.changes) row.below.push_back(ChangeText(change));
   if (remedy.outcome.completed) {
     const std::string counted = CostText(answer.unlimited.cost(), remedy.outcome.cost());
     if (!counted.empty()) row.below.push_back(Message("counted in a step: $0", counted));
@@ -162,9 +164,9 @@ Section RecommendedSection(const Answer& answer) {
     return section;
   }
   if (!answer.recommended) {
-    section.parts = {Paragraph{
-        Message("None of these makes it fit. Let options of the script vary (--vary), or use a "
-                "larger card (--smallest-card says which).")}};
+    section.parts = {Paragraph{Message(
+        "None of the changes below makes it fit. Let options of the script vary (--vary), or use a "
+        "larger card (--smallest-card says which).")}};
     return section;
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
@@ -177,6 +179,8 @@ Section RecommendedSection(const Answer& answer) {
                    : Message("No change tried was found to fit a card that is $0 % smaller.",
                              answer.margin_percent);
   section.parts = {Paragraph{JoinedSentences({smallest, margin})}};
+  for (const fit::Candidate& change : remedy.changes)
+    section.parts.emplace_back(Paragraph{.text = ChangeText(change), .depth = 1});
   return section;
 }
 
