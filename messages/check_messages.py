@@ -15,7 +15,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
-FOLDERS = ("base", "profiler", "interpose", "tools")
+FOLDERS = ("base", "messages", "profiler", "interpose", "tools")
 ENDINGS = {"C++": ("cc", "h", "def"), "Python": ("py",), "JavaScript": ("ts",)}
 # The functions that print a sentence, with the places of their literals. xgettext takes one place of a function at a
 # time.
@@ -28,7 +28,7 @@ KEYWORDS = [
 ]
 # A call whose sentence is not a literal would not be collected.
 NOT_LITERAL = {
-    "C++": re.compile(r"(?<!\w)(?:Message|Marked)\((?!\s*\"|\s*std::string_view english)[^)\n]*"),
+    "C++": re.compile(r"(?<!\w)(?:Message|Marked)\((?!\s*\"|\s*std::string_view english|std::string_view\))[^)\n]*"),
     "Python": re.compile(r"(?<![\w.])(?<!def )(?:translated|marked)\((?!\s*\"|english: str)[^)\n]*"),
     "JavaScript": re.compile(r"(?<![\w.])(?<!function )translated\((?!\s*[\"`])[^)\n]*"),
 }

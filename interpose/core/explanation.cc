@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "messages/message.h"
+#include "messages/role_words.h"
 #include "profiler/trace/events/failure_cause.h"
 #include "profiler/trace/events/printable_text.h"
 
@@ -106,13 +107,26 @@ std::string Name(std::string_view owner) {
   return trace::PrintableText(owner.substr(0, end)) + (end < owner.size() ? "..." : "");
 }
 
-std::string Holders(const std::vector<recorder::NamedBytes>* owners) {
+// Returns "parameters of policy".
+std::string Name(const recorder::HeldBytes& held) {
+  static_assert(kRoleWords.size() == trace::kRoleCount);
+  const bool is_unknown = held.role == trace::Role::kUnknown;
+  if (held.owner.empty()) {
+    return is_unknown ? Message("blocks of unknown role")
+                      : MessageOf(kRoleWords[static_cast<size_t>(held.role)]);
+  }
+  const std::string owner = Name(held.owner);
+  if (is_unknown) return owner;
+  return Message("$0 of $1", MessageOf(kRoleWords[static_cast<size_t>(held.role)]), owner);
+}
+
+std::string Holders(const std::vector<recorder::HeldBytes>* owners) {
   if (owners == nullptr)
     return Message("It is not known who holds the memory, because no trace is recorded.");
   if (owners->empty()) return Message("No recorded block is in use.");
   std::string names;
   for (const auto& owner : *owners)
-    names += (names.empty() ? "" : ", ") + Name(owner.name) + " " + Size(owner.bytes);
+    names += (names.empty() ? "" : ", ") + Name(owner) + " " + Size(owner.bytes);
   return CountedMessage(owners->size(), "The largest holder is $0.", "The largest holders are $0.",
                         names);
 }
@@ -120,7 +134,7 @@ std::string Holders(const std::vector<recorder::NamedBytes>* owners) {
 }  // namespace
 
 std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
-                               const std::vector<recorder::NamedBytes>* owners,
+                               const std::vector<recorder::HeldBytes>* owners,
                                const std::string& trace_path) {
   constexpr std::string_view kBegin = "memtrace: ";
   const trace::CardLedger* card = trace::FailedCard(event);

@@ -15,7 +15,7 @@ namespace memtrace {
 // verdict, the three largest owners (null: nobody counted), and the command that explains the rest.
 // Each line begins with "memtrace: "; sizes are in GiB or MiB as torch prints them.
 std::string ExplainOutOfMemory(const trace::OutOfMemory& event,
-                               const std::vector<recorder::NamedBytes>* owners,
+                               const std::vector<recorder::HeldBytes>* owners,
                                const std::string& trace_path);
 
 }  // namespace memtrace

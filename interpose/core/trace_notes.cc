@@ -28,7 +28,7 @@ std::string TraceNotes::OutOfMemory(const OutOfMemoryEvent& event) {
     activities->Flush();
   const std::vector<ServedCard>& cards = parts_.cards.all();
   std::vector<trace::CardLedger> ledgers = parts_.ledgers.At(event, cards);
-  std::vector<recorder::NamedBytes> owners;
+  std::vector<recorder::HeldBytes> owners;
   if (auto* recorder = this->recorder()) {
     WriteFacts(*recorder);
     for (const trace::CardLedger& ledger : ledgers)

@@ -192,15 +192,14 @@ void BlockRecorder::NoteActivities(std::span<const ToldActivity> told) {
   });
 }
 
-std::vector<NamedBytes> BlockRecorder::TopOwners(DeviceIndex device, size_t most) const {
-  std::vector<NamedBytes> owners;
+std::vector<HeldBytes> BlockRecorder::TopOwners(DeviceIndex device, size_t most) const {
+  std::vector<HeldBytes> owners;
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
     const trace::DefinitionWriter& names = log_.writer().definitions();
     for (const LiveTable::Group& group : log_.live().LargestGroups(device, most)) {
-      std::string name(trace::RoleName(group.role));
-      if (group.owner != 0) name += " " + std::string(names.Text(group.owner));
-      owners.push_back({.name = std::move(name), .bytes = group.bytes});
+      std::string owner = group.owner == 0 ? "" : std::string(names.Text(group.owner));
+      owners.push_back({.role = group.role, .owner = std::move(owner), .bytes = group.bytes});
     }
   });
   return owners;

@@ -29,9 +29,11 @@ struct ToldActivity {
   uint64_t operation = 0;  // as of OperationBlocks; 0: not known
 };
 
-struct NamedBytes {
-  std::string name;  // "optimizer_state policy"; the role alone if there is no owner
-  Bytes bytes = 0;   // requested
+// The blocks in use of one role and one owner.
+struct HeldBytes {
+  trace::Role role = trace::Role::kUnknown;
+  std::string owner = {};  // a tag of the program; may be empty
+  Bytes bytes = 0;         // requested
 };
 
 // Records what happens to the memory of all cards of this process, and what it is used for. It
@@ -74,7 +76,7 @@ class BlockRecorder final : public AllocationObserver {
 
   // Returns the largest holders of the card's memory, largest first. A role that nobody stated is
   // guessed (LikelyRole).
-  std::vector<NamedBytes> TopOwners(DeviceIndex device, size_t most) const;
+  std::vector<HeldBytes> TopOwners(DeviceIndex device, size_t most) const;
 
  private:
   void Label(DeviceIndex device, DeviceAddress address, Bytes size, const trace::Label& label)

@@ -18,17 +18,18 @@ trace::OutOfMemory Failure(const trace::CardLedger& card) {
 }
 
 TEST(ExplanationTest, FullCardTextHasTheShortfallAndTheLargestOwners) {
-  const std::vector<recorder::NamedBytes> owners = {{.name = "parameter policy", .bytes = 2_GiB},
-                                                    {.name = "gradient", .bytes = 512}};
+  const std::vector<recorder::HeldBytes> owners = {
+      {.role = trace::Role::kParameter, .owner = "policy", .bytes = 2_GiB},
+      {.role = trace::Role::kGradient, .bytes = 512}};
   EXPECT_EQ(ExplainOutOfMemory(Failure({.total = 1_GiB, .free = 100_MiB}), &owners, "run.trace"),
             "memtrace: The card is full, not fragmented. The request for "
             "300.00 MiB failed; at most 100.00 MiB was available (200.00 MiB short).\n"
-            "memtrace: The largest holders are parameter policy 2.00 GiB, gradient 0.50 KiB.\n"
+            "memtrace: The largest holders are parameters of policy 2.00 GiB, gradients 0.50 KiB.\n"
             "memtrace: To see what filled the card, run: memtrace report run.trace");
 }
 
 TEST(ExplanationTest, MissingOwnersAndMissingTraceAreStated) {
-  const std::vector<recorder::NamedBytes> nobody;
+  const std::vector<recorder::HeldBytes> nobody;
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), &nobody, ""),
               EndsWith("memtrace: No recorded block is in use.\n"));
   EXPECT_THAT(ExplainOutOfMemory(Failure({.total = 1_GiB}), nullptr, ""),
@@ -36,11 +37,11 @@ TEST(ExplanationTest, MissingOwnersAndMissingTraceAreStated) {
 }
 
 TEST(ExplanationTest, ControlCharactersInTagsAreEscaped) {
-  const std::vector<recorder::NamedBytes> owners = {
-      {.name = "unknown \x1b[2J\nmemtrace: all is well\u202e", .bytes = 1_GiB},
-      {.name = std::string(1'000'000, 'x'), .bytes = 512}};
+  const std::vector<recorder::HeldBytes> owners = {
+      {.owner = "\x1b[2J\nmemtrace: all is well\u202e", .bytes = 1_GiB},
+      {.owner = std::string(1'000'000, 'x'), .bytes = 512}};
   const std::string text = ExplainOutOfMemory(Failure({.total = 1_GiB}), &owners, "a\x1b.trace");
-  EXPECT_THAT(text, HasSubstr("unknown \\x1b[2J\\x0amemtrace: all is well\\u202e 1.00 GiB, x"));
+  EXPECT_THAT(text, HasSubstr("are \\x1b[2J\\x0amemtrace: all is well\\u202e 1.00 GiB, x"));
   EXPECT_THAT(text, HasSubstr("xxx... 0.50 KiB.\n"));
   EXPECT_THAT(text, EndsWith("memtrace report a\\x1b.trace"));
   EXPECT_LT(text.size(), 500U);

@@ -166,9 +166,10 @@ TEST(RecorderTest, TopOwnersAreNamedWithRoleAndBytes) {
   run.recorder().blocks().Relabel(kCard, DeviceAddress{0x1000}, 300, Role::kParameter, "", "");
   run.recorder().program().SetPhase(Phase::kOptimizer);
   run.Allocate(DeviceAddress{0x3000}, 100);
-  EXPECT_THAT(run.recorder().blocks().TopOwners(kCard, 3),
-              ElementsAre(FieldsAre("parameter edited_model", 300), FieldsAre("unknown", 200),
-                          FieldsAre("temporary", 100)));
+  EXPECT_THAT(
+      run.recorder().blocks().TopOwners(kCard, 3),
+      ElementsAre(FieldsAre(Role::kParameter, "edited_model", 300),
+                  FieldsAre(Role::kUnknown, "", 200), FieldsAre(Role::kTemporary, "", 100)));
 }
 
 TEST(RecorderTest, OutOfMemoryIsWrittenOnlyWithTheLedgersOfAllCards) {
@@ -196,7 +197,7 @@ TEST(RecorderTest, NamesAndOwnersWorkWithoutAFile) {
   recorder.scopes().PushTag("policy");
   recorder.blocks().Allocated(
       {.pool = {}, .requested = 100, .context = recorder.scopes().CurrentContext(0)});
-  EXPECT_EQ(recorder.blocks().TopOwners(kCard, 1).at(0).name, "unknown policy");
+  EXPECT_EQ(recorder.blocks().TopOwners(kCard, 1).at(0).owner, "policy");
   EXPECT_EQ(recorder.trace().lost_events(), 2U);
   EXPECT_TRUE(absl::IsPermissionDenied(recorder.trace().status()));
   EXPECT_FALSE(recorder.trace().TakeFailure().ok());

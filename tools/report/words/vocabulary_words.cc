@@ -6,18 +6,13 @@
 #include <array>
 
 #include "messages/message.h"
+#include "messages/role_words.h"
 #include "tools/report/words/printable.h"
 
 namespace memtrace::report {
 namespace {
 
-// In the order of roles.def.
-constexpr std::array kRoles = {
-    Marked("of unknown role"),  Marked("parameters"),  Marked("gradients"),
-    Marked("optimizer states"), Marked("activations"), Marked("inputs"),
-    Marked("temporaries"),      Marked("workspaces"),  Marked("KV cache"),
-    Marked("communication"),    Marked("buffers"),     Marked("checkpoint")};
-static_assert(kRoles.size() == trace::kRoleCount);
+static_assert(kRoleWords.size() == trace::kRoleCount);
 
 // In the order of ledger.def.
 constexpr std::array kLedgerEntries = {Marked("context"),
@@ -44,11 +39,11 @@ constexpr std::array kSites = {
 
 }  // namespace
 
-std::string RoleWords(trace::Role role) { return MessageOf(kRoles[static_cast<size_t>(role)]); }
+std::string RoleWords(trace::Role role) { return MessageOf(kRoleWords[static_cast<size_t>(role)]); }
 
 std::string RoleWords(std::string_view name) {
-  for (size_t i = 0; i < kRoles.size(); ++i)
-    if (name == RoleName(static_cast<trace::Role>(i))) return MessageOf(kRoles[i]);
+  for (size_t i = 0; i < kRoleWords.size(); ++i)
+    if (name == RoleName(static_cast<trace::Role>(i))) return MessageOf(kRoleWords[i]);
   return Printable(name);
 }
 
