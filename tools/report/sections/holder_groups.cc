@@ -28,6 +28,17 @@ std::string NameOf(const Holding& holding) {
                            : Message("$0 of $1", role, owner);
 }
 
+// Returns the user's line: the site, if it is one, because the line of the holder is then that of a
+// library; a site of another kind, such as a module, if there is no line.
+std::string PlaceOf(const Holding& holding, const std::string& line) {
+  const size_t colon = holding.site.rfind(':');
+  const bool is_line = colon != std::string::npos && colon + 1 < holding.site.size() &&
+                       holding.site.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  if (!is_line && !line.empty()) return line;
+  if (holding.site.starts_with("(in ")) return holding.site.substr(1, holding.site.size() - 2);
+  return holding.site;
+}
+
 struct Group {
   HolderGroup shown;
   bool is_first_model = false;
@@ -49,7 +60,7 @@ std::vector<Group> Grouped(const analysis::ExplainedHolders& holders) {
     found->shown.bytes += holding.bytes;
     if (holding.bytes > found->largest) {
       found->largest = holding.bytes;
-      found->shown.line = holders.lines[i].line;
+      found->shown.line = PlaceOf(holding, holders.lines[i].line);
     }
   }
   return groups;
