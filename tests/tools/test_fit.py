@@ -181,6 +181,14 @@ def test_peak_that_rose_in_the_last_step_is_not_known(tmp_path: Path) -> None:
     assert answer(done)["verdict"] == "not_known"
 
 
+def test_first_request_of_all_can_be_the_one_that_fails(tmp_path: Path) -> None:
+    text = 'import torch\ntorch.empty(700 << 20, dtype=torch.uint8, device="cuda")\n'
+    done = fit(tmp_path, text, options=("--card", "600MiB", "--json", "--no-remedies"))
+    assert done.returncode == 1, done.stderr
+    failure = answer(done)["first_failure"]
+    assert failure["bytes"] == 700 * MIB and failure["line"] == "program.py:2"
+
+
 def test_program_that_fails_by_itself_is_an_error(tmp_path: Path) -> None:
     done = fit(tmp_path, "raise SystemExit('no data in /data')", options=("--card", "2GiB"))
     assert done.returncode == 3

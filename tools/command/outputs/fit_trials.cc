@@ -43,7 +43,8 @@ void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
   const absl::StatusOr<analysis::Explanation> explained = analysis::Explain(*input);
   if (!explained.ok()) return;
   fit::ProcessNeed need = fit::NeedOf(*explained);
-  if (need.cards.empty()) return;
+  // The first request of all may be the one that fails.
+  if (need.cards.empty() && !need.failed) return;
   analysis::RunFacts facts = input->Facts(explained->run.annotations);
   need.name = NameOf(facts);
   if (outcome.processes.empty()) {

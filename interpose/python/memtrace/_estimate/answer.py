@@ -72,7 +72,9 @@ class Estimate:
             `total`.
         total: The bytes that are needed at the peak, with the context and what other processes hold.
         short_by: The bytes that are missing; 0 if it fits.
-        first_failure: The request that failed; None if it fits.
+        first_failure: The request that failed; None if none did.
+        full_in_step: The step in which the card will be full if the peak rises from step to step, as extrapolated from
+            the steps that were made; None if a request failed or the training fits.
 
     Example:
         >>> import memtrace, torch
@@ -100,10 +102,16 @@ class Estimate:
     total: int
     short_by: int
     first_failure: FirstFailure | None
+    full_in_step: int | None = None
 
     @property
     def sentence(self) -> str:
         """One or two sentences that say if it fits and, if not, where memory runs out and by how much."""
+        if self.full_in_step is not None:
+            return translated(
+                "The model does not fit: it holds more memory from step to step, and the card is full in step $0.",
+                self.full_in_step,
+            )
         if self.first_failure is None:
             return translated("The model fits: it needs $0 of the card's $1.", _gib(self.total), _gib(self.card_bytes))
         place = self.first_failure.place
@@ -186,6 +194,18 @@ class Failure(TypedDict):
     fragmentation: bool
 
 
+class Rise(TypedDict):
+    """The course of a peak that rises from step to step."""
+
+    full_in_step: int
+
+
+class Seen(TypedDict, total=False):
+    """The steps that were seen; `rise` is there only if the peak rises."""
+
+    rise: Rise
+
+
 class FitAnswer(TypedDict):
     """The fields of the schema memtrace.fit/1 that are read."""
 
@@ -193,6 +213,7 @@ class FitAnswer(TypedDict):
     card_bytes: list[int]
     fits: bool
     first_failure: Failure | None
+    seen: Seen
 
 
 class DoesNotFit(AssertionError):  # noqa: N818  # a statement, as a failing test reads
@@ -231,6 +252,7 @@ def from_fit(found: FitAnswer, card: str) -> Estimate:
     size = int(found["card_bytes"][fullest["card"]])
     parts = {part["name"]: int(part["bytes"]) for part in fullest["parts"]}
     failure = _failure(found["first_failure"])
+    rise = found["seen"].get("rise")
     return Estimate(
         card=card,
         card_bytes=size,
@@ -241,6 +263,7 @@ def from_fit(found: FitAnswer, card: str) -> Estimate:
         total=int(fullest["needs"]),
         short_by=max(int(fullest["needs"]) - size, failure.short_by) if failure is not None else 0,
         first_failure=failure,
+        full_in_step=int(rise["full_in_step"]) if rise and not found["fits"] and failure is None else None,
     )
 
 

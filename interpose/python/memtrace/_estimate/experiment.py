@@ -15,6 +15,7 @@ from memtrace._package import PACKAGE, program
 
 _MOST_STEPS = 8
 _ANSWERED = (0, 1)
+_NOT_KNOWN = 6
 # A launcher's variables, which the other process must not get because it runs alone.
 _RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
@@ -34,10 +35,16 @@ def run(job: description.Job, card: str | None, steps: int) -> Estimate:
         file = Path(folder) / "step.pickle"
         with file.open("wb") as opened:
             description.write(job, opened)
-        replica = [sys.executable, "-m", "memtrace._estimate.replica", str(file), str(most)]
+        # More steps than are watched: a replica that ended by itself would pass for a program that is over.
+        replica = [sys.executable, "-m", "memtrace._estimate.replica", str(file), str(most + 1)]
         command = [str(memtrace), "fit", "--json", "--no-remedies", "--steps", f"{steps}:{most}", "--card", spec]
         done = subprocess.run(
             [*command, "--", *replica], env=_environment(card), capture_output=True, text=True, check=False
+        )
+    if done.returncode == _NOT_KNOWN:
+        raise RuntimeError(
+            f"memtrace.estimate: the peak still rises after {most} steps, so it is not known if the training fits. "
+            "Make more steps with steps=N, or look for what the model keeps from step to step."
         )
     if done.returncode not in _ANSWERED:
         _refuse(done.returncode, done.stderr)

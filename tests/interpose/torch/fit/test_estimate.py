@@ -115,6 +115,19 @@ tell(example_inputs=torch.randn(2, 3))
 tell(model=torch.nn.DataParallel(model))
 model.layers[2].lock = threading.Lock()
 tell()
+
+class Keeping(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(16, 16)
+        self.kept = []
+
+    def forward(self, x):
+        self.kept.append(torch.empty(4 << 20, device=x.device))
+        return self.linear(x)
+
+tell(model=Keeping(), example_inputs=torch.zeros(2, 16), card="1GiB")
+tell(model=torch.nn.Linear(8192, 8192), example_inputs=torch.zeros(2, 8192), card="600MiB")
 """
 
 
@@ -157,6 +170,8 @@ def test_estimate_errors_are_one_sentence(tmp_path: Path) -> None:
         ("RuntimeError", "the step itself failed on the simulated card: TypeError"),
         ("RuntimeError", "the model is a DataParallel. Give the model inside it"),
         ("RuntimeError", "the model's layers.2.lock cannot be sent to the process that tries the step"),
+        ("no error", "does not fit: it holds more memory from step to step, and the card is full in step 3"),
+        ("no error", "The model runs out of memory in the placement of the model: it needs"),
     ]
     assert len(errors) == len(says)
     for line, (kind, text) in zip(errors, says, strict=True):
