@@ -115,7 +115,7 @@ std::string Name(const recorder::HeldBytes& held) {
     return is_unknown ? Message("blocks of unknown role")
                       : MessageOf(kRoleWords[static_cast<size_t>(held.role)]);
   }
-  const std::string owner = Name(held.owner);
+  std::string owner = Name(held.owner);
   if (is_unknown) return owner;
   return Message("$0 of $1", MessageOf(kRoleWords[static_cast<size_t>(held.role)]), owner);
 }
