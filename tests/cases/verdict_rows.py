@@ -124,7 +124,7 @@ ROWS = [
         (
             runs_out("too_large|capacity", "训练.py:9"),
             requests(9 * GIB),
-            headline("9\\.00? GiB", "larger than|cannot (lie|fit)", "训练.py:9|line 9"),
+            headline("9\\.00? GiB", "too small|larger than|cannot (lie|fit)", "训练.py:9|line 9"),
             headline_lacks("the card is full", "fragmented"),
             nothing_fits_but("larger card"),
             NO_COPY,
@@ -137,7 +137,7 @@ ROWS = [
         (
             runs_out("too_large|capacity", "ddp2.py:7"),
             requests(10 * GIB),
-            headline("10\\.00? GiB", "larger than|cannot (lie|fit)", "ddp2.py:7|line 7"),
+            headline("10\\.00? GiB", "too small|larger than|cannot (lie|fit)", "ddp2.py:7|line 7"),
             headline_lacks("the card is full", "fragmented"),
             nothing_fits_but("larger card"),
         ),
