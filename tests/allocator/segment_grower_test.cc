@@ -20,7 +20,9 @@ constexpr DeviceAddress kNoPlace;
 
 class SegmentGrowerTest : public ::testing::Test {
  protected:
-  explicit SegmentGrowerTest(Bytes capacity = 64_MiB)
+  // Named, because clang 14 takes no literal operator as a default argument.
+  static constexpr Bytes kUsual = 64_MiB;
+  explicit SegmentGrowerTest(Bytes capacity = kUsual)
       : vmm_({.capacity = capacity}, nullptr, &failures_) {}
 
   SegmentGroup& Group(bool small = false) { return groups_.Of({kMain, PoolId{}, small}, nullptr); }

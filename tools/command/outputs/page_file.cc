@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command/outputs/page_file.h"
 
+#include <filesystem>
+
 #include "CLI/CLI.hpp"
 #include "messages/message.h"
 #include "tools/command/program/output_file.h"
@@ -10,7 +12,14 @@
 namespace memtrace::command {
 
 absl::Status PageOption::Check() const {
-  return is_asked() ? OutputFile(file).Check(force) : absl::OkStatus();
+  if (!is_asked()) return absl::OkStatus();
+  const std::string ending = std::filesystem::path(file).extension().string();
+  if (!ending.empty() && ending != ".html" && ending != ".htm" && !is_picture()) {
+    return absl::InvalidArgumentError(file +
+                                      " has an ending that memtrace does not write; use .html "
+                                      "for a page, or .svg or .png for a picture");
+  }
+  return OutputFile(file).Check(force);
 }
 
 namespace {

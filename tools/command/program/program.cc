@@ -67,6 +67,13 @@ const Verb* FindVerb(const std::vector<Verb>& verbs, const std::string& name) {
 }
 
 int UnknownVerb(const std::vector<Verb>& verbs, const std::string& name) {
+  const bool is_program = name.rfind("python", 0) == 0 || name == "torchrun" ||
+                          name == "accelerate" || name == "deepspeed";
+  if (is_program || (name.size() > 3 && name.substr(name.size() - 3) == ".py")) {
+    Note("there is no command '" + name + "'; to record a program, write memtrace run -- " +
+         (is_program ? name : "python " + name) + " ...");
+    return kUsage;
+  }
   std::vector<std::string> names;
   names.reserve(verbs.size());
   for (const Verb& verb : verbs) names.emplace_back(verb.name);

@@ -47,6 +47,9 @@ std::string RequestText(const analysis::ExplainedRequest& request) {
 // Returns "The program completed. 3 requests for memory failed, and the program recovered from
 // them. The last was for 2.00 GiB (train.py:9), in step 1, forward."
 std::string EndSentence(const analysis::Explanation& explanation) {
+  const uint64_t failures = explanation.run.counts.out_of_memory;
+  if (failures > 0 && !explanation.failure.got_over)
+    return Message("The program ran out of memory. This is its peak, not the failure.");
   if (!explanation.failure.got_over && explanation.failure.ran_out_beside.empty())
     return WithException(Message("The program did not run out of memory."), explanation);
   if (!explanation.failure.got_over) return RanOutBesideSentence(explanation);
@@ -60,6 +63,8 @@ std::string EndSentence(const analysis::Explanation& explanation) {
 }
 
 std::string EndWithoutMemorySentence(const analysis::Explanation& explanation) {
+  if (explanation.run.counts.events == 0)
+    return Message("The trace has no event that can be read, so it is not known what happened.");
   return WithException(
       Message("The program did not run out of memory. It allocated nothing on a card."),
       explanation);

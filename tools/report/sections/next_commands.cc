@@ -3,6 +3,7 @@
 #include "tools/report/sections/next_commands.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +36,17 @@ bool IsRepeatable(const RunFacts& run) {
          });
 }
 
+// True if `fit` tries one of the changes of the first screen: those of the allocator, which are
+// replayed, and those for which it has a hook.
+bool CanBeTried(const Explanation& explanation) {
+  const std::vector<analysis::Remedy>& remedies = explanation.cures.remedies;
+  const size_t shown = std::min<size_t>(remedies.size(), 2);
+  return std::any_of(remedies.begin(), remedies.begin() + static_cast<std::ptrdiff_t>(shown),
+                     [](const analysis::Remedy& remedy) {
+                       return !remedy.hook.empty() || remedy.how_known == "replayed";
+                     });
+}
+
 std::string FolderOf(const std::string& file) {
   const size_t slash = file.rfind('/');
   return slash == std::string::npos ? "." : file.substr(0, slash + 1);
@@ -65,7 +77,8 @@ Facts NextCommands(const Explanation& explanation, const RunFacts& run) {
   const auto add = [&facts](const std::string& label, const std::string& command) {
     facts.rows.push_back({.label = label, .text = command, .is_command = true});
   };
-  const std::string fit = explanation.failure.request ? FitCommand(explanation, run) : "";
+  const bool can_try = explanation.failure.request && CanBeTried(explanation);
+  const std::string fit = can_try ? FitCommand(explanation, run) : "";
   if (!fit.empty()) add(Message("try these changes"), Printable(fit));
   add(Message("see all the evidence"), "memtrace report --verbose " + file);
   const uint64_t failures = explanation.run.counts.out_of_memory;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,17 @@ constexpr size_t kRows = 5;
 // Leaves room for the bars.
 size_t PlaceWidth() { return Columns() < kColumns ? 14 : 24; }
 
+// Bytes of a forged trace may be any number: sums stop at the largest one.
+int64_t Sum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
+
+int64_t Signed(uint64_t bytes) {
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::min(bytes, kMost));
+}
+
 struct Holder {
   std::string name;
   int64_t bytes = 0;
@@ -38,14 +50,14 @@ std::vector<Holder> HoldersOf(const Explanation& explanation) {
   std::vector<Holder> holders;
   for (HolderGroup& group : HolderGroups(explanation.holders)) {
     holders.push_back({.name = std::move(group.name),
-                       .bytes = static_cast<int64_t>(group.bytes),
+                       .bytes = Signed(group.bytes),
                        .line = std::move(group.line)});
   }
   // The allocator's own sum differs from that of the blocks only if events were lost.
   const Ledger& ledger = explanation.card_of_verdict().ledger;
-  const int64_t missing =
-      ledger.bytes(LedgerPart::kLive) - static_cast<int64_t>(explanation.holders.held.bytes);
-  if (missing > 0) holders.push_back({.name = Message("(not in the trace)"), .bytes = missing});
+  const uint64_t in_use = ledger.positive(LedgerPart::kLive);
+  if (const uint64_t seen = explanation.holders.held.bytes; seen < in_use)
+    holders.push_back({.name = Message("(not in the trace)"), .bytes = Signed(in_use - seen)});
   for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.part == LedgerPart::kLive || entry.part == LedgerPart::kFree || entry.bytes <= 0)
       continue;
@@ -65,7 +77,7 @@ void KeepLargest(std::vector<Holder>& holders) {
   if (holders.size() <= kRows) return;
   const size_t others = holders.size() - kRows;
   Holder rest{.name = CountedMessage(others, "1 other", "$0 others", FormatCount(others))};
-  for (size_t i = kRows; i < holders.size(); ++i) rest.bytes += holders[i].bytes;
+  for (size_t i = kRows; i < holders.size(); ++i) rest.bytes = Sum(rest.bytes, holders[i].bytes);
   holders.resize(kRows);
   holders.push_back(std::move(rest));
 }
@@ -87,7 +99,7 @@ Section TopHolderSection(const Explanation& explanation) {
   bytes.reserve(holders.size());
   for (const Holder& holder : holders) {
     bytes.push_back(holder.bytes);
-    total += holder.bytes;
+    total = Sum(total, holder.bytes);
   }
 
   const TableUnit unit = UnitFor(static_cast<uint64_t>(total));

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "messages/message.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::report {
 namespace {
@@ -30,6 +31,8 @@ std::string Normal(std::string_view words) {
 std::span<const Term> Glossary() { return kTerms; }
 
 std::optional<Term> TermNamed(std::string_view words) {
+  // The row of the ledger has the term in brackets.
+  if (words == LedgerWords(analysis::LedgerPart::kHoles)) return TermNamed("hole");
   const std::string wanted = Normal(words);
   for (const Term& term : kTerms) {
     if (Normal(term.name) == wanted || MessageOf(term.name) == words) return term;

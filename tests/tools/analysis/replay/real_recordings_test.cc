@@ -69,7 +69,7 @@ class FollowedRecording {
     live_[event.address] = block;
   }
 
-  const TorchSettings settings_;
+  const TorchSettings settings_{};
   AscendingAddresses addresses_;
   TorchHeap heap_{settings_, addresses_};
   std::map<uint64_t, TorchBlock*> live_;

@@ -86,8 +86,11 @@ class TorchHeapParts : public testing::Test {
     heap_.Free(block);
     return block;
   }
-  // Makes chunks of a new reservation, all of which are free.
-  TorchBlock& FreeChunks(TorchLane& lane, Bytes size, Bytes reservation, Bytes chunk = 20_MiB) {
+  // Makes chunks of a new reservation, all of which are free. The usual size has a name, because
+  // clang 14 takes no literal operator as a default argument.
+  static constexpr Bytes kUsualChunk = 20_MiB;
+  TorchBlock& FreeChunks(TorchLane& lane, Bytes size, Bytes reservation,
+                         Bytes chunk = kUsualChunk) {
     TorchBlock* unmapped = heap_.AddReservation(
         lane, AddressRange::Of(addresses_.Unused(reservation), reservation), chunk);
     return *heap_.Map(*unmapped, AddressRange::Of(unmapped->address, size));
