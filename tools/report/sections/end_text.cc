@@ -63,8 +63,6 @@ std::string EndSentence(const analysis::Explanation& explanation) {
 }
 
 std::string EndWithoutMemorySentence(const analysis::Explanation& explanation) {
-  if (explanation.run.counts.events == 0)
-    return Message("The trace has no event that can be read, so it is not known what happened.");
   return WithException(
       Message("The program did not run out of memory. It allocated nothing on a card."),
       explanation);
