@@ -134,7 +134,7 @@ TEST_F(CAbiRecordingTest, LabelsStatedOnOutOfMemoryAreInItsExplanation) {
     failure.size = sizeof(failure);
     void* address = nullptr;
     EXPECT_EQ(memtrace_allocate(0, 600_MiB, 0, 0, &address, &failure), MEMTRACE_OUT_OF_MEMORY);
-    EXPECT_THAT(failure.explanation, ::testing::HasSubstr("gradient 600.00 MiB"));
+    EXPECT_THAT(failure.explanation, ::testing::HasSubstr("gradients 600.00 MiB"));
     memtrace_set_before_out_of_memory(nullptr, nullptr);
     EXPECT_EQ(memtrace_allocate(0, 600_MiB, 0, 0, &address, &failure), MEMTRACE_OUT_OF_MEMORY);
     EXPECT_EQ(Current(MEMTRACE_REQUESTED_BYTES), static_cast<int64_t>(601_MiB));

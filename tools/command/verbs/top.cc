@@ -30,8 +30,9 @@ constexpr const char* kDescription =
     "\n"
     "Usage: memtrace top [OPTIONS] PID";
 constexpr const char* kExamples =
-    "The figures are of an event of the program. While it allocates they are a second old, or up to\n"
-    "ten if it has very many blocks. What it did in the last second before it became idle is missing.\n"
+    "The figures are as of an event. While the program allocates, they are a second old, or ten "
+    "if\n"
+    "it has very many blocks. What it did in the second before it became idle may be missing.\n"
     "\n"
     "Examples:\n"
     "  memtrace top 4711                  update until Ctrl-C or the end of the program\n"
