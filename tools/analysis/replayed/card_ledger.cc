@@ -102,8 +102,9 @@ Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSe
   account.reserved = used + account.cached + account.holes + account.private_pools;
   if (sample) {
     // Memory mapped after the sample was taken from what the sample reported as free.
-    const int64_t left = Signed(account.free) + Signed(sampled_reserved) - Signed(account.reserved);
-    account.free = static_cast<uint64_t>(std::max<int64_t>(left, 0));
+    const uint64_t then = account.free + sampled_reserved;
+    const bool is_forged = then < account.free;  // the sum is beyond the type
+    account.free = is_forged ? 0 : Less(then, account.reserved);
   }
   Ledger ledger = LedgerFromAccount(account);
   if (free) ledger.granules = free->granules;

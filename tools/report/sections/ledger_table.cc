@@ -57,11 +57,12 @@ std::vector<Entry> RolesOf(const analysis::Breakdown& held, int64_t live) {
   int64_t seen = 0;
   for (const analysis::Share& share : held.by_role) {
     const auto bytes = static_cast<int64_t>(share.bytes);
-    seen += bytes;
+    seen = SumOfBytes(seen, bytes);
     entries.push_back({RoleWords(share.name), bytes, EvidenceText(share)});
   }
   // The allocator's own sum differs from the replay only if events were lost.
-  if (seen != live) entries.push_back({Message("(not in the trace)"), live - seen, ""});
+  if (seen != live)
+    entries.push_back({Message("(not in the trace)"), DifferenceOfBytes(live, seen), ""});
   return entries;
 }
 

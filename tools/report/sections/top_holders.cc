@@ -27,12 +27,6 @@ constexpr size_t kRows = 5;
 // Leaves room for the bars.
 size_t PlaceWidth() { return Columns() < kColumns ? 14 : 24; }
 
-// Bytes of a forged trace may be any number: sums stop at the largest one.
-int64_t Sum(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
-}
-
 int64_t Signed(uint64_t bytes) {
   constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
   return static_cast<int64_t>(std::min(bytes, kMost));
@@ -77,7 +71,8 @@ void KeepLargest(std::vector<Holder>& holders) {
   if (holders.size() <= kRows) return;
   const size_t others = holders.size() - kRows;
   Holder rest{.name = CountedMessage(others, "1 other", "$0 others", FormatCount(others))};
-  for (size_t i = kRows; i < holders.size(); ++i) rest.bytes = Sum(rest.bytes, holders[i].bytes);
+  for (size_t i = kRows; i < holders.size(); ++i)
+    rest.bytes = SumOfBytes(rest.bytes, holders[i].bytes);
   holders.resize(kRows);
   holders.push_back(std::move(rest));
 }
@@ -99,7 +94,7 @@ Section TopHolderSection(const Explanation& explanation) {
   bytes.reserve(holders.size());
   for (const Holder& holder : holders) {
     bytes.push_back(holder.bytes);
-    total = Sum(total, holder.bytes);
+    total = SumOfBytes(total, holder.bytes);
   }
 
   const TableUnit unit = UnitFor(static_cast<uint64_t>(total));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 
 #include "messages/message.h"
@@ -62,6 +63,18 @@ std::string FormatCount(uint64_t count) {
 
 std::string FormatCounted(uint64_t count, std::string_view singular) {
   return FormatCount(count) + " " + std::string(singular) + (count == 1 ? "" : "s");
+}
+
+int64_t SumOfBytes(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+
+int64_t DifferenceOfBytes(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
 }
 
 TableUnit UnitFor(uint64_t largest) {

@@ -20,6 +20,11 @@ std::string FormatDuration(uint64_t nanoseconds);  // "12.34 s", "5.6 ms", "7.8 
 std::string FormatCount(uint64_t count);                               // "41,212"
 std::string FormatCounted(uint64_t count, std::string_view singular);  // "1 hole", "1,200 holes"
 
+// The sum and the difference of bytes, which a forged trace may choose: they stop at the largest
+// and the smallest number of their type.
+int64_t SumOfBytes(int64_t a, int64_t b);
+int64_t DifferenceOfBytes(int64_t a, int64_t b);
+
 // The unit of a whole table, so that a reader can add up its column.
 struct TableUnit {
   std::string_view name;  // "GiB" or "MiB"
