@@ -246,7 +246,7 @@ def test_kv_cache_of_generate_is_predicted_from_layers_and_beams(tmp_path: Path)
     report = failed(GENERATED.format(1, 32), tmp_path, "400MiB")
     # 32 beams of 512 tokens: 2 x 256 floats for each take 32 MiB in a layer.
     assert report["verdict"]["step_short_by_from"] == "kv_cache"
-    assert "of KV cache exist, of " in report["verdict"]["sentence"]
+    assert "of KV cache exists, for " in report["verdict"]["sentence"]
     found = rows(report)
     assert "half the sequences of a prompt" in found and "half the batch" not in found
     needed = on_card(GENERATED.format(1, 32), tmp_path, card="4GiB,context=100MiB").report()["peak"]["bytes"]
