@@ -28,5 +28,13 @@ TEST(ShortCommandTest, LongCommandLosesOtherFolders) {
 
 TEST(ShortCommandTest, CommandWithoutWordsIsShownAsIs) { EXPECT_EQ(Shown({}), "as kept"); }
 
+TEST(ShellWordTest, OnlyWordsThatAShellWouldChangeAreQuoted) {
+  EXPECT_EQ(ShellWord("--lr=1e-3"), "--lr=1e-3");
+  EXPECT_EQ(ShellWord("my file.py"), "'my file.py'");
+  EXPECT_EQ(ShellWord("it's"), "'it'\\''s'");
+  EXPECT_EQ(ShellWord("$(reboot)"), "'$(reboot)'");
+  EXPECT_EQ(ShellWord(""), "''");
+}
+
 }  // namespace
 }  // namespace memtrace::report

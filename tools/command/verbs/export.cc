@@ -23,6 +23,7 @@
 #include "tools/interchange/writers/export_format.h"
 #include "tools/launch/package_folder.h"
 #include "tools/report/run_header.h"
+#include "tools/report/words/command_words.h"
 
 namespace memtrace::command {
 namespace {
@@ -87,20 +88,10 @@ std::string DefaultOutput(const std::string& input, const ExportFormat& format) 
   return name + std::string(format.suffix);
 }
 
-// Returns the text as one word of a command line.
-std::string ShellWord(const std::string& text) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string HowToOpen(const ExportFormat& format, const std::string& path) {
   std::string text(format.opened);
   const size_t at = text.find("FILE");
-  if (at != std::string::npos) text.replace(at, 4, ShellWord(path));
+  if (at != std::string::npos) text.replace(at, 4, report::ShellWord(path));
   return text;
 }
 

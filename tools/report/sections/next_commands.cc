@@ -54,15 +54,6 @@ std::string FolderOf(const std::string& file) {
 
 }  // namespace
 
-std::string ShellWord(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string FitCommand(const Explanation& explanation, const RunFacts& run) {
   const std::string card = CardWord(explanation, run);
   if (card.empty() || !IsRepeatable(run)) return "";

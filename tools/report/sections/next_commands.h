@@ -11,9 +11,6 @@
 
 namespace memtrace::report {
 
-// Returns the word as a POSIX shell reads it back: quoted if it has to be.
-std::string ShellWord(const std::string& word);
-
 // Returns the `memtrace fit` command that tries the remedies on this program and this card; empty
 // if it cannot be told: words of the command are not recorded or hidden (***), the process is one
 // of several, or the card's size is not known.

@@ -24,6 +24,10 @@ std::string ShortCommand(const analysis::RunFacts& run, size_t width);
 // the words are not known.
 std::vector<std::string> CommandWords(const analysis::RunFacts& run);
 
+// Returns the text as one word of a command line, as a POSIX shell reads it back: quoted if it has
+// to be.
+std::string ShellWord(const std::string& text);
+
 }  // namespace memtrace::report
 
 #endif  // MEMTRACE_TOOLS_REPORT_WORDS_COMMAND_WORDS_H_
