@@ -11,17 +11,6 @@
 
 namespace memtrace::command {
 
-absl::Status PageOption::Check() const {
-  if (!is_asked()) return absl::OkStatus();
-  const std::string ending = std::filesystem::path(file).extension().string();
-  if (!ending.empty() && ending != ".html" && ending != ".htm" && !is_picture()) {
-    return absl::InvalidArgumentError(file +
-                                      " has an ending that memtrace does not write; use .html "
-                                      "for a page, or .svg or .png for a picture");
-  }
-  return OutputFile(file).Check(force);
-}
-
 namespace {
 
 void AddFileOption(CLI::App& app, PageOption& option, const std::string& help,
@@ -34,6 +23,17 @@ void AddFileOption(CLI::App& app, PageOption& option, const std::string& help,
 }
 
 }  // namespace
+
+absl::Status PageOption::Check() const {
+  if (!is_asked()) return absl::OkStatus();
+  const std::string ending = std::filesystem::path(file).extension().string();
+  if (!ending.empty() && ending != ".html" && ending != ".htm" && !is_picture()) {
+    return absl::InvalidArgumentError(file +
+                                      " has an ending that memtrace does not write; use .html "
+                                      "for a page, or .svg or .png for a picture");
+  }
+  return OutputFile(file).Check(force);
+}
 
 void AddPageOption(CLI::App& app, PageOption& option) {
   AddFileOption(app, option, "Write a page for the browser instead: one file that needs no network",

@@ -61,10 +61,6 @@ std::string FormatCount(uint64_t count) {
   return text;
 }
 
-std::string FormatCounted(uint64_t count, std::string_view singular) {
-  return FormatCount(count) + " " + std::string(singular) + (count == 1 ? "" : "s");
-}
-
 int64_t SumOfBytes(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;

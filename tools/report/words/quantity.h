@@ -17,8 +17,7 @@ std::string FormatSignedBytes(int64_t bytes);  // "-1.5 KiB"
 std::string FormatSeconds(uint64_t nanoseconds);   // "12.34 s", rounded down
 std::string FormatDuration(uint64_t nanoseconds);  // "12.34 s", "5.6 ms", "7.8 us"; rounded down
 
-std::string FormatCount(uint64_t count);                               // "41,212"
-std::string FormatCounted(uint64_t count, std::string_view singular);  // "1 hole", "1,200 holes"
+std::string FormatCount(uint64_t count);  // "41,212"
 
 // The sum and the difference of bytes, which a forged trace may choose: they stop at the largest
 // and the smallest number of their type.
