@@ -24,7 +24,7 @@ def bytes_of(rows, name):
 def test_gpt2_xl_fails_with_torchs_error_and_our_verdict(demo):
     last = demo.err[demo.err.rindex("torch.OutOfMemoryError") :]
     assert last.startswith("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate ")
-    assert "optimizer_state" in last
+    assert "optimizer states" in last
 
 
 def test_gpt2_xl_runs_out_in_the_foreach_copy(demo):
