@@ -2,17 +2,19 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: hour.sh PART ... (facts sizes cases ours compiled times speed)
+# Usage: hour.sh PART ... (facts moving sizes cases reports ours compiled times speed)
 #
 # Asks a real card what memtrace assumes of it, on a machine with nothing but a driver, Python and torch 2.11:
 # unpacked from what pack.sh made. Each part takes one to three minutes, is usable alone, leaves small files in $OUT
 # (default: out), and ends with a table of what differs from the simulated card's answers, if these came along.
 #   facts     doctor, driver's suites, profile, charges, error codes, context   (alone on the card)
+#   moving    what it takes to put memory away, back, and on the host           (alone on the card)
 #   sizes     what torch's operations and some models allocate                  (as many at once as cores)
 #   cases     the scenarios of the corpus under torch's own allocator
+#   reports   what memtrace says of some of these scenarios under its own allocator
 #   ours      a training under each allocator, a full card, CUPTI
 #   compiled  torch.compile with CUDA graphs, under torch's allocator and ours
-#   times     how long operations take                                         (alone on the card)
+#   times     how long operations and steps take                                       (alone on the card)
 #   speed     a pair of allocation and free, and the smallest card, under each allocator (alone on the card)
 #
 # In the environment:
@@ -22,7 +24,7 @@
 #   AGAIN=1               what an earlier hour left in $OUT is asked again; else only what is missing is
 #   GROUPS_OF_SIZES=...   some groups of torch_sizes.py for `sizes`
 set -uo pipefail
-[ $# -ge 1 ] || { sed -n '5,23p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '5,25p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/out}
 python=${PYTHON:-python3}
@@ -113,6 +115,8 @@ part_facts() {
   said nccl_growth.json 120 plain "$here/hour/nccl_growth.py"
 }
 
+part_moving() { said moving.json 150 plain "$here/hour/moving.py"; }
+
 part_sizes() {
   local group
   for group in ${GROUPS_OF_SIZES:-$("$python" "$here/hour/torch_sizes.py" --list)}; do
@@ -147,6 +151,22 @@ part_cases() {
   wait
   wave c3 case_c_cogvideo.py --opt fused
   wait
+}
+
+# told NAME SCRIPT ARGUMENTS...: a scenario under our allocator, which may end with an out-of-memory, and its reports.
+told() {
+  local trace=$out/case_$1.trace
+  (cd "$here/scenarios" && recorded "$trace" "${@:2}"; true)
+  "$memtrace" report "$trace" && "$memtrace" report --json "$trace" >"$out/report_$1.json"
+}
+export -f told
+
+part_reports() {
+  said report_gpt2.txt 90 told gpt2 gpt2.py --random-shapes --steps 40
+  said report_d_foreach.txt 90 told d_foreach case_d_reward.py
+  said report_c3.txt 90 told c3 case_c_cogvideo.py --opt fused
+  said report_b2.txt 90 told b2 case_b_grpo.py
+  said report_e3.txt 90 told e3 case_e_resize.py --no-mean
 }
 
 # trainings NAME ARGUMENTS...: train.py with these under each allocator, a line each, and their traces.
@@ -199,7 +219,10 @@ part_compiled() {
   rm -f "$out/compiled.trace"
 }
 
-part_times() { said op_times.jsonl 120 plain "$here/hour/op_times.py"; }
+part_times() {
+  said op_times.jsonl 120 plain "$here/hour/op_times.py"
+  said step_times.jsonl 200 plain "$here/hour/step_times.py"
+}
 
 # pairs: three rounds of pair.py under each allocator, a line each.
 pairs() {
