@@ -137,5 +137,17 @@ TEST(FitDocumentTest, StoppedRunBeyondTheCardDoesNotFit) {
   EXPECT_THAT(VerdictOf(answer), StartsWith("DOES NOT FIT. memtrace fit was stopped in the run"));
 }
 
+TEST(FitDocumentTest, LargestValueIsNotClaimedIfNoneFailed) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  fit::Scaling& scaling = answer.scalings.emplace_back();
+  scaling.name = "batch";
+  scaling.points = {{.value = 1}, {.value = 2}};
+  scaling.largest = 2048;
+  EXPECT_THAT(AllOf(answer),
+              HasSubstr("batch=2,048 fits the card as well. Larger values were not tried."));
+  scaling.fails = 2049;
+  EXPECT_THAT(AllOf(answer), HasSubstr("The largest value that fits the card is batch=2,048."));
+}
+
 }  // namespace
 }  // namespace memtrace::report
