@@ -47,6 +47,8 @@ void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
   if (need.cards.empty() && !need.failed) return;
   analysis::RunFacts facts = input->Facts(explained->run.annotations);
   need.name = NameOf(facts);
+  if (need.failed && !need.went_on && outcome.edits.empty())
+    outcome.edits = fit::EditsAmong(explained->cures.remedies);
   if (outcome.processes.empty()) {
     outcome.annotations.insert(explained->run.annotations.begin(),
                                explained->run.annotations.end());

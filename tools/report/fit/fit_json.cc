@@ -117,6 +117,20 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
   return json;
 }
 
+ordered_json UntriedJson(const fit::Answer& answer) {
+  ordered_json untried = ordered_json::array();
+  for (const fit::UntriedRemedy& remedy : answer.untried) {
+    const bool is_missing = !remedy.package.empty();
+    untried.push_back({{"name", remedy.name},
+                       {"why", is_missing ? "package_missing" : "edits_the_script"},
+                       {"package", nullptr},
+                       {"change", MessageOf(remedy.change)},
+                       {"cost", MessageOf(remedy.cost)}});
+    if (is_missing) untried.back()["package"] = remedy.package;
+  }
+  return untried;
+}
+
 ordered_json UnknownJson(const fit::Outcome& outcome) {
   ordered_json values = ordered_json::array();
   for (const analysis::HostRead& read : outcome.reads) {
@@ -253,6 +267,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"step_cost", CostJson(answer.unlimited.cost())},
       {"first_failure", FailureJson(answer.within)},
       {"remedies", std::move(remedies)},
+      {"not_tried", UntriedJson(answer)},
       {"recommended", nullptr},
       {"smallest_cards", SmallestJson(answer)},
       {"scalings", ScalingsJson(answer)},

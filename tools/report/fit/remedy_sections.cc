@@ -156,6 +156,27 @@ Section RemedySection(const Answer& answer) {
   return section;
 }
 
+Section UntriedSection(const Answer& answer) {
+  Section section{.id = "not_tried", .title = Message("NOT TRIED")};
+  Facts facts;
+  bool has_edit = false;
+  for (const fit::UntriedRemedy& remedy : answer.untried) {
+    const bool is_edit = remedy.package.empty();
+    has_edit = has_edit || is_edit;
+    const std::string why =
+        is_edit ? Message("It is a change of the script: $0.", Printable(MessageOf(remedy.change)))
+                : Message("$0 is not installed (pip install $0).", Printable(remedy.package));
+    facts.rows.push_back({.label = Printable(MessageOf(remedy.name)), .text = why});
+  }
+  if (facts.rows.empty()) return section;
+  section.parts.emplace_back(std::move(facts));
+  if (has_edit)
+    section.parts.emplace_back(
+        Note{Message("memtrace fit does not edit your script. If an option of the script makes "
+                     "such a change, --vary tries it.")});
+  return section;
+}
+
 Section RecommendedSection(const Answer& answer) {
   Section section{.id = "recommended", .title = Message("RECOMMENDED")};
   if (answer.fits() || answer.remedies.empty()) return section;
