@@ -302,6 +302,24 @@ TEST_F(CommandLineTest, RunNamesTheTraceAndTheNextCommand) {
   EXPECT_THAT(shell_.Run(WithPackage("memtrace run -q -- true")).err, IsEmpty());
 }
 
+TEST_F(CommandLineTest, RunSaysHowAFailedProgramEnded) {
+  const auto run = [&](const std::string& options, const std::string& script) {
+    return shell_.Run(WithPackage("memtrace run " + options + " -- sh -c '" + script + "'"));
+  };
+  const Outcome failed = run("-o a.trace", "echo >$MEMTRACE_OUTPUT; exit 3");
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_EQ(failed.err,
+            "memtrace: the program ended with exit code 3\n"
+            "memtrace: wrote a.trace; next: memtrace report a.trace\n");
+  EXPECT_THAT(run("", "kill -SEGV $$").err, HasSubstr("was ended by signal SIGSEGV\n"));
+  const Outcome killed = run("", "kill -KILL $$");
+  EXPECT_EQ(killed.code, 137);
+  EXPECT_THAT(killed.err, HasSubstr("was killed by SIGKILL; perhaps the host ran out of memory\n"));
+  EXPECT_THAT(run("", "exit 137").err, HasSubstr("exit code 137: a process that it started was"));
+  EXPECT_THAT(run("-q", "exit 3").err, IsEmpty());
+  EXPECT_THAT(run("", "exit 0").err, Not(HasSubstr("ended with")));
+}
+
 TEST_F(CommandLineTest, SwitchedOffRunIsPlainAndReportedOnce) {
   const Outcome outcome = shell_.Run(
       "MEMTRACE=0 memtrace run -- sh -c 'echo ${PYTHONPATH-plain} ${MEMTRACE_COMMAND-plain}'");
