@@ -9,7 +9,7 @@
 
 #include "CLI/CLI.hpp"
 #include "messages/message.h"
-#include "tools/command/help/suggestion.h"
+#include "tools/command/help/usage_error.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/verbs/verbs.h"
@@ -145,7 +145,7 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
 int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
   const std::vector<std::string> remaining = app.remaining();
   if (!remaining.empty() && remaining.front().rfind('-', 0) == 0) {
-    Note(UnexpectedWord(app, remaining.front()) + "; memtrace run --help lists the options");
+    Note(UnexpectedWordText(app, remaining.front()));
     return kUsage;
   }
   options.request.command = CommandOf(remaining, invocation);
