@@ -150,6 +150,16 @@ TEST_F(CommandLineTest, HelpWorksAsVerbAndAsFlag) {
   ExpectRefusal("memtrace help repor", 2, "report");
 }
 
+TEST_F(CommandLineTest, HelpNamesNoFileThatAnInstallationLacks) {
+  const Outcome verbs = shell_.Run(
+      "memtrace --help | sed -n '/^Commands:/,/^$/s/^  \\([a-z]*\\)  .*/\\1/p' | tee verbs; "
+      "for verb in $(cat verbs); do memtrace $verb --help || echo NO HELP OF $verb; done >help");
+  EXPECT_THAT(verbs.out, AllOf(HasSubstr("run\n"), HasSubstr("export\n"), HasSubstr("import\n")));
+  EXPECT_THAT(shell_.Run("cat help").out,
+              AllOf(HasSubstr("Usage: memtrace run"), HasSubstr("Usage: memtrace import"),
+                    Not(HasSubstr("NO HELP OF")), Not(HasSubstr("docs/"))));
+}
+
 TEST_F(CommandLineTest, RunOfAScriptSuggestsPython) {
   shell_.Write("train.py", "print(1)\n");
   ExpectRefusal("memtrace run train.py", 127, "write memtrace run -- python train.py");

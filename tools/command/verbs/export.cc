@@ -33,8 +33,8 @@ using interchange::ExportFormat;
 
 constexpr const char* kDescription =
     "Write a trace in another tool's format\n"
-    "docs/reference/export.md describes what each format contains, and which of its figures are "
-    "exact.\n"
+    "Sizes, addresses, times, order, stacks and peaks are written as recorded. Roles may be\n"
+    "inferred; formats that have room for it say which are.\n"
     "\n"
     "Usage: memtrace export --to FORMAT [OPTIONS] FILE";
 constexpr const char* kExamples =

@@ -225,10 +225,9 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
          "Record passwords, tokens and keys that are in the command; by default *** replaces them")
       ->group("Recording");
   CLI::Option* cupti =
-      app.add_flag(
-             "--cupti", options->request.cupti,
-             "Also record kernels and copies with CUPTI, to show how long each block has "
-             "been idle. Costs a few MiB of card memory and some speed (docs/design/cupti.md)")
+      app.add_flag("--cupti", options->request.cupti,
+                   "Also record kernels and copies with CUPTI, to show how long each block has "
+                   "been idle. Costs a few MiB of card memory and some speed")
           ->group("Recording");
   app.add_flag("--no-trace", options->request.no_trace,
                "Record nothing, so that memtrace's allocator runs at full speed")
