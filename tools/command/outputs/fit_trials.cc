@@ -83,7 +83,9 @@ bool FailsForOtherReason(const fit::Outcome& outcome) {
 
 std::string DescribeEnd(const fit::Outcome& outcome) {
   if (outcome.is_late) return Message("reached its time limit");
-  if (const auto failed = outcome.Failed()) return Message("out of memory at $0", failed->line);
+  if (const auto failed = outcome.Failed())
+    return failed->line.empty() ? Message("out of memory")
+                                : Message("out of memory at $0", failed->line);
   if (!outcome.completed) return Message("fails");
   if (outcome.outlook.is_whole) return Message("completes");
   const uint64_t steps = outcome.outlook.steps;

@@ -44,10 +44,15 @@ ordered_json Fullest(const ordered_json& cards) {
   return fullest == cards.end() ? ordered_json::object() : *fullest;
 }
 
+// Returns null if no line or module is known.
+ordered_json LineJson(const fit::FailedLine& failed) {
+  return failed.line.empty() ? ordered_json(nullptr) : ordered_json(failed.line);
+}
+
 ordered_json FailureJson(const fit::Outcome& outcome) {
   const auto failed = outcome.Failed();
   if (!failed) return nullptr;
-  return {{"line", failed->line},
+  return {{"line", LineJson(*failed)},
           {"bytes", failed->bytes},
           {"short_by", failed->short_by},
           {"step", failed->at.step},
@@ -228,8 +233,9 @@ ordered_json VerdictJson(const fit::Answer& answer) {
 ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {
   const auto over = outcome.LastRecoveredFailure();
   if (!over) return nullptr;
-  return {{"times", outcome.times_got_over()},
-          {"last", {{"line", over->line}, {"bytes", over->bytes}, {"short_by", over->short_by}}}};
+  return {
+      {"times", outcome.times_got_over()},
+      {"last", {{"line", LineJson(*over)}, {"bytes", over->bytes}, {"short_by", over->short_by}}}};
 }
 
 ordered_json StoppedJson(const fit::Answer& answer) {

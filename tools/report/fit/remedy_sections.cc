@@ -100,10 +100,10 @@ std::string FailedText(const fit::FailedLine& failed) {
   const std::string line = Printable(failed.line);
   const std::string at = DescribePosition(failed.at);
   const std::string requested = FormatBytes(failed.bytes);
-  const std::string text = failed.short_by == 0
-                               ? Message("$0, $1: $2 requested", line, at, requested)
-                               : Message("$0, $1: $2 requested, $3 short", line, at, requested,
-                                         FormatBytes(failed.short_by));
+  const std::string place = line.empty() ? at : Message("$0, $1", line, at);
+  const std::string text = failed.short_by == 0 ? Message("$0: $1 requested", place, requested)
+                                                : Message("$0: $1 requested, $2 short", place,
+                                                          requested, FormatBytes(failed.short_by));
   return failed.is_fragmentation ? Message("$0; free memory is in pieces", text) : text;
 }
 

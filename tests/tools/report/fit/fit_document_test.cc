@@ -139,6 +139,14 @@ TEST(FitDocumentTest, StoppedRunBeyondTheCardDoesNotFit) {
   EXPECT_THAT(VerdictOf(answer), StartsWith("DOES NOT FIT. memtrace fit was stopped in the run"));
 }
 
+TEST(FitDocumentTest, FailureWithoutALineHasNullInJson) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  answer.within.processes[0].failed->line = "";
+  EXPECT_TRUE(nlohmann::json::parse(JsonFit(answer))["first_failure"]["line"].is_null());
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("on the card: ,")));
+}
+
 TEST(FitDocumentTest, UntriedRemediesAreListedWithTheReason) {
   Answer answer = AnswerOf(RunOf(1200), RunOf(900));
   RunOut(answer.within);
