@@ -92,10 +92,12 @@ def texts(message: Message) -> tuple[list[str], list[str]]:
 
 
 def wrong_entry(message: Message) -> str:
-    """Says what is wrong with a translation; empty if nothing is."""
+    """Says what is wrong with a sentence or its translation; empty if nothing is."""
     english, translated = texts(message)
     if message.fuzzy:
         return "is marked fuzzy: the English sentence has changed since it was translated"
+    if any("docs/" in text for text in english):
+        return "names a file under docs/, which an installation does not have"
     if not all(translated):
         return "has no translation"
     wanted = set(PLACEHOLDER.findall(english[-1]))

@@ -150,6 +150,16 @@ TEST_F(CommandLineTest, HelpWorksAsVerbAndAsFlag) {
   ExpectRefusal("memtrace help repor", 2, "report");
 }
 
+TEST_F(CommandLineTest, HelpNamesNoFileThatAnInstallationLacks) {
+  const Outcome verbs = shell_.Run(
+      "memtrace --help | sed -n '/^Commands:/,/^$/s/^  \\([a-z]*\\)  .*/\\1/p' | tee verbs; "
+      "for verb in $(cat verbs); do memtrace $verb --help || echo NO HELP OF $verb; done >help");
+  EXPECT_THAT(verbs.out, AllOf(HasSubstr("run\n"), HasSubstr("export\n"), HasSubstr("import\n")));
+  EXPECT_THAT(shell_.Run("cat help").out,
+              AllOf(HasSubstr("Usage: memtrace run"), HasSubstr("Usage: memtrace import"),
+                    Not(HasSubstr("NO HELP OF")), Not(HasSubstr("docs/"))));
+}
+
 TEST_F(CommandLineTest, RunOfAScriptSuggestsPython) {
   shell_.Write("train.py", "print(1)\n");
   ExpectRefusal("memtrace run train.py", 127, "write memtrace run -- python train.py");
@@ -300,6 +310,24 @@ TEST_F(CommandLineTest, RunNamesTheTraceAndTheNextCommand) {
   EXPECT_THAT(named.err, HasSubstr("next: memtrace report memtrace-x.7.trace"));
   EXPECT_THAT(shell_.Run(WithPackage("memtrace run -- true")).err, HasSubstr("did not use CUDA"));
   EXPECT_THAT(shell_.Run(WithPackage("memtrace run -q -- true")).err, IsEmpty());
+}
+
+TEST_F(CommandLineTest, RunSaysHowAFailedProgramEnded) {
+  const auto run = [&](const std::string& options, const std::string& script) {
+    return shell_.Run(WithPackage("memtrace run " + options + " -- sh -c '" + script + "'"));
+  };
+  const Outcome failed = run("-o a.trace", "echo >$MEMTRACE_OUTPUT; exit 3");
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_EQ(failed.err,
+            "memtrace: the program ended with exit code 3\n"
+            "memtrace: wrote a.trace; next: memtrace report a.trace\n");
+  EXPECT_THAT(run("", "kill -SEGV $$").err, HasSubstr("was ended by signal SIGSEGV\n"));
+  const Outcome killed = run("", "kill -KILL $$");
+  EXPECT_EQ(killed.code, 137);
+  EXPECT_THAT(killed.err, HasSubstr("was killed by SIGKILL; perhaps the host ran out of memory\n"));
+  EXPECT_THAT(run("", "exit 137").err, HasSubstr("exit code 137: a process that it started was"));
+  EXPECT_THAT(run("-q", "exit 3").err, IsEmpty());
+  EXPECT_THAT(run("", "exit 0").err, Not(HasSubstr("ended with")));
 }
 
 TEST_F(CommandLineTest, SwitchedOffRunIsPlainAndReportedOnce) {

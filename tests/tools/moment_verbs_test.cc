@@ -91,7 +91,8 @@ TEST_F(MomentVerbsTest, InvalidMomentIsRejected) {
   ExpectRefusal("memtrace report --at later leak.trace", "'later' is not a moment");
   ExpectRefusal("memtrace report --at step:9 leak.trace", "the last is step 6");
   ExpectRefusal("memtrace report --oom 1 leak.trace", "no out-of-memory error");
-  ExpectRefusal("memtrace report --oom 1 --at end leak.trace", "excludes");
+  ExpectRefusal("memtrace report --oom 1 --at end leak.trace",
+                "--at cannot be used together with --oom");
   ExpectRefusal("memtrace tree --by role,role leak.trace", "each once");
   ExpectRefusal("memtrace diff leak.trace", "two moments");
   ExpectRefusal("memtrace diff --at end --at peak --at oom leak.trace", "at most twice");

@@ -16,6 +16,7 @@
 #include "tools/fit/kept_away.h"
 #include "tools/fit/need.h"
 #include "tools/fit/outlook.h"
+#include "tools/fit/untried.h"
 
 namespace memtrace::fit {
 
@@ -36,6 +37,7 @@ struct Outcome {
   std::vector<ProcessNeed> processes;     // that used a card
   analysis::Annotations annotations;      // of the first of them
   std::vector<analysis::HostRead> reads;  // of values that were not known
+  std::vector<UntriedRemedy> edits = {};  // what a report of it names, and no run can try
   std::string log_end;                    // if it neither completed nor ran out of memory
   double seconds = 0;
   Outlook outlook = {};     // on the cards of the trial
@@ -123,6 +125,7 @@ struct Answer {
   bool has_within = false;            // else it was not run
   std::optional<bool> has_margin;     // of `within`
   std::vector<TriedRemedy> remedies;  // in the order tried
+  std::vector<UntriedRemedy> untried;
   std::optional<size_t> recommended;  // of `remedies`
   std::vector<SmallestCard> smallest;
   std::vector<Scaling> scalings;

@@ -99,12 +99,6 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
   return need;
 }
 
-// Returns the user's own line, or the site that the report names if there is none.
-std::string LineOf(const analysis::ExplainedRequest& request) {
-  const std::string line = analysis::UserLine(request);
-  return line.empty() ? request.site : line;
-}
-
 // Returns the request that ended the run, else the last one that it recovered from.
 std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
   const auto& failed =
@@ -112,7 +106,7 @@ std::optional<FailedLine> FailedLineOf(const Explanation& explanation) {
   if (!failed) return std::nullopt;
   const analysis::ExplainedRequest& request = *failed;
   return FailedLine{
-      .line = LineOf(request),
+      .line = PlaceOf(request),
       .bytes = request.bytes,
       .short_by = request.bytes - std::min(request.bytes, request.obtainable),
       .at = request.at,
@@ -135,6 +129,16 @@ uint64_t StepsOf(const Explanation& explanation) {
 }
 
 }  // namespace
+
+std::string PlaceOf(const analysis::ExplainedRequest& request) {
+  if (std::string line = analysis::UserLine(request); !line.empty()) return line;
+  if (!request.module.empty()) {
+    const bool is_number = request.module.find_first_not_of("0123456789.") == std::string::npos;
+    return (is_number ? "module " : "") + request.module;
+  }
+  const bool is_phase = request.site.starts_with('(');  // "(in forward)"
+  return is_phase ? "" : request.site;
+}
 
 ProcessNeed NeedOf(const Explanation& explanation) {
   ProcessNeed need;

@@ -42,7 +42,7 @@ struct StepCost {
 
 // A request that failed.
 struct FailedLine {
-  std::string line;  // "train.py:20", or its site if no line is known
+  std::string line;  // of PlaceOf()
   uint64_t bytes = 0;
   uint64_t short_by = 0;
   analysis::Position at;
@@ -65,6 +65,11 @@ struct ProcessNeed {
   uint64_t failures = 0;             // requests that failed
   bool went_on = false;              // it recovered from the last of them
 };
+
+// Returns the user's own line that made the request ("train.py:20"), else the path of its module
+// ("layers.3.mlp"; "module 3" if that is a number), else the library's line. Returns "" if none of
+// them is known.
+std::string PlaceOf(const analysis::ExplainedRequest& request);
 
 // `explanation` is that of the process's trace at the default moment (the last failure, else the
 // peak).

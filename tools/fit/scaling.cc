@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -15,12 +16,13 @@
 #include "base/status_macros.h"
 #include "messages/message.h"
 #include "tools/fit/card_limit.h"
+#include "tools/fit/value_bounds.h"
 
 namespace memtrace::fit {
 namespace {
 
-constexpr size_t kMostGrowths = 8;      // the most that are shown
-constexpr size_t kMostRunsOnCard = 10;  // in the search for the largest value
+constexpr size_t kMostGrowths = 8;       // the most that are shown
+constexpr uint64_t kFarthest = 1 << 10;  // times the largest given value: the last one to try
 
 // Returns the need of the card that needs most, which may be another card for another outcome.
 CardNeed Fullest(const Outcome& outcome) {
@@ -110,6 +112,7 @@ class ValueSearch {
       if (!outcome.ok()) return outcome.status();
       MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *trial));
       needs.push_back(Fullest(*outcome));
+      Expect(value, needs.back());
       totals.emplace_back(value, static_cast<double>(needs.back().total));
       scaling_.points.push_back(
           {value, needs.back().peak_allocated, needs.back().total, needs.back().peak_at.phase});
@@ -125,37 +128,37 @@ class ValueSearch {
     return absl::OkStatus();
   }
 
-  // Begins at the prediction, doubles its steps up or down until a bound is found, then halves.
+  // Bisects between the largest value that fits and the smallest that does not, in steps.
   absl::Status FindLargest(const std::vector<uint64_t>& values) {
     const uint64_t step = std::reduce(values.begin(), values.end(), values.front(),
                                       [](uint64_t a, uint64_t b) { return std::gcd(a, b); });
-    uint64_t at = Predicted(step);  // in steps
-    uint64_t jump = 1;
-    for (size_t runs = 0; runs < kMostRunsOnCard && at > 0; ++runs) {
-      const absl::StatusOr<bool> completed = CompletesAt(at * step);
-      if (!completed.ok()) return completed.status();
-      if (*completed) {
-        scaling_.largest = at * step;
-      } else {
-        scaling_.fails = at * step;
-      }
-      const uint64_t low = scaling_.largest.value_or(0) / step;
-      if (!scaling_.fails) {
-        at = low + jump;
-      } else if (const uint64_t high = *scaling_.fails / step; high - low <= 1) {
-        break;
-      } else {
-        at = scaling_.largest ? low + (high - low) / 2 : high - std::min(jump, high - 1);
-      }
-      jump *= 2;
+    ValueBounds bounds(Predicted(step), kFarthest * (values.back() / step));
+    for (const uint64_t value : fitting_) bounds.ExpectToFit(value / step);
+    for (const uint64_t value : failing_) bounds.ExpectToFail(value / step);
+    while (const std::optional<uint64_t> at = bounds.Next()) {
+      MEMTRACE_ASSIGN_OR_RETURN(const bool fits, FitsAt(*at * step));
+      bounds.NoteRun(*at, fits);
     }
+    if (bounds.largest()) scaling_.largest = *bounds.largest() * step;
+    if (bounds.fails()) scaling_.fails = *bounds.fails() * step;
     return absl::OkStatus();
+  }
+
+  // Notes what the need without a limit makes likely on the card.
+  void Expect(uint64_t value, const CardNeed& need) {
+    if (!question_.asks_card) return;
+    if (need.total + need.fragmentation <= SmallestCard()) fitting_.push_back(value);
+    if (need.total > SmallestCard()) failing_.push_back(value);
+  }
+
+  uint64_t SmallestCard() const {
+    const std::vector<uint64_t> cards = BytesOfCards(question_.trial.cards);
+    return *std::min_element(cards.begin(), cards.end());
   }
 
   // Returns the largest number of steps that the formula puts within the card; at least 1.
   uint64_t Predicted(uint64_t step) const {
-    const std::vector<uint64_t> cards = BytesOfCards(question_.trial.cards);
-    const auto limit = static_cast<double>(*std::min_element(cards.begin(), cards.end()));
+    const auto limit = static_cast<double>(SmallestCard());
     constexpr uint64_t kMost = uint64_t{1} << 24;
     uint64_t low = 1;
     uint64_t high = kMost;
@@ -167,7 +170,7 @@ class ValueSearch {
     return low;
   }
 
-  absl::StatusOr<bool> CompletesAt(uint64_t value) {
+  absl::StatusOr<bool> FitsAt(uint64_t value) {
     const absl::StatusOr<Outcome> outcome = run_(TrialAt(value), NameAt(value));
     if (!outcome.ok()) return outcome.status();
     return outcome->fits();
@@ -177,6 +180,8 @@ class ValueSearch {
   const Variation& variation_;
   const Runner& run_;
   Scaling scaling_;
+  std::vector<uint64_t> fitting_;  // values that are expected to fit the card
+  std::vector<uint64_t> failing_;  // and those that are not
 };
 
 }  // namespace

@@ -165,7 +165,13 @@ absl::StatusOr<TriedRemedy> Search::Try(std::vector<Candidate> changes) const {
 // Tries each candidate, then combinations that are less work than the set that fits already.
 absl::Status Search::TryRemedies() {
   std::vector<Candidate> useful;
+  answer_.untried = answer_.within.edits;
   for (const Candidate& candidate : AllCandidates()) {
+    const std::string package = MissingPackage(candidate, answer_.within.annotations);
+    if (!package.empty()) {
+      answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
+      continue;
+    }
     MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, Try({candidate}));
     if (tried.had_effect) useful.push_back(candidate);
     MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));

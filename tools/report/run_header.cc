@@ -195,9 +195,9 @@ void SimulationText::AddAssumedWorkspaces() {
   if (!facts_.assumed_workspaces) return;
   Say(CountedMessage(*facts_.assumed_workspaces,
                      "1 library call (cuDNN, cuSOLVER) has a workspace whose size is assumed; "
-                     "docs/design/simulated-card.md says how.",
+                     "memtrace explain workspaces says more.",
                      "$0 library calls (cuDNN, cuSOLVER) have workspaces whose size is assumed; "
-                     "docs/design/simulated-card.md says how.",
+                     "memtrace explain workspaces says more.",
                      FormatCount(*facts_.assumed_workspaces)));
 }
 

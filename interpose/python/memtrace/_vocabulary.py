@@ -112,6 +112,7 @@ FIT_STEP = "fit.step"  # .COST
 FIT_PEAK_ALLOCATED = "fit.peak_allocated"  # .CARD
 FIT_PEAK_RESERVED = "fit.peak_reserved"  # .CARD
 FIT_CHANGED = "fit.changed"  # .HOOK
+FIT_MISSING = "fit.missing"  # .HOOK
 FIT_WRONG_SHARE = "fit.wrong.share"
 FIT_COST_OFFLOAD_BYTES = "fit.cost.offload_bytes"
 FIT_KEPT_AWAY_FILES = "fit.kept_away.files"

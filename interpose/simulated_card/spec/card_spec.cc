@@ -114,6 +114,19 @@ std::vector<std::string_view> ProfileNames() {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
+// True for the end of a profile's name that begins with its number, such as "4090" or "4060-ti". A
+// size has fewer digits.
+bool IsProfileNumber(std::string_view text) {
+  constexpr std::ptrdiff_t kDigits = 4;
+  const auto end = std::find_if_not(text.begin(), text.end(), IsDigit);
+  const std::string part = "-" + Lower(text);
+  const auto profiles = CardProfiles();
+  return end - text.begin() == kDigits &&
+         std::any_of(profiles.begin(), profiles.end(), [&part](const CardProfile& profile) {
+           return profile.name.find(part) != std::string_view::npos;
+         });
+}
+
 // True for digits with at most one decimal point between them.
 bool IsNumber(std::string_view text) {
   if (text.empty() || !IsDigit(text.front()) || !IsDigit(text.back())) return false;
@@ -181,7 +194,8 @@ bool SpecParser::ParseCount(std::string_view* card) {
 bool SpecParser::ParseCard(std::string_view card) {
   if (card.empty())
     return Fail("the size or the profile is missing; write for example 24GiB or rtx-4090");
-  if (IsDigit(card.front())) return ParseSize(card, "the size", &card_.bytes);
+  if (IsDigit(card.front()) && !IsProfileNumber(card))
+    return ParseSize(card, "the size", &card_.bytes);
   const CardProfile* profile = FindCardProfile(card);
   if (profile == nullptr) {
     return Fail("there is no profile " + Quoted(card) + "; " + Suggestion(card, ProfileNames()) +

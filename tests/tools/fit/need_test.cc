@@ -44,5 +44,21 @@ TEST(NeedTest, OtherProcessesCountOnce) {
   EXPECT_EQ(Joined(alone)[0].total, 650 * kMiB);
 }
 
+TEST(NeedTest, PlaceIsTheLineElseTheModuleElseTheLibrarysLine) {
+  analysis::ExplainedRequest request;
+  request.site = "[0]";
+  request.module = "0";
+  EXPECT_EQ(PlaceOf(request), "module 0");
+  request.module = "layers.3.mlp";
+  EXPECT_EQ(PlaceOf(request), "layers.3.mlp");
+  request.module = "";
+  request.site = "torch/optim/adamw.py:395";
+  EXPECT_EQ(PlaceOf(request), "torch/optim/adamw.py:395");
+  request.site = "(in forward)";
+  EXPECT_EQ(PlaceOf(request), "");
+  request.backward = trace::Frame{.file = "/home/me/train.py", .function = "", .line = 7};
+  EXPECT_EQ(PlaceOf(request), "train.py:7");
+}
+
 }  // namespace
 }  // namespace memtrace::fit

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -34,6 +35,10 @@ class Program {
     further_ = hook;
     return *this;
   }
+  Program& Lacks(const std::string& package, const std::string& hook) {
+    missing_[hook] = package;
+    return *this;
+  }
   Program& EndsBy(int exit_code) {
     exit_code_ = exit_code;
     return *this;
@@ -46,6 +51,8 @@ class Program {
     process.cards.push_back({.card = 0, .peak_at = {}, .parts = {}});
     for (const char* hook : {"fused", "loop", "freeze", "checkpoint", "adam8bit", "bf16"})
       outcome.annotations[std::string("fit.changed.") + hook] = inert_.contains(hook) ? "0" : "2";
+    for (const auto& [hook, package] : missing_)
+      outcome.annotations["fit.missing." + hook] = package;
     if (exit_code_ != 0) {
       outcome.exit_code = exit_code_;
       return outcome;
@@ -53,6 +60,7 @@ class Program {
     outcome.completed = name == "without a limit" || Fits(trial);
     if (!outcome.completed) {
       outcome.exit_code = 1;
+      outcome.edits = {{.name = "do not keep", .change = "", .cost = "", .package = ""}};
       process.failed = FailedLine{.line = "train.py:3", .bytes = 100, .short_by = 10, .at = {}};
       if (absl::StrContains(trial.changes, further_)) process.failed->at.step = 1;
     }
@@ -83,6 +91,7 @@ class Program {
 
   std::vector<std::set<std::string>> fits_;
   std::set<std::string> inert_;
+  std::map<std::string, std::string> missing_;  // the packages of hooks
   std::string further_ = "nothing";
   int exit_code_ = 0;
   std::vector<std::string> ran_;
@@ -147,6 +156,24 @@ TEST(SearchTest, ChangeWithoutEffectIsNotARemedy) {
   program.Inert("adam8bit");
   const Answer answer = *program.Ask(Asked());
   EXPECT_EQ(Recommended(answer), "nothing");
+}
+
+TEST(SearchTest, ChangeWhosePackageIsMissingIsNotRun) {
+  Program program({{"adam8bit"}});
+  program.Lacks("bitsandbytes", "adam8bit");
+  const Answer answer = *program.Ask(Asked());
+  EXPECT_EQ(Recommended(answer), "nothing");
+  EXPECT_THAT(program.ran(), Not(testing::Contains("8-bit optimizer")));
+  ASSERT_EQ(answer.untried.size(), 2U);
+  EXPECT_EQ(answer.untried[0].name, "do not keep");
+  EXPECT_EQ(answer.untried[1].name, "8-bit optimizer");
+  EXPECT_EQ(answer.untried[1].package, "bitsandbytes");
+}
+
+TEST(SearchTest, FittingProgramHasNothingUntried) {
+  Program program({std::set<std::string>()});
+  program.Lacks("bitsandbytes", "adam8bit");
+  EXPECT_THAT(program.Ask(Asked())->untried, IsEmpty());
 }
 
 TEST(SearchTest, ValuesOfAnOptionAreTriedUntilOneFits) {

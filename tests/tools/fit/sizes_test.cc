@@ -134,6 +134,26 @@ TEST(ScalingTest, LargestValueCompletesAndTheNextFails) {
   EXPECT_LE(program.runs(), 9U);
 }
 
+TEST(ScalingTest, LargestValueIsFoundAlthoughTheNeedDoesNotGrowAtFirst) {
+  Program program([](uint64_t n) { return std::max<uint64_t>(6, n) * kGiB; });
+  Question question = Asked("{batch}");
+  question.scalings = {kBatch};
+  question.trial.cards = {"24GiB"};  // an eighth of the need is in holes
+  const Scaling scaling = *FindScaling(question, kBatch, program.runner());
+  EXPECT_EQ(scaling.largest, 21U);
+  EXPECT_EQ(scaling.fails, 22U);
+  EXPECT_LE(program.runs(), 13U);
+}
+
+TEST(ScalingTest, SearchEndsIfTheNeedNeverGrows) {
+  Program program([](uint64_t) { return 6 * kGiB; });
+  Question question = Asked("{batch}");
+  question.scalings = {kBatch};
+  const Scaling scaling = *FindScaling(question, kBatch, program.runner());
+  EXPECT_EQ(scaling.largest, 4U << 10);
+  EXPECT_EQ(scaling.fails, std::nullopt);
+}
+
 TEST(ScalingTest, SmallestValueCanFail) {
   Program program([](uint64_t n) { return (100 + n) * kGiB; });
   Question question = Asked("{batch}");

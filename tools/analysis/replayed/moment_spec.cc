@@ -29,10 +29,10 @@ constexpr std::array<Named, 6> kNamed = {{{"oom", Kind::kFailure, true, true},
                                           {"end", Kind::kEnd, true, false}}};
 
 absl::Status Refusal(std::string_view text) {
-  return absl::InvalidArgumentError("'" + std::string(text) +
-                                    "' is not a moment; a moment is oom, oom:2, peak, peak:5 (the "
-                                    "peak of step 5), step:5 (the start of step 5), event:1234, "
-                                    "time:1.5s or end");
+  return absl::InvalidArgumentError(
+      Message("'$0' is not a moment; a moment is oom, oom:2, peak, peak:5 (the peak of step 5), "
+              "step:5 (the start of step 5), event:1234, time:1.5s or end",
+              text));
 }
 
 std::optional<uint64_t> Nanoseconds(absl::string_view text) {

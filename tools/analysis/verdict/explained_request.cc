@@ -42,6 +42,7 @@ ExplainedRequest DescribeRequest(const FailedRequest& failed, uint64_t number,
     request.evidence = std::min(Evidence::kPhase, source.best_evidence());
   request.site =
       sites.Name(sites.Site(request.role, 0, event.module, event.stack, failed.at.phase));
+  if (event.module != 0) request.module = source.String(event.module);
   request.at = failed.at;
   request.number = number;
   return request;

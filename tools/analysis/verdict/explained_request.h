@@ -25,6 +25,7 @@ struct ExplainedRequest {
   trace::Role role = trace::Role::kUnknown;
   Evidence evidence = Evidence::kNone;  // for the role
   std::string site;
+  std::string module;               // path of the module that made it; empty if none did
   std::vector<trace::Frame> stack;  // innermost first
   // The line whose backward pass was running, for a request without a stack, of a thread that has
   // no Python lines.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "CLI/CLI.hpp"
+#include "messages/message.h"
 
 namespace memtrace::command {
 namespace {
@@ -28,7 +29,7 @@ size_t Distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates) {
+std::string NearestOf(std::string_view word, const std::vector<std::string>& candidates) {
   std::string_view nearest;
   size_t least = std::max<size_t>(word.size() / 3, 1) + 1;  // a third of the letters may be wrong
   for (const std::string& candidate : candidates) {
@@ -37,17 +38,19 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& ca
     least = distance;
     nearest = candidate;
   }
-  return nearest.empty() ? "" : " (did you mean '" + std::string(nearest) + "'?)";
+  return std::string(nearest);
 }
 
 std::string UnexpectedWord(const CLI::App& app, const std::string& word) {
-  if (word.rfind('-', 0) != 0) return "'" + word + "' is one argument too many";
+  if (word.rfind('-', 0) != 0) return Message("'$0' is one argument too many", word);
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
   }
   const std::string flag = word.substr(0, word.find('='));
-  return "there is no option '" + flag + "'" + DidYouMean(flag, flags);
+  const std::string nearest = NearestOf(flag, flags);
+  return nearest.empty() ? Message("there is no option '$0'", flag)
+                         : Message("there is no option '$0' (did you mean '$1'?)", flag, nearest);
 }
 
 }  // namespace memtrace::command

@@ -13,10 +13,10 @@ class App;
 
 namespace memtrace::command {
 
-// Returns " (did you mean 'report'?)", or nothing if no candidate is near.
-std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
+// Returns the candidate that is nearest to the word; empty if none is near.
+std::string NearestOf(std::string_view word, const std::vector<std::string>& candidates);
 
-// Returns a sentence about a word that `app` does not accept.
+// Returns what is wrong with a word that `app` does not accept, in the language in use.
 std::string UnexpectedWord(const CLI::App& app, const std::string& word);
 
 }  // namespace memtrace::command

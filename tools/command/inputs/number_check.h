@@ -9,6 +9,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "messages/message.h"
 
 namespace memtrace::command {
 
@@ -20,7 +21,7 @@ inline CLI::Validator CountFromOne() {
             const bool is_count = !text.empty() && text.size() < 10 &&
                                   std::all_of(text.begin(), text.end(), is_digit) &&
                                   text.find_first_not_of('0') != std::string::npos;
-            return is_count ? "" : text + " is not a whole number of at least 1";
+            return is_count ? "" : Message("$0 is not a whole number of at least 1", text);
           },
           ""};
 }

@@ -47,6 +47,8 @@ void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
   if (need.cards.empty() && !need.failed) return;
   analysis::RunFacts facts = input->Facts(explained->run.annotations);
   need.name = NameOf(facts);
+  if (need.failed && !need.went_on && outcome.edits.empty())
+    outcome.edits = fit::EditsAmong(explained->cures.remedies);
   if (outcome.processes.empty()) {
     outcome.annotations.insert(explained->run.annotations.begin(),
                                explained->run.annotations.end());
@@ -81,7 +83,9 @@ bool FailsForOtherReason(const fit::Outcome& outcome) {
 
 std::string DescribeEnd(const fit::Outcome& outcome) {
   if (outcome.is_late) return Message("reached its time limit");
-  if (const auto failed = outcome.Failed()) return Message("out of memory at $0", failed->line);
+  if (const auto failed = outcome.Failed())
+    return failed->line.empty() ? Message("out of memory")
+                                : Message("out of memory at $0", failed->line);
   if (!outcome.completed) return Message("fails");
   if (outcome.outlook.is_whole) return Message("completes");
   const uint64_t steps = outcome.outlook.steps;

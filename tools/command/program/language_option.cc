@@ -9,6 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "base/environment.h"
 #include "messages/language.h"
+#include "messages/message.h"
 
 namespace memtrace::command {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 void ChooseLanguage(const std::string& tag) {
   const std::optional<Language> language = LanguageNamed(tag);
   if (!language) {
-    throw CLI::ValidationError("memtrace has no language '" + tag + "'; --lang takes " +
-                               LanguageTags());
+    throw CLI::ValidationError(
+        Message("memtrace has no language '$0'; --lang takes $1", tag, LanguageTags()));
   }
   SetLanguage(*language);
   // For the Python programs of doctor, estimate and fit. No other thread runs yet.
@@ -32,7 +33,20 @@ void AddLanguageOption(CLI::App& app) {
          "--lang", ChooseLanguage,
          "Language of what memtrace prints: " + LanguageTags() + " (default: the locale's)")
       ->type_name("TAG")
+      ->trigger_on_parse()
       ->group("Output");
+}
+
+void UseLanguageIn(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kOption = "--lang";
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    std::optional<Language> language;
+    if (word == kOption && i + 1 < arguments.size()) language = LanguageNamed(arguments[i + 1]);
+    if (word.rfind(std::string(kOption) + "=", 0) == 0)
+      language = LanguageNamed(word.substr(kOption.size() + 1));
+    if (language) SetLanguage(*language);
+  }
 }
 
 }  // namespace memtrace::command

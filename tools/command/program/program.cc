@@ -17,8 +17,10 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "messages/language.h"
+#include "messages/message.h"
 #include "tools/command/help/help_format.h"
 #include "tools/command/help/suggestion.h"
+#include "tools/command/help/usage_error.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/language_option.h"
 #include "tools/command/program/plain_output.h"
@@ -70,28 +72,25 @@ int UnknownVerb(const std::vector<Verb>& verbs, const std::string& name) {
   const bool is_program = name.rfind("python", 0) == 0 || name == "torchrun" ||
                           name == "accelerate" || name == "deepspeed";
   if (is_program || (name.size() > 3 && name.substr(name.size() - 3) == ".py")) {
-    Note("there is no command '" + name + "'; to record a program, write memtrace run -- " +
-         (is_program ? name : "python " + name) + " ...");
+    Note(Message("there is no command '$0'; to record a program, write memtrace run -- $1 ...",
+                 name, is_program ? name : "python " + name));
     return kUsage;
   }
   std::vector<std::string> names;
   names.reserve(verbs.size());
   for (const Verb& verb : verbs) names.emplace_back(verb.name);
-  Note("there is no command '" + name + "'" + DidYouMean(name, names) +
-       "; memtrace --help lists the commands");
+  const std::string nearest = NearestOf(name, names);
+  Note(nearest.empty()
+           ? Message("there is no command '$0'; memtrace --help lists the commands", name)
+           : Message("there is no command '$0' (did you mean '$1'?); memtrace --help lists the "
+                     "commands",
+                     name, nearest));
   return kUsage;
 }
 
 int WrongUsage(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
-  const CLI::App& app = chosen.empty() ? program : *chosen.front();
-  std::string sentence = error.what();
-  const std::vector<std::string> extras = app.remaining(true);
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty()) {
-    sentence = UnexpectedWord(app, extras.front());
-  }
-  const std::string name = chosen.empty() ? "" : " " + app.get_name();
-  Note(sentence + "; memtrace" + name + " --help lists the options");
+  Note(UsageErrorText(chosen.empty() ? program : *chosen.front(), error));
   return kUsage;
 }
 
@@ -109,9 +108,12 @@ int CheckOutput(int exit_code) {
   const int error = errno;
   const bool is_told = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO ||
                        error == EBADF || error == EPIPE;
-  Note(absl::StrCat("the result could not be written to stdout",
-                    is_told ? absl::StrCat(" (", std::strerror(error), ")") : "",
-                    "; free some space, or write it elsewhere"));
+  Note(is_told
+           ? Message("the result could not be written to stdout ($0); free some space, or write "
+                     "it elsewhere",
+                     std::strerror(error))
+           : Message("the result could not be written to stdout; free some space, or write it "
+                     "elsewhere"));
   return kEnvironment;
 }
 
@@ -132,13 +134,15 @@ void UseEnglishForJson(const std::vector<std::string>& arguments) {
     SetLanguage(Language::kEnglish);
 }
 
-int Parse(CLI::App& program, std::vector<std::string> arguments, const int& exit_code) {
+int Parse(CLI::App& program, const std::vector<std::string>& arguments, const int& exit_code) {
   try {
-    std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes a vector
-    program.parse(arguments);
+    // CLI11 takes the words in reverse order.
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    program.parse(reversed);
   } catch (const CLI::Success& request) {  // --help, --version
     return program.exit(request);
   } catch (const CLI::ParseError& error) {
+    UseLanguageIn(arguments);  // the error may come before the option
     return WrongUsage(program, error);
   }
   return exit_code;
@@ -168,6 +172,7 @@ int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> argument
   TranslateHelp(arguments);
   const Verb* verb = arguments.empty() ? nullptr : FindVerb(verbs, arguments.front());
   if (verb == nullptr && !arguments.empty() && arguments.front().rfind('-', 0) != 0) {
+    UseLanguageIn(arguments);
     return UnknownVerb(verbs, arguments.front());
   }
   const bool starts_program = verb != nullptr && verb->starts_program;
@@ -194,7 +199,7 @@ int RunProgram(const std::vector<Verb>& verbs, std::vector<std::string> argument
     std::cerr << program.help();
     return kUsage;
   }
-  return CheckOutput(Parse(program, std::move(arguments), exit_code));
+  return CheckOutput(Parse(program, arguments, exit_code));
 }
 
 }  // namespace memtrace::command

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "CLI/CLI.hpp"
+#include "messages/message.h"
 #include "profiler/trace/events/amount.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/limits.h"
@@ -39,7 +40,8 @@ struct Options : TraceOptions {
 uint64_t BytesIn(const std::string& text) {
   const auto bytes = trace::BytesOf(text);
   if (!bytes)
-    throw CLI::ValidationError("'" + text + "' is not a size; write for example 512MiB or 70GiB");
+    throw CLI::ValidationError(
+        Message("'$0' is not a size; write for example 512MiB or 70GiB", text));
   return *bytes;
 }
 
@@ -48,8 +50,8 @@ uint64_t ParseRate(const std::string& text) {
   constexpr std::string_view kPerStep = "/step";
   const size_t slash = text.find('/');
   if (slash == std::string::npos || text.substr(slash) != kPerStep)
-    throw CLI::ValidationError("'" + text +
-                               "' is not a growth per step; write for example 1MiB/step");
+    throw CLI::ValidationError(
+        Message("'$0' is not a growth per step; write for example 1MiB/step", text));
   return BytesIn(text.substr(0, slash));
 }
 
@@ -65,9 +67,10 @@ void AddRole(const std::string& text, analysis::Limits& limits) {
   const size_t equals = text.find('=');
   const auto role = ParseRole(text.substr(0, equals));
   if (equals == std::string::npos || !role) {
-    throw CLI::ValidationError("'" + text +
-                               "' is not a role and its limit; write for example activation=20GiB "
-                               "(memtrace stats lists the roles)");
+    throw CLI::ValidationError(
+        Message("'$0' is not a role and its limit; write for example activation=20GiB (memtrace "
+                "stats lists the roles)",
+                text));
   }
   limits.roles[*role] = BytesIn(text.substr(equals + 1));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "messages/message.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/source/native_names.h"
 #include "tools/analysis/views/run_detail.h"
@@ -164,7 +165,8 @@ void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code)
          [options](const std::vector<std::string>& texts) {
            for (const std::string& text : texts)
              options->moments.push_back(ParseMomentOption(text));
-           if (texts.size() > 2) throw CLI::ValidationError("--at can be given at most twice");
+           if (texts.size() > 2)
+             throw CLI::ValidationError(Message("--at can be given at most twice"));
          },
          std::string(kMomentHelp) + "; give it twice for before and after")
       ->type_name("MOMENT")

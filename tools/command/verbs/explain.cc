@@ -46,8 +46,13 @@ int Explain(const std::vector<std::string>& words) {
   }
   std::vector<std::string> names;
   for (const report::Term& term : report::Glossary()) names.emplace_back(term.name);
-  Note("the glossary has no word '" + name + "'" + DidYouMean(name, names) +
-       "; memtrace explain lists those that it has");
+  const std::string nearest = NearestOf(name, names);
+  Note(
+      nearest.empty()
+          ? Message("the glossary has no word '$0'; memtrace explain lists those that it has", name)
+          : Message("the glossary has no word '$0' (did you mean '$1'?); memtrace explain lists "
+                    "those that it has",
+                    name, nearest));
   return kUsage;
 }
 

@@ -13,6 +13,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_replace.h"
+#include "messages/message.h"
 #include "tools/analysis/source/native_names.h"
 #include "tools/command/help/suggestion.h"
 #include "tools/command/inputs/memory_limit.h"
@@ -32,8 +33,8 @@ using interchange::ExportFormat;
 
 constexpr const char* kDescription =
     "Write a trace in another tool's format\n"
-    "docs/reference/export.md describes what each format contains, and which of its figures are "
-    "exact.\n"
+    "Sizes, addresses, times, order, stacks and peaks are written as recorded. Roles may be\n"
+    "inferred; formats that have room for it say which are.\n"
     "\n"
     "Usage: memtrace export --to FORMAT [OPTIONS] FILE";
 constexpr const char* kExamples =
@@ -75,8 +76,10 @@ CLI::Validator SuggestedValues(const std::string& joined) {
 int RefuseFormat(const std::string& name) {
   std::vector<std::string> names;
   for (const ExportFormat& format : interchange::ExportFormats()) names.emplace_back(format.name);
-  Note("there is no format '" + name + "'" + DidYouMean(name, names) + "; --to takes " +
-       FormatNames());
+  const std::string nearest = NearestOf(name, names);
+  Note(nearest.empty() ? Message("there is no format '$0'; --to takes $1", name, FormatNames())
+                       : Message("there is no format '$0' (did you mean '$1'?); --to takes $2",
+                                 name, nearest, FormatNames()));
   return kUsage;
 }
 

@@ -11,7 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "base/environment.h"
-#include "tools/command/help/suggestion.h"
+#include "tools/command/help/usage_error.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/outputs/fit_trials.h"
 #include "tools/command/program/exit_code.h"
@@ -213,7 +213,7 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.callback([&app, &invocation, options, &exit_code] {
     if (const std::vector<std::string> words = app.remaining();
         !words.empty() && words.front().rfind('-', 0) == 0) {
-      Note(UnexpectedWord(app, words.front()) + "; memtrace fit --help lists the options");
+      Note(UnexpectedWordText(app, words.front()));
       exit_code = kUsage;
       return;
     }

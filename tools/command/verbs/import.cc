@@ -23,9 +23,9 @@ using interchange::ImportFormat;
 constexpr const char* kDescription =
     "Convert what another tool recorded into a trace\n"
     "It reads torch.profiler's JSON (profile_memory=True, also .gz) or an RMM log.\n"
-    "docs/reference/export.md says what these do not contain. stats, report and export then read "
-    "the\n"
-    "trace.\n"
+    "stats, report and export then read the trace. What the file does not contain, such as roles "
+    "and\n"
+    "owners, stays unknown.\n"
     "\n"
     "Usage: memtrace import [OPTIONS] FILE";
 constexpr const char* kExamples =

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -7,7 +8,8 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "tools/command/help/suggestion.h"
+#include "messages/message.h"
+#include "tools/command/help/usage_error.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/verbs/verbs.h"
@@ -69,32 +71,64 @@ std::string Shown(const std::string& path) {
 
 void WarnThatNoTraceWasWritten(const std::vector<std::string>& cards) {
   const bool has_card = !cards.empty() || !launch::RealDriverFile().empty();
-  Note(std::string("no trace was written: the program did not use CUDA, or ended before it did") +
-       (has_card
-            ? ""
-            : "; this machine has no NVIDIA driver; memtrace run --card 24GiB simulates a card"));
+  Note(has_card
+           ? Message("no trace was written: the program did not use CUDA, or ended before it did")
+           : Message("no trace was written: the program did not use CUDA, or ended before it did; "
+                     "this machine has no NVIDIA driver; memtrace run --card 24GiB simulates a "
+                     "card"));
 }
 
 void PrintTraces(const std::vector<std::string>& traces, const std::vector<std::string>& cards) {
   if (traces.empty()) return WarnThatNoTraceWasWritten(cards);
   const std::string first = Shown(traces.front());
-  std::string sentence = "wrote " + first;
-  if (traces.size() > 1) sentence += " and " + std::to_string(traces.size() - 1) + " more";
-  Note(sentence + "; next: memtrace report " + first);
+  Note(traces.size() == 1
+           ? Message("wrote $0; next: memtrace report $0", first)
+           : Message("wrote $0 and $1 more; next: memtrace report $0", first, traces.size() - 1));
+}
+
+// Returns "SIGKILL" for signals that end programs often.
+std::string SignalName(int signal) {
+  constexpr std::pair<int, const char*> kNames[] = {
+      {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+      {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"},
+      {SIGSEGV, "SIGSEGV"}, {SIGPIPE, "SIGPIPE"}, {SIGTERM, "SIGTERM"}};
+  for (const auto& [number, name] : kNames)
+    if (number == signal) return name;
+  return std::to_string(signal);
+}
+
+// Says how the program ended, if it did not end with exit code 0.
+void PrintEnd(const launch::ExitStatus& status) {
+  constexpr int kKilledChild = 128 + SIGKILL;  // a shell's exit code
+  if (status.signal == SIGKILL && status.asked_to_stop == 0) {
+    Note(Message("the program was killed by SIGKILL; perhaps the host ran out of memory"));
+  } else if (status.signal != 0) {
+    Note(Message("the program was ended by signal $0", SignalName(status.signal)));
+  } else if (status.code == kKilledChild) {
+    Note(
+        Message("the program ended with exit code $0: a process that it started was killed by "
+                "SIGKILL; perhaps the host ran out of memory",
+                status.code));
+  } else if (status.code != 0) {
+    Note(Message("the program ended with exit code $0", status.code));
+  }
 }
 
 // A machine may have both kinds of card; a process only ever gets one of them.
 void PrintWhichCards(const std::vector<std::string>& cards) {
   const std::string driver = cards.empty() ? "" : launch::RealDriverFile();
   if (driver.empty()) return;
-  Note("the program uses only the simulated card, not NVIDIA's driver " + driver +
-       "; without --card it uses the driver");
+  Note(Message(
+      "the program uses only the simulated card, not NVIDIA's driver $0; without --card it uses "
+      "the driver",
+      driver));
 }
 
 int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const bool switched_off = launch::IsSwitchedOff(plan.environment);
   if (switched_off && !options.quiet)
-    Note("MEMTRACE=0 is set, so the program runs without memtrace and no trace is written");
+    Note(
+        Message("MEMTRACE=0 is set, so the program runs without memtrace and no trace is written"));
   if (!switched_off && !options.quiet) PrintWhichCards(options.request.cards);
   // The file is removed before the start, so that the first process to create it gets its name.
   std::error_code ignored;
@@ -102,6 +136,7 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   const launch::WrittenTraces traces(plan.output);
   const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(plan);
   if (!status.ok()) return Refuse(status.status());
+  if (!options.quiet && !switched_off) PrintEnd(*status);
   const bool is_told = !options.quiet && !switched_off && !options.request.no_trace;
   if (is_told) PrintTraces(traces.Find(), options.request.cards);
   return status->code;
@@ -110,12 +145,13 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
 int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
   const std::vector<std::string> remaining = app.remaining();
   if (!remaining.empty() && remaining.front().rfind('-', 0) == 0) {
-    Note(UnexpectedWord(app, remaining.front()) + "; memtrace run --help lists the options");
+    Note(UnexpectedWordText(app, remaining.front()));
     return kUsage;
   }
   options.request.command = CommandOf(remaining, invocation);
   if (options.request.command.empty()) {
-    Note("there is no command to run; write it after --, as in memtrace run -- python train.py");
+    Note(Message(
+        "there is no command to run; write it after --, as in memtrace run -- python train.py"));
     return kUsage;
   }
   const absl::StatusOr<launch::LaunchPlan> plan =
@@ -189,10 +225,9 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
          "Record passwords, tokens and keys that are in the command; by default *** replaces them")
       ->group("Recording");
   CLI::Option* cupti =
-      app.add_flag(
-             "--cupti", options->request.cupti,
-             "Also record kernels and copies with CUPTI, to show how long each block has "
-             "been idle. Costs a few MiB of card memory and some speed (docs/design/cupti.md)")
+      app.add_flag("--cupti", options->request.cupti,
+                   "Also record kernels and copies with CUPTI, to show how long each block has "
+                   "been idle. Costs a few MiB of card memory and some speed")
           ->group("Recording");
   app.add_flag("--no-trace", options->request.no_trace,
                "Record nothing, so that memtrace's allocator runs at full speed")

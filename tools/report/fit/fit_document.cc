@@ -199,6 +199,7 @@ Document FitDocument(const Answer& answer) {
     document.push_back(NeedSection(answer, need));
   document.push_back(ProcessSection(answer));
   document.push_back(RemedySection(answer));
+  document.push_back(UntriedSection(answer));
   for (const fit::Scaling& scaling : answer.scalings)
     document.push_back(ScalingSection(answer, scaling));
   document.push_back(SmallestCardSection(answer));

@@ -44,10 +44,15 @@ ordered_json Fullest(const ordered_json& cards) {
   return fullest == cards.end() ? ordered_json::object() : *fullest;
 }
 
+// Returns null if no line or module is known.
+ordered_json LineJson(const fit::FailedLine& failed) {
+  return failed.line.empty() ? ordered_json(nullptr) : ordered_json(failed.line);
+}
+
 ordered_json FailureJson(const fit::Outcome& outcome) {
   const auto failed = outcome.Failed();
   if (!failed) return nullptr;
-  return {{"line", failed->line},
+  return {{"line", LineJson(*failed)},
           {"bytes", failed->bytes},
           {"short_by", failed->short_by},
           {"step", failed->at.step},
@@ -115,6 +120,20 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
   if (remedy.outcome.fits() && fullest.contains("peak_reserved"))
     json["peak_reserved"] = fullest["peak_reserved"];
   return json;
+}
+
+ordered_json UntriedJson(const fit::Answer& answer) {
+  ordered_json untried = ordered_json::array();
+  for (const fit::UntriedRemedy& remedy : answer.untried) {
+    const bool is_missing = !remedy.package.empty();
+    untried.push_back({{"name", remedy.name},
+                       {"why", is_missing ? "package_missing" : "edits_the_script"},
+                       {"package", nullptr},
+                       {"change", MessageOf(remedy.change)},
+                       {"cost", MessageOf(remedy.cost)}});
+    if (is_missing) untried.back()["package"] = remedy.package;
+  }
+  return untried;
 }
 
 ordered_json UnknownJson(const fit::Outcome& outcome) {
@@ -214,8 +233,9 @@ ordered_json VerdictJson(const fit::Answer& answer) {
 ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {
   const auto over = outcome.LastRecoveredFailure();
   if (!over) return nullptr;
-  return {{"times", outcome.times_got_over()},
-          {"last", {{"line", over->line}, {"bytes", over->bytes}, {"short_by", over->short_by}}}};
+  return {
+      {"times", outcome.times_got_over()},
+      {"last", {{"line", LineJson(*over)}, {"bytes", over->bytes}, {"short_by", over->short_by}}}};
 }
 
 ordered_json StoppedJson(const fit::Answer& answer) {
@@ -253,6 +273,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"step_cost", CostJson(answer.unlimited.cost())},
       {"first_failure", FailureJson(answer.within)},
       {"remedies", std::move(remedies)},
+      {"not_tried", UntriedJson(answer)},
       {"recommended", nullptr},
       {"smallest_cards", SmallestJson(answer)},
       {"scalings", ScalingsJson(answer)},

@@ -121,10 +121,11 @@ std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) 
   if (!scaling.largest)
     return Message("$0=$1 does not fit the card either.", name,
                    FormatCount(scaling.fails.value_or(1)));
-  return JoinedSentences(
-      {Message("The largest value that fits the card is $0=$1.", name,
-               FormatCount(*scaling.largest)),
-       scaling.fails ? Message("$0=$1 did not fit.", name, FormatCount(*scaling.fails)) : ""});
+  const std::string largest = FormatCount(*scaling.largest);
+  if (!scaling.fails)
+    return Message("$0=$1 fits the card as well. Larger values were not tried.", name, largest);
+  return JoinedSentences({Message("The largest value that fits the card is $0=$1.", name, largest),
+                          Message("$0=$1 did not fit.", name, FormatCount(*scaling.fails))});
 }
 
 }  // namespace

@@ -100,10 +100,10 @@ std::string FailedText(const fit::FailedLine& failed) {
   const std::string line = Printable(failed.line);
   const std::string at = DescribePosition(failed.at);
   const std::string requested = FormatBytes(failed.bytes);
-  const std::string text = failed.short_by == 0
-                               ? Message("$0, $1: $2 requested", line, at, requested)
-                               : Message("$0, $1: $2 requested, $3 short", line, at, requested,
-                                         FormatBytes(failed.short_by));
+  const std::string place = line.empty() ? at : Message("$0, $1", line, at);
+  const std::string text = failed.short_by == 0 ? Message("$0: $1 requested", place, requested)
+                                                : Message("$0: $1 requested, $2 short", place,
+                                                          requested, FormatBytes(failed.short_by));
   return failed.is_fragmentation ? Message("$0; free memory is in pieces", text) : text;
 }
 
@@ -153,6 +153,27 @@ Section RemedySection(const Answer& answer) {
   section.parts.emplace_back(std::move(table));
   if (!nothing.empty())
     section.parts.emplace_back(Note{Message("These found nothing to change: $0.", nothing)});
+  return section;
+}
+
+Section UntriedSection(const Answer& answer) {
+  Section section{.id = "not_tried", .title = Message("NOT TRIED")};
+  Facts facts;
+  bool has_edit = false;
+  for (const fit::UntriedRemedy& remedy : answer.untried) {
+    const bool is_edit = remedy.package.empty();
+    has_edit = has_edit || is_edit;
+    const std::string why =
+        is_edit ? Message("It is a change of the script: $0.", Printable(MessageOf(remedy.change)))
+                : Message("$0 is not installed (pip install $0).", Printable(remedy.package));
+    facts.rows.push_back({.label = Printable(MessageOf(remedy.name)), .text = why});
+  }
+  if (facts.rows.empty()) return section;
+  section.parts.emplace_back(std::move(facts));
+  if (has_edit)
+    section.parts.emplace_back(
+        Note{Message("memtrace fit does not edit your script. If an option of the script makes "
+                     "such a change, --vary tries it.")});
   return section;
 }
 

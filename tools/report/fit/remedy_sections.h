@@ -25,6 +25,8 @@ std::string MarginText(const fit::Answer& answer);
 std::string CostText(const fit::StepCost& before, const fit::StepCost& after);
 
 Section RemedySection(const fit::Answer& answer);
+// Lists the remedies that no run tried, each with the reason.
+Section UntriedSection(const fit::Answer& answer);
 Section RecommendedSection(const fit::Answer& answer);
 
 }  // namespace memtrace::report

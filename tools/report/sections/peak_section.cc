@@ -105,7 +105,7 @@ Facts AssumedFacts(const analysis::Breakdown& peak) {
   if (assumed == 0) return {};
   return {.rows = {{Message("assumed"),
                     Message("$0 of the peak is workspaces. The simulated card assumes their size "
-                            "(docs/design/simulated-card.md).",
+                            "(memtrace explain workspaces).",
                             FormatBytes(assumed))}}};
 }
 

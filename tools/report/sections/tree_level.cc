@@ -57,10 +57,10 @@ absl::StatusOr<std::vector<TreeLevel>> ParseTreeLevels(std::string_view text) {
                                     [&name](const Named& level) { return level.name == name; });
     if (known == kLevels.end() ||
         std::find(levels.begin(), levels.end(), known->level) != levels.end()) {
-      return absl::InvalidArgumentError(
-          "'" + std::string(text) +
-          "' is not a list of levels; name role, owner, module, site or "
-          "step, each once, separated by commas");
+      return absl::InvalidArgumentError(Message(
+          "'$0' is not a list of levels; name role, owner, module, site or step, each once, "
+          "separated by commas",
+          text));
     }
     levels.push_back(known->level);
   }

@@ -6,11 +6,13 @@ Each change is a module with `watch(torch, session, change)`; docs/design/fit.md
 """
 
 import importlib
+import importlib.util
+from collections.abc import Callable
 from types import ModuleType
 
 from memtrace._changes._change import Change
 from memtrace._session import Session
-from memtrace._vocabulary import FIT_CHANGED
+from memtrace._vocabulary import FIT_CHANGED, FIT_MISSING
 
 NAMES = (
     "adam8bit",
@@ -26,13 +28,15 @@ NAMES = (
     "second_card",
     "share",
 )
+# The package that makes the change.
+_PACKAGES = {"adam8bit": "bitsandbytes", "balanced": "accelerate", "lora": "peft"}
 
 
 def start(torch: ModuleType, session: Session, wanted: str) -> None:
-    """Makes the changes that `wanted` names; ignores unknown names."""
+    """Makes the changes that `wanted` names; ignores unknown names, and those whose package is not installed."""
     changes = [Change(*word.partition("=")[::2]) for word in wanted.split(",") if word]
     for change in changes:
-        if change.name in NAMES:
+        if change.name in NAMES and _is_available(change.name):
             importlib.import_module(f"memtrace._changes._{change.name}").watch(torch, session, change)
 
     def annotate() -> None:
@@ -40,3 +44,18 @@ def start(torch: ModuleType, session: Session, wanted: str) -> None:
             session.core.annotate(f"{FIT_CHANGED}.{change.name}", str(change.places))
 
     session.before_close.append(annotate)
+
+
+def annotate_missing(annotate: Callable[[str, str], None]) -> None:
+    """Names the package of each change that cannot be made because the package is not installed."""
+    for name, package in _PACKAGES.items():
+        if not _is_available(name):
+            annotate(f"{FIT_MISSING}.{name}", package)
+
+
+def _is_available(change: str) -> bool:
+    package = _PACKAGES.get(change)
+    try:
+        return package is None or importlib.util.find_spec(package) is not None
+    except ValueError:  # the program made a module of this name itself
+        return True

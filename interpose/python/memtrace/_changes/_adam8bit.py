@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import inspect
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -26,8 +25,6 @@ _SHARED = ("params", "lr", "betas", "eps", "weight_decay")
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from now on, and only to these classes: a derived class expects its own base."""
-    if importlib.util.find_spec("bitsandbytes") is None:
-        return
     classes = {getattr(torch.optim, name): eight_bits for name, eight_bits in _CLASSES.items()}
 
     @functools.wraps(torch.optim.Adam.__init__)  # inspect.signature still returns the original one

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import os
 from collections.abc import Callable
 from types import ModuleType
@@ -27,9 +26,9 @@ _OPTION = "device_map"
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
-    """Starts at the import of transformers' models. Needs accelerate and a second card, and only one rank."""
+    """Starts at the import of transformers' models. Needs a second card, and only one rank."""
     is_alone = os.environ.get("WORLD_SIZE", "1") == "1"
-    if is_alone and torch.cuda.device_count() > 1 and importlib.util.find_spec("accelerate") is not None:
+    if is_alone and torch.cuda.device_count() > 1:
         spreading = _Spreading(torch, change)
         when_imported("transformers.modeling_utils", lambda module: spreading.watch(module.PreTrainedModel))
         when_imported("transformers.trainer", lambda module: spreading.watch_trainer(module.Trainer))

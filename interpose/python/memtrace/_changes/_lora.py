@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -27,10 +26,8 @@ _RANK = 16
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
-    """Applies from the next optimizer on; the change's value is the rank. Does nothing without peft."""
+    """Applies from the next optimizer on; the change's value is the rank."""
     rank = int(change.value) if change.value.isdecimal() else _RANK
-    if importlib.util.find_spec("peft") is None:
-        return
     lora = _Lora(torch, change, rank)
     optimizer_class = torch.optim.Optimizer
     original = optimizer_class.__init__

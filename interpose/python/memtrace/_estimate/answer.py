@@ -25,8 +25,9 @@ class FirstFailure:
     """The request that the card could not serve: `Estimate.first_failure`.
 
     Attributes:
-        line: The line that made it, such as "train.py:20". If none of the program's own is known, the library's line
-            or the module.
+        line: The line that made it, such as "train.py:20". If none of the program's own is known, the path of the
+            module, such as "layers.3.mlp" ("module 3" if the path is a number), or the library's line. None if none of
+            them is known.
         bytes: The size of the request.
         short_by: How many bytes more it needed than were available.
         step: The number of the step, from 1; 0 before the first forward pass.
@@ -35,7 +36,7 @@ class FirstFailure:
         is_fragmentation: True if unused memory in pieces would have sufficed for the rest of the step.
     """
 
-    line: str
+    line: str | None
     bytes: int
     short_by: int
     step: int
@@ -138,7 +139,7 @@ class Estimate:
         shown = [(name, size) for name, size in self.parts.items() if size >= self.total // 200]
         parts = ", ".join(f"{message_of(name)} {_gib(size)}" for name, size in shown)
         sentences = [self.sentence]
-        if self.first_failure is not None:
+        if self.first_failure is not None and self.first_failure.line is not None:
             sentences.append(translated("The request that fails is at $0.", self.first_failure.line))
         sentences.append(translated("At the peak it needs $0: $1.", _gib(self.total), parts))
         sentences.append(
@@ -186,7 +187,7 @@ class CardNeeds(TypedDict):
 class Failure(TypedDict):
     """The fields of FirstFailure."""
 
-    line: str
+    line: str | None
     bytes: int
     short_by: int
     step: int

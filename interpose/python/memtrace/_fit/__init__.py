@@ -96,6 +96,7 @@ class Trial:
     def annotate(self) -> None:
         """Writes into the trace how far the process came and how much memory it needed."""
         annotate = self._session.core.annotate
+        _changes.annotate_missing(annotate)
         annotate(FIT_STEPS, str(self._steps))
         annotate(FIT_WENT_ON, str(int(self._caught.has_continued())))
         annotate(FIT_RISES, json.dumps(list(self._peaks.rises), separators=(",", ":")))

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from memtrace._estimate.answer import from_fit
 from support.programs import on_card
 
 MODEL = """
@@ -128,6 +129,8 @@ class Keeping(torch.nn.Module):
 
 tell(model=Keeping(), example_inputs=torch.zeros(2, 16), card="1GiB")
 tell(model=torch.nn.Linear(8192, 8192), example_inputs=torch.zeros(2, 8192), card="600MiB")
+parts = torch.nn.Sequential(torch.nn.Linear(16, 4096), torch.nn.Linear(4096, 1))
+tell(model=parts, optimizer=None, example_inputs=torch.zeros(16384, 16), card="580MiB")
 """
 
 
@@ -172,10 +175,19 @@ def test_estimate_errors_are_one_sentence(tmp_path: Path) -> None:
         ("RuntimeError", "the model's layers.2.lock cannot be sent to the process that tries the step"),
         ("no error", "does not fit: it holds more memory from step to step, and the card is full in step 3"),
         ("no error", "The model runs out of memory in the placement of the model: it needs"),
+        ("no error", "The request that fails is at module 0. "),
     ]
     assert len(errors) == len(says)
     for line, (kind, text) in zip(errors, says, strict=True):
         assert line.startswith(kind) and text in line
+
+
+def test_failure_without_a_known_line_has_none() -> None:
+    failure = {"line": None, "bytes": 9, "short_by": 4, "step": 1, "phase": "forward", "fragmentation": False}
+    need = {"card": 0, "needs": 12, "parts": [], "peak_allocated": 12, "peak_reserved": 12}
+    found = from_fit({"cards": [need], "card_bytes": [8], "fits": False, "first_failure": failure, "seen": {}}, "8")
+    assert found.first_failure is not None and found.first_failure.line is None
+    assert "runs out of memory" in str(found) and "is at" not in str(found)
 
 
 @pytest.mark.parametrize("name", ["FitCallback", "LightningFitCallback"])

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a trial of `memtrace fit` ends its process, what its trace then contains, and whose exit code is kept."""
 
+import importlib.util
+
 import pytest
 from support.events import annotations
 from support.programs import MIB, Finished, memtrace, on_card
@@ -153,6 +155,14 @@ def test_ranks_end_at_the_same_step(tmp_path):
     trial(RANKS, tmp_path, "3:10", card="2x1GiB", launcher=launcher, OMP_NUM_THREADS="1")
     ends = [annotations(trace) for trace in tmp_path.glob("run.trace*")]
     assert [(end["fit.ended"], end["fit.steps"]) for end in ends if "fit.ended" in end] == [("settled", "6")] * 2
+
+
+def test_packages_that_changes_lack_are_named(tmp_path):
+    (tmp_path / "peft.py").touch()
+    told = fit(trial("KEEP = lambda step: 0\n" + TRAINING, tmp_path, "1:2"))
+    is_installed = importlib.util.find_spec("bitsandbytes") is not None
+    assert told.get("missing.adam8bit") == (None if is_installed else "bitsandbytes")
+    assert "missing.lora" not in told and "missing.fused" not in told
 
 
 def test_steps_are_not_watched_without_the_variable(tmp_path):

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "nlohmann/json.hpp"
+#include "tools/report/fit/fit_json.h"
 #include "tools/report/words/document.h"
 #include "tools/report/words/text_document.h"
 
@@ -135,6 +137,48 @@ TEST(FitDocumentTest, StoppedRunBeyondTheCardDoesNotFit) {
   answer.has_within = false;
   answer.stopped = fit::StoppedTrial{.name = "without a limit", .outcome = RunOf(1200)};
   EXPECT_THAT(VerdictOf(answer), StartsWith("DOES NOT FIT. memtrace fit was stopped in the run"));
+}
+
+TEST(FitDocumentTest, FailureWithoutALineHasNullInJson) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  answer.within.processes[0].failed->line = "";
+  EXPECT_TRUE(nlohmann::json::parse(JsonFit(answer))["first_failure"]["line"].is_null());
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("on the card: ,")));
+}
+
+TEST(FitDocumentTest, UntriedRemediesAreListedWithTheReason) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  answer.untried = {
+      {.name = "do not keep", .change = "move it to the host", .cost = "none", .package = ""},
+      {.name = "8-bit optimizer", .change = "AdamW8bit", .cost = "", .package = "bitsandbytes"}};
+  const std::string text = AllOf(answer);
+  EXPECT_THAT(text, HasSubstr("NOT TRIED"));
+  EXPECT_THAT(text, HasSubstr("It is a change of the script: move it to the host."));
+  EXPECT_THAT(text, HasSubstr("bitsandbytes is not installed (pip install bitsandbytes)."));
+  const auto json = nlohmann::json::parse(JsonFit(answer))["not_tried"];
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[0]["why"], "edits_the_script");
+  EXPECT_TRUE(json[0]["package"].is_null());
+  EXPECT_EQ(json[1]["name"], "8-bit optimizer");
+  EXPECT_EQ(json[1]["package"], "bitsandbytes");
+}
+
+TEST(FitDocumentTest, NothingIsUntriedIfAllRemediesWereRun) {
+  EXPECT_THAT(AllOf(AnswerOf(RunOf(1200), RunOf(900))), Not(HasSubstr("NOT TRIED")));
+}
+
+TEST(FitDocumentTest, LargestValueIsNotClaimedIfNoneFailed) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  fit::Scaling& scaling = answer.scalings.emplace_back();
+  scaling.name = "batch";
+  scaling.points = {{.value = 1}, {.value = 2}};
+  scaling.largest = 2048;
+  EXPECT_THAT(AllOf(answer),
+              HasSubstr("batch=2,048 fits the card as well. Larger values were not tried."));
+  scaling.fails = 2049;
+  EXPECT_THAT(AllOf(answer), HasSubstr("The largest value that fits the card is batch=2,048."));
 }
 
 }  // namespace
