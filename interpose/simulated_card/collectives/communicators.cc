@@ -102,10 +102,21 @@ ncclResult_t CopyForOneRank(const CollectiveCall& call) {
               std::string(call.name) + ": " + (text == nullptr ? "" : text));
 }
 
+// Takes what the call's way of working needs, before its first use.
+ncclResult_t Connect(const CollectiveCall& call) {
+  CommunicatorMemory& memory = *call.communicator->memory;
+  const bool is_with_one = call.kind != CollectiveCall::kTogether;
+  const bool is_connected =
+      is_with_one ? memory.ConnectPeer(call.peer) : memory.Connect(call.name, call.size);
+  return is_connected ? ncclSuccess : FailForMemory();
+}
+
 // Sends this rank's part without waiting for others.
 ncclResult_t Begin(Pending* pending) {
   const CollectiveCall& call = pending->call;
   if (call.is_launched) {
+    const ncclResult_t connected = Connect(call);
+    if (connected != ncclSuccess) return connected;
     pending->is_captured = IsCaptured(call);
     const ncclResult_t launched = Launch(call);
     if (launched != ncclSuccess || pending->is_captured) return launched;
@@ -230,6 +241,10 @@ const char* LastError() { return last_error.c_str(); }
 ncclResult_t Fail(ncclResult_t result, std::string text) {
   last_error = std::move(text);
   return result;
+}
+
+ncclResult_t FailForMemory() {
+  return Fail(ncclUnhandledCudaError, "Cuda failure 2 'out of memory'");
 }
 
 }  // namespace memtrace::card

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "interpose/simulated_card/collectives/collective_parts.h"
+#include "interpose/simulated_card/collectives/communicator_memory.h"
 #include "interpose/simulated_card/collectives/rendezvous.h"
 
 namespace memtrace::card {
@@ -24,6 +25,7 @@ struct Communicator {
   int size = 1;
   int device = 0;
   std::unique_ptr<RendezvousMember> member;  // null if there is only one rank
+  std::unique_ptr<CommunicatorMemory> memory;
   std::atomic<ncclResult_t> error = ncclSuccess;
 };
 using CommunicatorPointer = std::shared_ptr<Communicator>;
@@ -74,6 +76,8 @@ std::optional<std::vector<std::string>> Exchange(Communicator& communicator,
 // Returns the calling thread's last error, for ncclGetLastError.
 const char* LastError();
 ncclResult_t Fail(ncclResult_t result, std::string text);
+// Fails as NCCL does if the card has no room for its memory.
+ncclResult_t FailForMemory();
 
 }  // namespace memtrace::card
 

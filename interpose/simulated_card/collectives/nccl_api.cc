@@ -17,6 +17,7 @@
 
 #include "base/units.h"
 #include "interpose/simulated_card/collectives/communicators.h"
+#include "interpose/simulated_card/collectives/nccl_options.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
 #include "interpose/simulated_card/wheels/stated_version.h"
 
@@ -35,8 +36,9 @@ ncclResult_t OpenNew(std::string* name) {
   return Fail(ncclSystemError, "the machine does not allow a Unix socket");
 }
 
-// Ends when all ranks are there; within a group, at the group's end.
-ncclResult_t Make(const std::string& name, int rank, int size, ncclComm_t* made) {
+// Ends when all ranks are there; within a group, at the group's end. `config` may be null.
+ncclResult_t Make(const std::string& name, int rank, int size, const ncclConfig_t* config,
+                  ncclComm_t* made) {
   *made = nullptr;
   auto communicator = std::make_shared<Communicator>();
   communicator->rank = rank;
@@ -49,6 +51,13 @@ ncclResult_t Make(const std::string& name, int rank, int size, ncclComm_t* made)
                 "the rank that made the communicator's id cannot be reached: on a simulated card "
                 "all ranks must run on one machine, and that one must still run");
   }
+  NcclOptions options = ReadNcclOptions();
+  AddConfig(config, &options);
+  int version = 0;
+  ncclGetVersion(&version);
+  communicator->memory =
+      CommunicatorMemory::Take(communicator->device, options, version, size, rank);
+  if (communicator->memory == nullptr) return FailForMemory();
   *made = Register(communicator);
   return Call({.name = "ncclCommInitRank", .communicator = communicator, .is_launched = false});
 }
@@ -122,10 +131,10 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
-                                    ncclConfig_t*) {
+                                    ncclConfig_t* config) {
   if (comm == nullptr || size < 1 || rank < 0 || rank >= size)
     return Fail(ncclInvalidArgument, "a rank must be less than the number of ranks");
-  return Make(NameIn(id), rank, size, comm);
+  return Make(NameIn(id), rank, size, config, comm);
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
@@ -147,7 +156,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
   StartGroup();
   for (int rank = 0; rank < size && result == ncclSuccess; ++rank) {
     const OnCard card(devices == nullptr ? rank : devices[rank]);
-    result = card.result() == CUDA_SUCCESS ? Make(name, rank, size, &comms[rank])
+    result = card.result() == CUDA_SUCCESS ? Make(name, rank, size, nullptr, &comms[rank])
                                            : Fail(ncclInvalidArgument, "there is no such device");
   }
   const ncclResult_t ended = EndGroup();
@@ -155,7 +164,8 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
 }
 
 // The parent's ranks exchange color and key; the first rank of each color opens the rendezvous.
-ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclConfig_t*) {
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made,
+                           ncclConfig_t* config) {
   const CommunicatorPointer parent = Find(comm);
   if (parent == nullptr || made == nullptr)
     return Fail(ncclInvalidArgument,
@@ -180,7 +190,8 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made
   const auto own = std::find_if(members.begin(), members.end(),
                                 [&](const auto& member) { return member.second == parent->rank; });
   return Make((*names)[static_cast<std::size_t>(members.front().second)],
-              static_cast<int>(own - members.begin()), static_cast<int>(members.size()), made);
+              static_cast<int>(own - members.begin()), static_cast<int>(members.size()), config,
+              made);
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {

@@ -26,6 +26,17 @@ struct memtrace_card_installed {
   char name[96];
   char uuid[64];
 };
+// How a card reaches the machine's others, for our NCCL.
+struct memtrace_card_neighbours {
+  int link;           // a memtrace::card::CardLink
+  int nccl_channels;  // of a communicator of several such cards
+  int compute_capability_major;
+  bool states_bytes;    // the card's setting says what a communicator takes:
+  std::uint64_t bytes;  // that
+};
+// Returns false if the process has no such device.
+bool memtrace_card_describe_neighbours(int device, memtrace_card_neighbours* described);
+
 int memtrace_card_installed_count(void);
 // Returns false if there is no such card.
 bool memtrace_card_describe_installed(int card, memtrace_card_installed* described);

@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "interpose/simulated_card/spec/card_link.h"
+
 namespace memtrace::card {
 
 // The source of a profile's figure: the maker's data sheet, a reading on a real card, or an
@@ -32,6 +34,10 @@ struct CardProfile {
   FigureOrigin compute_capability_origin;
   int multiprocessors;
   FigureOrigin multiprocessors_origin;
+  CardLink link;  // between cards of a machine that has several
+  FigureOrigin link_origin;
+  int nccl_channels;  // of a communicator of several such cards
+  FigureOrigin nccl_channels_origin;
 };
 
 // Sorted by name.

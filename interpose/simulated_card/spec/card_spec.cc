@@ -20,12 +20,20 @@ constexpr std::uint64_t kGiB = 1ull << 30;
 constexpr std::uint64_t kDefaultContext = 500 * kMiB;
 // No card has a tebibyte yet, so a larger figure is a typing mistake.
 constexpr std::uint64_t kLargestCard = 1024 * kGiB;
-constexpr std::array<std::string_view, 5> kKeys = {"cc", "context", "os", "other", "size"};
+constexpr std::array<std::string_view, 7> kKeys = {"cc", "context", "link", "nccl",
+                                                   "os", "other",   "size"};
+// No card for a desktop computer has this much, so cards that are given by such a size are assumed
+// to have NVLink.
+constexpr std::uint64_t kSizeWithNvlink = 40 * kGiB;
+
+// NCCL's channels between cards without a profile's figure (docs/design/nccl-memory.md).
+int ChannelsOf(CardLink link) { return link == CardLink::kNvlink ? 24 : 4; }
 
 // Returns an example of a key's value.
 std::string_view ExampleOf(std::string_view key) {
   if (key == "cc") return "=8.0";
   if (key == "os") return "=windows";
+  if (key == "link") return "=nvlink";
   return key == "size" ? "=24GiB" : "=500MiB";
 }
 
@@ -149,6 +157,9 @@ class SpecParser {
   bool ParseSize(std::string_view text, std::string_view what, std::uint64_t* bytes);
   bool ParseComputeCapability(std::string_view text);
   bool ParseOperatingSystem(std::string_view text);
+  bool ParseLink(std::string_view text);
+  bool ParseNcclBytes(std::string_view text);
+  void SetLink(CardLink link);
   bool CheckFits();
   bool Fail(const std::string& sentence);
 
@@ -194,8 +205,11 @@ bool SpecParser::ParseCount(std::string_view* card) {
 bool SpecParser::ParseCard(std::string_view card) {
   if (card.empty())
     return Fail("the size or the profile is missing; write for example 24GiB or rtx-4090");
-  if (IsDigit(card.front()) && !IsProfileNumber(card))
-    return ParseSize(card, "the size", &card_.bytes);
+  if (IsDigit(card.front()) && !IsProfileNumber(card)) {
+    if (!ParseSize(card, "the size", &card_.bytes)) return false;
+    SetLink(card_.bytes >= kSizeWithNvlink ? CardLink::kNvlink : CardLink::kHost);
+    return true;
+  }
   const CardProfile* profile = FindCardProfile(card);
   if (profile == nullptr) {
     return Fail("there is no profile " + Quoted(card) + "; " + Suggestion(card, ProfileNames()) +
@@ -207,6 +221,8 @@ bool SpecParser::ParseCard(std::string_view card) {
   card_.compute_capability_major = profile->compute_capability_major;
   card_.compute_capability_minor = profile->compute_capability_minor;
   card_.multiprocessors = profile->multiprocessors;
+  card_.link = profile->link;
+  card_.nccl_channels = profile->nccl_channels;
   return true;
 }
 
@@ -228,6 +244,8 @@ bool SpecParser::ParseKey(std::string_view assignment) {
   const std::string_view value = Trim(assignment.substr(equals + 1));
   if (key == "cc") return ParseComputeCapability(value);
   if (key == "os") return ParseOperatingSystem(value);
+  if (key == "link") return ParseLink(value);
+  if (key == "nccl") return ParseNcclBytes(value);
   if (key == "size") return ParseSize(value, key, &card_.bytes);
   return ParseSize(value, key, key == "other" ? &card_.other_bytes : &card_.context_bytes);
 }
@@ -275,6 +293,29 @@ bool SpecParser::ParseOperatingSystem(std::string_view text) {
   card_.addresses_ascend = text == "windows";
   if (text == "linux" || text == "windows") return true;
   return Fail("os " + Quoted(text) + " is not known; write os=linux or os=windows");
+}
+
+bool SpecParser::ParseLink(std::string_view text) {
+  if (text != "nvlink" && text != "pcie" && text != "host")
+    return Fail("link " + Quoted(text) +
+                " is not known; write link=nvlink, link=pcie or link=host");
+  const CardLink link = text == "nvlink" ? CardLink::kNvlink
+                        : text == "pcie" ? CardLink::kPcie
+                                         : CardLink::kHost;
+  if (link != card_.link) SetLink(link);
+  return true;
+}
+
+bool SpecParser::ParseNcclBytes(std::string_view text) {
+  std::uint64_t bytes = 0;
+  if (!ParseSize(text, "nccl", &bytes)) return false;
+  card_.nccl_bytes = bytes;
+  return true;
+}
+
+void SpecParser::SetLink(CardLink link) {
+  card_.link = link;
+  card_.nccl_channels = ChannelsOf(link);
 }
 
 bool SpecParser::CheckFits() {

@@ -5,9 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "interpose/simulated_card/spec/card_link.h"
 
 namespace memtrace::card {
 
@@ -21,6 +24,10 @@ struct CardSpec {
   int compute_capability_minor = 0;
   int multiprocessors = 0;
   bool addresses_ascend = false;  // as in drivers for Windows
+  CardLink link = CardLink::kHost;
+  int nccl_channels = 4;  // of a communicator of several such cards
+  // What each communicator of several ranks takes, instead of what NCCL's rule gives.
+  std::optional<std::uint64_t> nccl_bytes = std::nullopt;
 };
 
 // The most cards of a process (C10_COMPILE_TIME_MAX_GPUS of torch allows 120, a node has 16 at
@@ -33,7 +40,10 @@ inline constexpr std::size_t kMaxCards = 16;
 //   SIZE = number (decimals allowed) followed by GiB or MiB
 //   key  = other (SIZE) | context (SIZE, default 500MiB) | cc (8.0 by default or the profile's)
 //        | size (SIZE: a card of that kind with other memory) | os (linux, or windows, whose
-//          driver hands out ascending addresses)
+//          driver hands out ascending addresses) | link (nvlink, pcie or host: how NCCL reaches
+//          the machine's other cards; the profile's, or for a size nvlink from 40 GiB on, else
+//          host) | nccl (SIZE: what each communicator of several ranks takes, instead
+//          of what NCCL's rule gives)
 //
 //   "24GiB"   "2x80GiB,other=3GiB"   "rtx-4090"   "4xa100-80gb,context=450MiB"   "80GiB;24GiB"
 //

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/simulated_card/collectives/communicator_memory.h"
+
+#include <set>
+
+#include "interpose/simulated_card/collectives/thread_card.h"
+#include "interpose/simulated_card/interface/library_calls.h"
+
+namespace memtrace::card {
+namespace {
+
+constexpr std::uint64_t kMiB = 1u << 20;
+constexpr int kHopper = 9;
+// What NCCL's kernels take of a card, once in a process, with the first communicator: measured on
+// an H100 with NCCL 2.28.9 (nccl_growth.json), less the memory of side streams, which the card
+// charges itself. On other generations nothing was measured.
+constexpr std::uint64_t kKernels = 106 * kMiB;
+
+// True the first time that the process asks for a device.
+bool IsFirstOn(int device) {
+  static Mutex mutex;
+  static auto* devices = new std::set<int>;  // never destroyed: used until the end
+  const MutexLock lock(mutex);
+  return devices->insert(device).second;
+}
+
+// Kernels stay until the context ends, whatever becomes of communicators.
+bool LoadKernels(int device, int compute_capability_major) {
+  if (compute_capability_major != kHopper || !IsFirstOn(device)) return true;
+  CUdeviceptr address = 0;
+  return cuMemAlloc(&address, kKernels) == CUDA_SUCCESS;
+}
+
+}  // namespace
+
+std::unique_ptr<CommunicatorMemory> CommunicatorMemory::Take(int device, const NcclOptions& options,
+                                                             int version, int ranks, int rank) {
+  memtrace_card_neighbours described = {};
+  memtrace_card_describe_neighbours(device, &described);
+  const Neighbours neighbours = {.link = static_cast<CardLink>(described.link),
+                                 .channels = described.nccl_channels,
+                                 .compute_capability_major = described.compute_capability_major};
+  const OnCard card(device);
+  std::unique_ptr<CommunicatorMemory> memory(
+      new CommunicatorMemory(device, ShapeOf(neighbours, options, version, ranks, rank)));
+  if (described.states_bytes && ranks > 1) memory->stated_ = described.bytes;
+  const bool has_room = LoadKernels(device, described.compute_capability_major) && memory->Start();
+  return has_room ? std::move(memory) : nullptr;
+}
+
+CommunicatorMemory::~CommunicatorMemory() {
+  if (handles_.empty() && addresses_.empty()) return;
+  const OnCard card(device_);
+  for (const CUmemGenericAllocationHandle handle : handles_) cuMemRelease(handle);
+  for (const CUdeviceptr address : addresses_) cuMemFree(address);
+}
+
+bool CommunicatorMemory::Start() {
+  const MutexLock lock(mutex_);
+  if (stated_) return *stated_ == 0 || TakeOwn(*stated_);
+  if (!TakeAll(PiecesAtStart(shape_))) return false;
+  return !shape_.is_early || TakeAll(PiecesOfEarlyConnections(shape_));
+}
+
+bool CommunicatorMemory::Connect(std::string_view call, std::uint64_t bytes) {
+  const MutexLock lock(mutex_);
+  if (stated_) return true;
+  const OnCard card(device_);
+  if (call != "ncclAlltoAll" && call != "ncclGather" && call != "ncclScatter")
+    return shape_.is_early || ConnectBy(WayOf(call, bytes, shape_));
+  for (int peer = 0; peer < shape_.ranks; ++peer) {
+    if (peer == shape_.rank || !peers_.insert(peer).second) continue;
+    if (!TakeAll(PiecesOf(NcclWay::kPeer, shape_))) return false;
+  }
+  return true;
+}
+
+bool CommunicatorMemory::ConnectPeer(int peer) {
+  const MutexLock lock(mutex_);
+  if (stated_ || peer == shape_.rank || !peers_.insert(peer).second) return true;
+  const OnCard card(device_);
+  return TakeAll(PiecesOf(NcclWay::kPeer, shape_));
+}
+
+bool CommunicatorMemory::ConnectBy(NcclWay way) {
+  return !ways_.insert(way).second || TakeAll(PiecesOf(way, shape_));
+}
+
+// One handle stands for all allocations that NCCL would make, each rounded by itself.
+bool CommunicatorMemory::TakeAll(const NcclPieceList& pieces) {
+  if (shape_.options.has_own_pieces) return pieces.empty() || TakeOwn(BytesOf(pieces));
+  for (const NcclPieces& piece : pieces) {
+    for (std::uint64_t i = 0; i < piece.count; ++i) {
+      if (!TakeShared(piece.bytes)) return false;
+    }
+  }
+  return true;
+}
+
+bool CommunicatorMemory::TakeOwn(std::uint64_t bytes) {
+  CUmemAllocationProp wanted = {};
+  wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  wanted.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_};
+  std::size_t granule = 0;
+  CUmemGenericAllocationHandle handle = 0;
+  if (cuMemGetAllocationGranularity(&granule, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM) !=
+      CUDA_SUCCESS)
+    return false;
+  const std::size_t rounded = (bytes + granule - 1) / granule * granule;
+  if (cuMemCreate(&handle, rounded, &wanted, 0) != CUDA_SUCCESS) return false;
+  handles_.push_back(handle);
+  return true;
+}
+
+bool CommunicatorMemory::TakeShared(std::uint64_t bytes) {
+  CUdeviceptr address = 0;
+  if (cuMemAlloc(&address, bytes) != CUDA_SUCCESS) return false;
+  addresses_.push_back(address);
+  return true;
+}
+
+}  // namespace memtrace::card
