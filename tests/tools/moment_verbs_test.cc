@@ -160,6 +160,22 @@ TEST_F(MomentVerbsTest, CheckPassesOrExitsWithOne) {
   EXPECT_EQ(shell_.Run(roles + "29MiB leak.trace").code, 1);
 }
 
+TEST_F(MomentVerbsTest, GrowthOfTooFewStepsIsNotKnown) {
+  shell_.WriteTrace("short.trace", "alloc 0 0x10000000 requested=1MiB\nstep 1\nstep 2\n");
+  const std::string command = "memtrace check --max-growth 1MiB/step ";
+  const Outcome outcome = shell_.Run(command + "short.trace");
+  EXPECT_EQ(outcome.code, 6);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("the growth is not known, because the trace has only 2 "
+                                           "steps. Record at least 3 more steps."),
+                                 Not(HasSubstr("0 bytes a step"))));
+  const json found = Json(command + "--json short.trace");
+  EXPECT_TRUE(found["holds"].is_null());
+  EXPECT_TRUE(found["checks"][1]["found"].is_null());
+  EXPECT_EQ(shell_.Run(command + "--max-peak 1KiB short.trace").code, 1);
+  shell_.WriteTrace("none.trace", "alloc 0 0x10000000 requested=1MiB\n");
+  EXPECT_THAT(shell_.Run(command + "none.trace").out, HasSubstr("the trace has no steps."));
+}
+
 TEST_F(MomentVerbsTest, CheckFailsARunThatRanOutOfMemory) {
   shell_.WriteTrace("oom.trace",
                     "alloc 0 0x10000000 requested=1MiB\nout_of_memory 0 requested=90MiB\n");

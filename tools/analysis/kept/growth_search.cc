@@ -126,7 +126,7 @@ GrowthCourse GrowthSearch::Course(const Candidate& candidate, const GrowthMoment
                       .is_past = candidate.is_over || !moment.is_failure};
   if (candidate.kind == IterationKind::kStep)
     course.bytes_per_iteration =
-        GrowthPerStep(timeline_.LevelsAtSteps(moment.device, moment.event));
+        GrowthPerStep(timeline_.LevelsAtSteps(moment.device, moment.event)).value_or(0);
   return course;
 }
 

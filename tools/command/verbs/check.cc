@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "profiler/trace/events/amount.h"
@@ -20,7 +21,8 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Check that a run stayed within limits, for CI: exit code 1 if it did not\n"
+    "Check that a run stayed within limits, for CI: exit code 1 if it did not, 6 if the trace\n"
+    "is too short to say\n"
     "Every card must stay within every limit, and a run that ran out of memory stays within\n"
     "none. A failed request does not count if the program recovered from it: torch tried a\n"
     "smaller size, or a retry succeeded.\n"
@@ -72,18 +74,26 @@ void AddRole(const std::string& text, analysis::Limits& limits) {
   limits.roles[*role] = BytesIn(text.substr(equals + 1));
 }
 
+int AnswerOf(const std::vector<analysis::LimitCheck>& checks) {
+  using analysis::LimitCheck;
+  const auto is_exceeded = [](const LimitCheck& check) { return check.is_exceeded(); };
+  const auto holds = [](const LimitCheck& check) { return check.holds(); };
+  if (std::any_of(checks.begin(), checks.end(), is_exceeded)) return kLimitExceeded;
+  return std::all_of(checks.begin(), checks.end(), holds) ? kDone : kNotKnown;
+}
+
 int Check(const Options& options) {
-  bool hold = true;
+  int answer = kDone;
   const int code = PrintFromTrace(
-      options, [&options, &hold](const TraceInput& input) -> absl::StatusOr<std::string> {
+      options, [&options, &answer](const TraceInput& input) -> absl::StatusOr<std::string> {
         const analysis::Explanation explanation = analysis::ExplainPeaks(input);
         const auto checks = analysis::CheckLimits(explanation, options.limits);
-        hold = std::all_of(checks.begin(), checks.end(),
-                           [](const analysis::LimitCheck& check) { return check.holds(); });
+        answer = AnswerOf(checks);
         const analysis::RunFacts run = input.Facts(explanation.run.annotations);
         return options.json ? report::JsonCheck(checks, run) : report::TextCheck(checks, run);
       });
-  return hold ? code : kLimitExceeded;
+  if (answer == kLimitExceeded) return answer;
+  return code == kDone ? answer : code;
 }
 
 }  // namespace
