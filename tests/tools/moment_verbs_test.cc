@@ -68,6 +68,11 @@ TEST_F(MomentVerbsTest, ReportNamesGrowthAndItsRate) {
                             "\n]allocated[ \n]at[ \n]train.py:9"));
 }
 
+TEST_F(MomentVerbsTest, CommandsStandApartFromTheChanges) {
+  EXPECT_THAT(shell_.Run("memtrace report leak.trace").out,
+              AllOf(HasSubstr("WHAT WOULD TAKE LESS"), HasSubstr("\n\n  see all the evidence")));
+}
+
 TEST_F(MomentVerbsTest, MapListsSegmentsAndBlocks) {
   shell_.WriteTrace("map.trace",
                     "map 0 0x10000000 size=8MiB\n"
