@@ -110,6 +110,7 @@ absl::StatusOr<Explanation> Explainer::Run() {
   result_.run.annotations = timeline_.annotations();
   result_.run.counts = timeline_.counts();
   result_.run.is_one_of_ranks = source_.is_one_of_ranks();
+  result_.run.is_partial = source_.is_partial();
   result_.timelines = timeline_.cards();
   result_.run.activities = timeline_.activities();
   if (!is_failure() && !is_peak()) result_.asked = spec_;

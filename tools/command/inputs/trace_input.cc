@@ -186,6 +186,9 @@ bool TraceInput::is_one_of_ranks() const {
   return found != info_.end() && found->second != "1" && !found->second.empty();
 }
 
+// A repaired trace is whole, but lacks what could not be read of its original.
+bool TraceInput::is_partial() const { return !completeness_.whole() || info_.contains("repaired"); }
+
 int TraceInput::exit_code() const { return completeness_.whole() ? kDone : kPartial; }
 
 }  // namespace memtrace::command
