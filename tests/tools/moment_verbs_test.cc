@@ -212,6 +212,23 @@ TEST_F(MomentVerbsTest, ExceptionThatEndedTheRunIsNamed) {
       HasSubstr("The program did not run out of memory. An exception, KeyError, ended the"));
 }
 
+TEST_F(MomentVerbsTest, OtherProcessesOfASimulatedCardAreNamed) {
+  const std::string before =
+      "info simulated 1\nsample 0 total=8GiB free=3GiB other_processes=5GiB\n"
+      "map 0 0x10000000 size=2GiB\nalloc 0 0x10000000 requested=2GiB\n";
+  const std::string failure =
+      "out_of_memory 0 requested=2GiB allocated=2GiB obtainable=1GiB\n"
+      "  card 0 total=8GiB free=1GiB other_processes=5GiB reserved=2GiB live_requested=2GiB "
+      "live_allocated=2GiB\n";
+  shell_.WriteTrace("two.trace",
+                    before + "annotate card.processes.0 \"41 5368709120 process\"\n" + failure);
+  EXPECT_THAT(shell_.Run("memtrace report two.trace").out,
+              AllOf(HasSubstr("stop process 41 of this run"), Not(HasSubstr("nvidia-smi"))));
+  shell_.WriteTrace("other.trace", before + failure);
+  EXPECT_THAT(shell_.Run("memtrace report other.trace").out,
+              AllOf(HasSubstr("leave out other= in --card"), Not(HasSubstr("nvidia-smi"))));
+}
+
 TEST_F(MomentVerbsTest, CheckRejectsInvalidLimits) {
   ExpectRefusal("memtrace check leak.trace", "no limit is given");
   ExpectRefusal("memtrace check --max-peak 70GB leak.trace", "is not a size");

@@ -186,6 +186,11 @@ bool TraceInput::is_one_of_ranks() const {
   return found != info_.end() && found->second != "1" && !found->second.empty();
 }
 
+bool TraceInput::is_simulated() const {
+  const auto found = info_.find("simulated");
+  return found != info_.end() && found->second == "1";
+}
+
 // A repaired trace is whole, but lacks what could not be read of its original.
 bool TraceInput::is_partial() const { return !completeness_.whole() || info_.contains("repaired"); }
 
