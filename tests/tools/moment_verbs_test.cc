@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "nlohmann/json.hpp"
 #include "tests/tools/shell.h"
 
@@ -30,6 +33,11 @@ std::string LeakingRun() {
             "alloc 0 0x40000000 requested=10MiB stack=forward@train.py:7\n"
             "free 0 0x40000000\nphase other\n";
   }
+  return text;
+}
+
+std::string OnOneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
@@ -66,6 +74,30 @@ TEST_F(MomentVerbsTest, ReportNamesGrowthAndItsRate) {
   EXPECT_THAT(shell_.Run("memtrace report leak.trace").out,
               ContainsRegex("grows by 2.0 MiB per step.[ \n]All[ \n]of[ \n]it[ \n]is[ "
                             "\n]allocated[ \n]at[ \n]train.py:9"));
+}
+
+TEST_F(MomentVerbsTest, GrowthOfARunThatEndedIsPast) {
+  const std::string card = "sample 0 total=1GiB free=1GiB\n";
+  shell_.WriteTrace("killed.trace", card + LeakingRun());
+  const std::string killed = OnOneLine(shell_.Run("memtrace report killed.trace").out);
+  EXPECT_THAT(killed, HasSubstr("Memory in use grows by 2.0 MiB per step."));
+  EXPECT_THAT(killed, HasSubstr("At this rate the card is full in about"));
+  shell_.WriteTrace("ended.trace", card + LeakingRun() + "annotate program.exception \"none\"\n");
+  const std::string ended = OnOneLine(shell_.Run("memtrace report ended.trace").out);
+  EXPECT_THAT(ended, HasSubstr("Memory in use rose by 2.0 MiB per step over 6 steps."));
+  EXPECT_THAT(ended, HasSubstr("If the run went on, the card would be full after about"));
+  EXPECT_THAT(ended, Not(HasSubstr("At this rate")));
+}
+
+TEST_F(MomentVerbsTest, LargerCardIsEnoughOnlyIfAGrowingProgramEnds) {
+  shell_.WriteTrace("full.trace",
+                    LeakingRun() +
+                        "out_of_memory 0 requested=10MiB allocated=10MiB obtainable=6MiB\n"
+                        "  card 0 total=48MiB free=6MiB reserved=42MiB live_requested=42MiB "
+                        "live_allocated=42MiB\n");
+  EXPECT_THAT(shell_.Run("memtrace report full.trace").out,
+              AllOf(HasSubstr("enough only if the program ends before what grows"),
+                    Not(HasSubstr("postpones"))));
 }
 
 TEST_F(MomentVerbsTest, CommandsStandApartFromTheChanges) {

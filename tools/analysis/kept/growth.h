@@ -57,6 +57,7 @@ struct GrowthCourse {
   std::vector<GrowingSite> sites;   // fastest first
   std::optional<Keeper> keeper;     // what keeps it, if that is known
   bool is_sure = false;             // no layers: steps, many iterations, or a known keeper
+  bool is_over = false;             // the loop is
   bool is_past = false;             // the loop is over, or the program completed
 
   uint64_t gained() const;  // by all sites
