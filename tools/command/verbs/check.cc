@@ -21,11 +21,11 @@ namespace memtrace::command {
 namespace {
 
 constexpr const char* kDescription =
-    "Check that a run stayed within limits, for CI: exit code 1 if it did not, 6 if the trace\n"
-    "is too short to say\n"
+    "Check that a run stayed within limits, for CI: exit code 1 if it did not\n"
     "Every card must stay within every limit, and a run that ran out of memory stays within\n"
     "none. A failed request does not count if the program recovered from it: torch tried a\n"
-    "smaller size, or a retry succeeded.\n"
+    "smaller size, or a retry succeeded. Growth needs five steps: with fewer it is not known,\n"
+    "and the exit code is 6.\n"
     "\n"
     "Usage: memtrace check [OPTIONS] FILE";
 constexpr const char* kExamples =
