@@ -84,6 +84,7 @@ TEST_F(KeptResultsTest, ResultsWithGraphsAreToLoseThem) {
   MakeResults(trace::Phase::kForward);
   Annotate("variables.reach", "preds\ttrain.py\tlist\t3\t0:314572800");
   Annotate("forward.since_backward", "4");
+  Annotate("forward.before_backward", "1");
   Annotate("optimizer.trained_bytes.0", "1048576");
   const Explanation explanation = Failed(400_MiB, 100_MiB);
   ASSERT_TRUE(explanation.kept.results);
@@ -108,10 +109,11 @@ TEST_F(KeptResultsTest, ResultsThatGoWithTheirListAreNotTemporary) {
   EXPECT_EQ(explanation.layout.scratch.at(0).bytes, 100_MiB);
 }
 
-TEST_F(KeptResultsTest, OnePassOrNoContainerKeepsNoResults) {
+TEST_F(KeptResultsTest, ResultsOfPassesThatABackwardFollowsAreNeeded) {
   MakeResults(trace::Phase::kForward);
-  Annotate("variables.reach", "preds\ttrain.py\tlist\t3\t0:314572800");
-  Annotate("forward.since_backward", "1");
+  Annotate("variables.reach", "views\ttrain.py\tlist\t3\t0:314572800");
+  Annotate("forward.since_backward", "4");
+  Annotate("forward.before_backward", "4");
   EXPECT_FALSE(Failed(400_MiB, 100_MiB).kept.results);
 }
 

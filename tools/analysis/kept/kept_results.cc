@@ -22,11 +22,16 @@ using trace::Role;
 
 constexpr uint64_t kFewest = 2;  // passes
 
-// True where no backward follows the pass: gradients are off, or several passes went before it.
+// True where no backward follows the pass: gradients are off, or more passes went before it than
+// ever before a backward.
 bool IsWithoutBackward(const ResultsMoment& moment) {
   if (moment.at.phase == Phase::kEvaluate) return true;
-  return moment.is_failure && moment.at.phase == Phase::kForward &&
-         AnnotatedNumber(moment.annotations, fact::kForwardSinceBackward).value_or(0) >= kFewest;
+  if (!moment.is_failure || moment.at.phase != Phase::kForward) return false;
+  const auto number = [&moment](std::string_view key) {
+    return AnnotatedNumber(moment.annotations, key).value_or(0);
+  };
+  const uint64_t before = number(fact::kForwardBeforeBackward);
+  return before > 0 && number(fact::kForwardSinceBackward) > before;
 }
 
 bool IsComputed(Role role) {
