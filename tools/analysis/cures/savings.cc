@@ -42,6 +42,10 @@ std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& ann
         "checkpoint $0: model.gradient_checkpointing_enable() and model.train(); the model is in "
         "eval mode, in which checkpointing does nothing",
         layers.name);
+  if (layers.is_in_users_module)
+    return Message(
+        "checkpoint $0: gradient_checkpointing_enable() of the transformers model that has them",
+        layers.name);
   return Message("checkpoint $0: model.gradient_checkpointing_enable()", layers.name);
 }
 
