@@ -102,8 +102,11 @@ std::vector<Saving> FindLaunchSavings(const SavingFacts& facts) {
   if (RanksLoadOntoThisCard(facts)) return SavingsWithoutLoads(facts);
   Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
   saving.how_known = "exact";
-  if (facts.source.is_simulated()) saving.change = WithoutOthersOfSimulatedCard(facts);
   const OtherProcess* most = LargestProcessOfLaunch(facts);
+  if (facts.source.is_simulated()) {
+    saving.change = WithoutOthersOfSimulatedCard(facts);
+    if (most == nullptr) saving.cost.clear();
+  }
   if (most == nullptr) return {std::move(saving)};
   if (most->relation == Relation::kRank) return {WithoutRank(*most, std::move(saving))};
   if (most->relation == Relation::kDataWorker || most->relation == Relation::kWorker) {
