@@ -185,7 +185,8 @@ TEST_F(CommandLineTest, UnreadableInputIsDescribed) {
   ExpectRefusal("mkdir runs; memtrace report runs", 3, "runs is a folder");
   ExpectRefusal("printf '\\200\\004}' >s.pickle; memtrace report s.pickle", 3, "is a pickle");
   ExpectRefusal("echo a | gzip >a.trace; memtrace report a.trace", 3, "a gzip file");
-  ExpectRefusal("echo words >a.trace; memtrace stats a.trace", 3, "it looks like text");
+  ExpectRefusal("echo words >a.trace; memtrace stats a.trace", 3,
+                "it looks like text; memtrace run -o NAME -- COMMAND records a new one");
   ExpectRefusal(": >empty.trace; memtrace report empty.trace", 3, "empty");
 }
 

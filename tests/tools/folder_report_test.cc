@@ -113,7 +113,11 @@ TEST_F(FolderReportTest, MomentNeedsASingleTrace) {
 TEST_F(FolderReportTest, FolderWithoutTracesIsRejected) {
   const Outcome outcome = shell_.Run("memtrace report job");
   EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("there is no trace in it"));
+  EXPECT_THAT(outcome.err, HasSubstr("there is no trace in it: it is empty; memtrace run -o "
+                                     "job/run.trace -- COMMAND records one"));
+  shell_.Write("job/b.txt", "words");
+  EXPECT_THAT(shell_.Run("memtrace report job").err,
+              HasSubstr("there is no trace in it, only other files; name the folder"));
 }
 
 TEST_F(FolderReportTest, CanBeWrittenAsAPage) {

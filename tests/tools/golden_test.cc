@@ -188,6 +188,16 @@ TEST_F(DiffGoldenTest, TextFitsTheTerminal) {
               report::kLeastColumns);
 }
 
+TEST(PartialTraceTest, TruncatedTraceWithoutEventsSaysNothingOfTheRun) {
+  const Shell shell;
+  shell.WriteTrace("cut.trace", ReadFile(kGolden / "foreach_copy.trace.txt"));
+  fs::resize_file(shell.Path("cut.trace"), 200);
+  const Outcome text = shell.Run("memtrace report cut.trace");
+  EXPECT_EQ(text.code, 4);
+  EXPECT_THAT(text.out, testing::HasSubstr("Nothing can be said of the run"));
+  EXPECT_THAT(text.out, testing::Not(testing::HasSubstr("did not run out of memory")));
+}
+
 TEST(PartialTraceTest, TruncatedTraceGivesABannerAndExitCode4) {
   const Shell shell;
   shell.WriteTrace("cut.trace", ReadFile(kGolden / "foreach_copy.trace.txt"));

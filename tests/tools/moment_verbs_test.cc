@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "nlohmann/json.hpp"
 #include "tests/tools/shell.h"
 
@@ -30,6 +33,11 @@ std::string LeakingRun() {
             "alloc 0 0x40000000 requested=10MiB stack=forward@train.py:7\n"
             "free 0 0x40000000\nphase other\n";
   }
+  return text;
+}
+
+std::string OnOneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
@@ -66,6 +74,35 @@ TEST_F(MomentVerbsTest, ReportNamesGrowthAndItsRate) {
   EXPECT_THAT(shell_.Run("memtrace report leak.trace").out,
               ContainsRegex("grows by 2.0 MiB per step.[ \n]All[ \n]of[ \n]it[ \n]is[ "
                             "\n]allocated[ \n]at[ \n]train.py:9"));
+}
+
+TEST_F(MomentVerbsTest, GrowthOfARunThatEndedIsPast) {
+  const std::string card = "sample 0 total=1GiB free=1GiB\n";
+  shell_.WriteTrace("killed.trace", card + LeakingRun());
+  const std::string killed = OnOneLine(shell_.Run("memtrace report killed.trace").out);
+  EXPECT_THAT(killed, HasSubstr("Memory in use grows by 2.0 MiB per step."));
+  EXPECT_THAT(killed, HasSubstr("At this rate the card is full in about"));
+  shell_.WriteTrace("ended.trace", card + LeakingRun() + "annotate program.exception \"none\"\n");
+  const std::string ended = OnOneLine(shell_.Run("memtrace report ended.trace").out);
+  EXPECT_THAT(ended, HasSubstr("Memory in use rose by 2.0 MiB per step over 6 steps."));
+  EXPECT_THAT(ended, HasSubstr("If the run went on, the card would be full after about"));
+  EXPECT_THAT(ended, Not(HasSubstr("At this rate")));
+}
+
+TEST_F(MomentVerbsTest, LargerCardIsEnoughOnlyIfAGrowingProgramEnds) {
+  shell_.WriteTrace("full.trace",
+                    LeakingRun() +
+                        "out_of_memory 0 requested=10MiB allocated=10MiB obtainable=6MiB\n"
+                        "  card 0 total=48MiB free=6MiB reserved=42MiB live_requested=42MiB "
+                        "live_allocated=42MiB\n");
+  EXPECT_THAT(shell_.Run("memtrace report full.trace").out,
+              AllOf(HasSubstr("enough only if the program ends before what grows"),
+                    Not(HasSubstr("postpones"))));
+}
+
+TEST_F(MomentVerbsTest, CommandsStandApartFromTheChanges) {
+  EXPECT_THAT(shell_.Run("memtrace report leak.trace").out,
+              AllOf(HasSubstr("WHAT WOULD TAKE LESS"), HasSubstr("\n\n  see all the evidence")));
 }
 
 TEST_F(MomentVerbsTest, MapListsSegmentsAndBlocks) {
@@ -161,6 +198,22 @@ TEST_F(MomentVerbsTest, CheckPassesOrExitsWithOne) {
   EXPECT_EQ(shell_.Run(roles + "29MiB leak.trace").code, 1);
 }
 
+TEST_F(MomentVerbsTest, GrowthOfTooFewStepsIsNotKnown) {
+  shell_.WriteTrace("short.trace", "alloc 0 0x10000000 requested=1MiB\nstep 1\nstep 2\n");
+  const std::string command = "memtrace check --max-growth 1MiB/step ";
+  const Outcome outcome = shell_.Run(command + "short.trace");
+  EXPECT_EQ(outcome.code, 6);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("the growth is not known, because the trace has only 2 "
+                                           "steps. Record at least 3 more steps."),
+                                 Not(HasSubstr("0 bytes a step"))));
+  const json found = Json(command + "--json short.trace");
+  EXPECT_TRUE(found["holds"].is_null());
+  EXPECT_TRUE(found["checks"][1]["found"].is_null());
+  EXPECT_EQ(shell_.Run(command + "--max-peak 1KiB short.trace").code, 1);
+  shell_.WriteTrace("none.trace", "alloc 0 0x10000000 requested=1MiB\n");
+  EXPECT_THAT(shell_.Run(command + "none.trace").out, HasSubstr("the trace has no steps."));
+}
+
 TEST_F(MomentVerbsTest, CheckFailsARunThatRanOutOfMemory) {
   shell_.WriteTrace("oom.trace",
                     "alloc 0 0x10000000 requested=1MiB\nout_of_memory 0 requested=90MiB\n");
@@ -190,6 +243,23 @@ TEST_F(MomentVerbsTest, ExceptionThatEndedTheRunIsNamed) {
   EXPECT_THAT(
       shell_.Run("memtrace report cut.trace").out,
       HasSubstr("The program did not run out of memory. An exception, KeyError, ended the"));
+}
+
+TEST_F(MomentVerbsTest, OtherProcessesOfASimulatedCardAreNamed) {
+  const std::string before =
+      "info simulated 1\nsample 0 total=8GiB free=3GiB other_processes=5GiB\n"
+      "map 0 0x10000000 size=2GiB\nalloc 0 0x10000000 requested=2GiB\n";
+  const std::string failure =
+      "out_of_memory 0 requested=2GiB allocated=2GiB obtainable=1GiB\n"
+      "  card 0 total=8GiB free=1GiB other_processes=5GiB reserved=2GiB live_requested=2GiB "
+      "live_allocated=2GiB\n";
+  shell_.WriteTrace("two.trace",
+                    before + "annotate card.processes.0 \"41 5368709120 process\"\n" + failure);
+  EXPECT_THAT(shell_.Run("memtrace report two.trace").out,
+              AllOf(HasSubstr("stop process 41 of this run"), Not(HasSubstr("nvidia-smi"))));
+  shell_.WriteTrace("other.trace", before + failure);
+  EXPECT_THAT(shell_.Run("memtrace report other.trace").out,
+              AllOf(HasSubstr("leave out other= in --card"), Not(HasSubstr("nvidia-smi"))));
 }
 
 TEST_F(MomentVerbsTest, CheckRejectsInvalidLimits) {

@@ -35,6 +35,17 @@ bool IsOfPass(const Position& position) {
          position.phase == Phase::kRecompute || position.phase == Phase::kEvaluate;
 }
 
+// Results that are kept are not temporary, even if they are gone when the phase is over.
+std::vector<CapturedBlock> WithoutResults(std::vector<CapturedBlock> blocks,
+                                          const std::optional<KeptResults>& results,
+                                          const LiveSet& live) {
+  if (!results) return blocks;
+  std::erase_if(blocks, [&](const CapturedBlock& entry) {
+    return results->sequences.contains(live.block(entry.id).sequence);
+  });
+  return blocks;
+}
+
 // Turns the two readings into an Explanation, piece by piece.
 class Explainer {
  public:
@@ -64,6 +75,7 @@ class Explainer {
   void ExplainHolders();
   void ExplainNextStep();
   void ExplainUnreadNames();
+  void ExplainKeptResults();
   void ExplainRemedies();
 
   // True if the moment to explain is that of a failed request.
@@ -110,6 +122,7 @@ absl::StatusOr<Explanation> Explainer::Run() {
   result_.run.annotations = timeline_.annotations();
   result_.run.counts = timeline_.counts();
   result_.run.is_one_of_ranks = source_.is_one_of_ranks();
+  result_.run.is_partial = source_.is_partial();
   result_.timelines = timeline_.cards();
   result_.run.activities = timeline_.activities();
   if (!is_failure() && !is_peak()) result_.asked = spec_;
@@ -246,7 +259,10 @@ void Explainer::ExplainHolders() {
   const std::vector<SegmentMap> maps = MapSegments(card.blocks, live, card.segments);
   result_.layout.fragmentation = MeasureFragmentation(maps, live, sites_);
   if (options_.with_map) result_.layout.map = NameMaps(maps, live, source_, sites_);
-  if (!is_failure()) result_.layout.scratch = FindScratch(card.blocks, live, sites_);
+  ExplainKeptResults();
+  if (!is_failure())
+    result_.layout.scratch =
+        FindScratch(WithoutResults(card.blocks, result_.kept.results, live), live, sites_);
   const GrowthMoment moment{.device = device(),
                             .event = card.when.ordinal,
                             .held = result_.holders.held.bytes,
@@ -318,6 +334,20 @@ void Explainer::ExplainUnreadNames() {
                                       .request_stack = request ? request->stack : kNone});
 }
 
+// At another moment nothing would help, so nothing is looked for.
+void Explainer::ExplainKeptResults() {
+  if (!is_failure() && !is_peak()) return;
+  const trace::StackId stack = is_failure() ? timeline_.failed()->event.stack : 0;
+  result_.kept.results =
+      FindKeptResults({.captured = captured().blocks,
+                       .at = is_failure() ? timeline_.failed()->at : captured().when.at,
+                       .device = device(),
+                       .annotations = annotations(),
+                       .is_failure = is_failure(),
+                       .request_stack = source_.Stack(stack)},
+                      captures_.live(), source_);
+}
+
 void Explainer::ExplainRemedies() {
   ExplainUnreadNames();
   const auto& failed = timeline_.failed();
@@ -343,6 +373,7 @@ void Explainer::ExplainRemedies() {
       .largest_call = result_.failure.largest_call,
       .summed = result_.kept.summed_passes,
       .deleted = result_.kept.deleted_models,
+      .results = result_.kept.results,
       .growth = is_growing ? result_.kept.growth : none,
       .dead = result_.kept.dead_cycles,
       .attempts = result_.kept.failed_attempts,

@@ -25,15 +25,18 @@ struct Limits {
 };
 
 struct LimitCheck {
-  std::optional<int32_t> card;  // none: of the whole run
-  std::string what;             // "peak", "growth", "activation", "out of memory"
-  int64_t found = 0;            // bytes; out of memory: how often
+  std::optional<int32_t> card;   // none: of the whole run
+  std::string what;              // "peak", "growth", "activation", "out of memory"
+  std::optional<int64_t> found;  // bytes; out of memory: how often; none: the trace does not say
   int64_t limit = 0;
+  uint64_t steps = 0;  // growth: those that the trace has of the card
 
-  bool holds() const { return found <= limit; }
+  bool holds() const { return found && *found <= limit; }
+  bool is_exceeded() const { return found && *found > limit; }
 };
 
-// Checks every limit on every card, in order of card.
+// Checks every limit on every card, in order of card. Growth is not known from fewer than
+// kStepsForGrowth steps.
 std::vector<LimitCheck> CheckLimits(const Explanation& explanation, const Limits& limits);
 
 }  // namespace memtrace::analysis

@@ -15,7 +15,7 @@ namespace memtrace::report {
 std::string TextCheck(const std::vector<analysis::LimitCheck>& checks,
                       const analysis::RunFacts& run);
 
-// Returns JSON, schema memtrace.check/1.
+// Returns JSON, schema memtrace.check/1. What is not known is null.
 std::string JsonCheck(const std::vector<analysis::LimitCheck>& checks,
                       const analysis::RunFacts& run);
 

@@ -82,10 +82,10 @@ Section OtherSentences(const VerdictText& verdict) {
 
 Document FirstScreen(const Explanation& explanation, const analysis::RunFacts& run) {
   Document document = RunSections(explanation, run);
-  Section cures = RemedySection(explanation, kFirstRemedies);
-  cures.parts.emplace_back(NextCommands(explanation, run));
   for (const Section& section :
-       {VerdictSection(VerdictTextOf(explanation)), TopHolderSection(explanation), cures}) {
+       {VerdictSection(VerdictTextOf(explanation)), TopHolderSection(explanation),
+        RemedySection(explanation, kFirstRemedies),
+        Section{.id = "next", .parts = {NextCommands(explanation, run)}}}) {
     if (!section.parts.empty()) document.push_back(section);
   }
   return document;

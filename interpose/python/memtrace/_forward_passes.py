@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtrace._identity_map import IdentityMap
-from memtrace._vocabulary import FORWARD_EVAL_SINCE_BACKWARD, FORWARD_SINCE_BACKWARD
+from memtrace._vocabulary import FORWARD_BEFORE_BACKWARD, FORWARD_EVAL_SINCE_BACKWARD, FORWARD_SINCE_BACKWARD
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -19,6 +19,7 @@ class _Calls:
     def __init__(self) -> None:
         self.backwards = 0  # backward passes that had begun before
         self.all = 0
+        self.most = 0  # that a backward followed
         self.in_eval = 0
         self.is_latest_in_eval = False
         self.trains = False  # a backward came after a call in training mode
@@ -42,6 +43,7 @@ class ForwardPasses:
         if calls.backwards != self._backwards:
             calls.trains_in_eval |= calls.is_latest_in_eval
             calls.trains |= calls.all > 0 and not calls.is_latest_in_eval
+            calls.most = max(calls.most, calls.all)
             calls.backwards, calls.all, calls.in_eval = self._backwards, 0, 0
         is_eval = module.training is False
         calls.all += 1
@@ -53,14 +55,16 @@ class ForwardPasses:
         self._backwards += 1
 
     def facts(self) -> dict[str, str]:
-        """Returns the numbers of `forward.since_backward` and `forward.eval_since_backward`.
+        """Returns `forward.since_backward`, `forward.before_backward` and `forward.eval_since_backward`.
 
         Calls in eval mode count only for a module that is trained in training mode. For others, such as a frozen part
         of a trained model, the backward may still come.
         """
         latest = [calls for _, calls in self._of_modules.items() if calls.backwards == self._backwards]
         toggled = (calls.in_eval for calls in latest if calls.trains and not calls.trains_in_eval)
+        most = max(latest, key=lambda calls: calls.all, default=_Calls())
         return {
-            FORWARD_SINCE_BACKWARD: str(max((calls.all for calls in latest), default=0)),
+            FORWARD_SINCE_BACKWARD: str(most.all),
+            FORWARD_BEFORE_BACKWARD: str(most.most),
             FORWARD_EVAL_SINCE_BACKWARD: str(max(toggled, default=0)),
         }

@@ -53,6 +53,20 @@ TEST(FrameRulesTest, BitsandbytesStateCreationIsRecognised) {
   EXPECT_FALSE(IsOptimizerStateCreation({{file, "Optimizer8bit.step", 290}}));
 }
 
+TEST(FrameRulesTest, ModuleAroundAModelOfALibraryIsTheUsers) {
+  const trace::Frame call = {"/v/site-packages/torch/nn/modules/module.py", "Module._call_impl", 9};
+  const trace::Frame model = {"/v/site-packages/transformers/models/bert/modeling_bert.py",
+                              "BertModel.forward", 1};
+  const trace::Frame own = {"/home/ada/model.py", "Scorer.forward", 5};
+  const trace::Frame script = {"/home/ada/train.py", "<module>", 3};
+  const trace::Frame parallel = {"/v/site-packages/torch/nn/parallel/distributed.py",
+                                 "DistributedDataParallel.forward", 7};
+  EXPECT_TRUE(IsWithinUsersModule({model, call, own, call, script}));
+  EXPECT_FALSE(IsWithinUsersModule({model, call, script}));
+  EXPECT_FALSE(IsWithinUsersModule({model, call, parallel, call, script}));
+  EXPECT_FALSE(IsWithinUsersModule({script}));
+}
+
 TEST(FrameRulesTest, UserFoldersAreNotTransformersModels) {
   EXPECT_TRUE(IsWithinTransformers(
       {{"/v/site-packages/transformers/models/llama/modeling_llama.py", "LlamaMLP.forward", 1}}));

@@ -24,9 +24,25 @@ TEST(QuantityTest, QuantitiesAreFormattedForReading) {
   EXPECT_EQ(FormatHundredths(-105), "-1.05");
 }
 
-TEST(AdditiveHundredthsTest, ThirdsStillSumToTheWhole) {
-  const TableUnit unit{"", 300};
-  EXPECT_THAT(AdditiveHundredths({100, 100, 100}, 100, unit), testing::ElementsAre(34, 33, 33));
+TEST(AdditiveHundredthsTest, DifferentThirdsStillSumToTheWhole) {
+  const TableUnit unit{"", 30'000};
+  EXPECT_THAT(AdditiveHundredths({10'001, 10'000, 9'999}, 100, unit),
+              testing::ElementsAre(34, 33, 33));
+}
+
+TEST(AdditiveHundredthsTest, EqualBytesHaveEqualFigures) {
+  const TableUnit unit{"", 1000};
+  // Both are 1.875, so the missing hundredth goes to the row that lost less.
+  EXPECT_THAT(AdditiveHundredths({1875, 1875, 4003}, 775, unit),
+              testing::ElementsAre(187, 187, 401));
+  // Nothing else lost anything.
+  EXPECT_THAT(AdditiveHundredths({1875, 1875, 4000}, 775, unit),
+              testing::ElementsAre(187, 187, 401));
+  // Enough is missing for both.
+  EXPECT_THAT(AdditiveHundredths({1875, 1875, 4005, 3005}, 1076, unit),
+              testing::ElementsAre(188, 188, 400, 300));
+  EXPECT_THAT(AdditiveHundredths({100, 100, 100}, 100, {"", 300}),
+              testing::ElementsAre(33, 33, 33));
 }
 
 TEST(AdditiveHundredthsTest, ZeroStaysZeroAndTheRestAbsorbsRounding) {

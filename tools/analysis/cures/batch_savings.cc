@@ -51,7 +51,7 @@ class BatchSavingFinder {
     // A VAE decodes rows of its own, and the join of all batches' results does not depend on one
     // batch.
     if (IsVaeDecoding(facts_.request_stack) || IsEvaluationResult(facts_.request_stack)) return {};
-    AddSmallerBatch();
+    if (!facts_.results) AddSmallerBatch();  // earlier passes kept no results yet
     if (batch_ == 1) {
       if (sequence_ > 1) Add(Id::kHalfSequence, sequence_);
     } else if (IsGenerationFromOnePrompt()) {
@@ -77,6 +77,8 @@ class BatchSavingFinder {
   void Add(Id id, uint64_t count) {
     const uint64_t half = BytesOfPass(std::max<uint64_t>(count, 1)) / 2;
     const uint64_t freed = Less(half, id == Id::kHalfMicroBatch ? GradientsOfAccumulation() : 0);
+    // Results are kept on, so a smaller pass has to make up for what was missing at least.
+    if (facts_.results && freed < facts_.verdict.short_by) return;
     list_.Add(SavingOf(id, freed, half));
   }
 
@@ -146,6 +148,7 @@ class BatchSavingFinder {
   // part for each of its sequences; a server's cache exists from the start.
   bool IsOfPass(const Block& block, Role role) const {
     if (block.birth.step < facts_.moment.step) return false;
+    if (facts_.results && facts_.results->sequences.contains(block.sequence)) return false;
     if (role == Role::kActivation) return true;
     if (role == Role::kTemporary) return IsPass(block.birth.phase);
     if (role != Role::kKvCache) return false;

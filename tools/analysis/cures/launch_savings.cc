@@ -69,6 +69,26 @@ Saving WithoutRank(const OtherProcess& rank, Saving saving) {
   return saving;
 }
 
+// Returns the change for a simulated card, which nvidia-smi does not know: its other processes are
+// those of the same `memtrace run`, or the figure that --card has for them.
+std::string WithoutOthersOfSimulatedCard(const SavingFacts& facts) {
+  if (LargestProcessOfLaunch(facts) == nullptr)
+    return Message("leave out other= in --card, or make it smaller: no process stands behind it");
+  constexpr size_t kNamed = 4;
+  const size_t count = facts.others.size();
+  std::string names;
+  for (size_t i = 0; i < std::min(count, kNamed); ++i)
+    names += (i == 0 ? "" : ", ") + facts.others[i].pid;
+  if (count > kNamed) names = Message("$0 and $1 more", names, count - kNamed);
+  return CountedMessage(
+      count,
+      "stop process $0 of this run, or start it with a memtrace run of its own: each has a "
+      "simulated card of its own",
+      "stop processes $0 of this run, or start them with a memtrace run of their own: each has a "
+      "simulated card of its own",
+      names);
+}
+
 }  // namespace
 
 bool RanksLoadOntoThisCard(const SavingFacts& facts) {
@@ -83,6 +103,10 @@ std::vector<Saving> FindLaunchSavings(const SavingFacts& facts) {
   Saving saving = SavingOf(Id::kNoOtherProcess, others, others);
   saving.how_known = "exact";
   const OtherProcess* most = LargestProcessOfLaunch(facts);
+  if (facts.source.is_simulated()) {
+    saving.change = WithoutOthersOfSimulatedCard(facts);
+    if (most == nullptr) saving.cost.clear();
+  }
   if (most == nullptr) return {std::move(saving)};
   if (most->relation == Relation::kRank) return {WithoutRank(*most, std::move(saving))};
   if (most->relation == Relation::kDataWorker || most->relation == Relation::kWorker) {

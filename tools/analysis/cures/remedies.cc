@@ -23,7 +23,7 @@ constexpr std::array kOfTheCard = {memtrace::remedies::Id::kNoOtherProcess,
 constexpr std::string_view kLeastCard =
     Marked("the smallest card for what is known of the program as it is; the rest comes on top");
 constexpr std::string_view kGrowsOn =
-    Marked("it only postpones the failure: what grows fills that card as well");
+    Marked("enough only if the program ends before what grows fills that card as well");
 
 uint64_t WholeMiB(uint64_t bytes) { return RoundUp(bytes, kMiB); }
 

@@ -19,6 +19,7 @@
 #include "tools/analysis/kept/failed_attempts.h"
 #include "tools/analysis/kept/growth.h"
 #include "tools/analysis/kept/kept_for_backward.h"
+#include "tools/analysis/kept/kept_results.h"
 #include "tools/analysis/kept/summed_passes.h"
 #include "tools/analysis/kept/unread_names.h"
 #include "tools/analysis/kept/untrained_passes.h"
@@ -85,6 +86,7 @@ struct SavingFacts {
   const std::optional<LargestCall>& largest_call;
   const std::optional<SummedPasses>& summed;
   const std::optional<DeletedModels>& deleted;
+  const std::optional<KeptResults>& results;
   const GrowthCourse& growth;  // without sites if the card as a whole does not grow
   const std::optional<DeadCycles>& dead;
   const std::optional<FailedAttempts>& attempts;

@@ -42,6 +42,10 @@ std::string CheckpointingOf(const RepeatedLayers& layers, const Annotations& ann
         "checkpoint $0: model.gradient_checkpointing_enable() and model.train(); the model is in "
         "eval mode, in which checkpointing does nothing",
         layers.name);
+  if (layers.is_in_users_module)
+    return Message(
+        "checkpoint $0: gradient_checkpointing_enable() of the transformers model that has them",
+        layers.name);
   return Message("checkpoint $0: model.gradient_checkpointing_enable()", layers.name);
 }
 
@@ -63,6 +67,7 @@ class SavingFinder {
       for (Saving& saving : find(facts_)) list_.Add(std::move(saving));
     FindSummedPasses();
     FindKept();
+    FindResults();
     std::vector<Saving> savings = list_.Take();
     std::erase_if(savings, [this](const Saving& saving) {
       return saving.bytes < facts_.held.bytes / 100 && !saving.is_small_and_matters;
@@ -218,6 +223,28 @@ class SavingFinder {
     saving.change = facts_.GrowsByParameters()
                         ? WithoutOldParameters()
                         : WithoutKeeping(facts_.growth, NeedsGraphs(), MessageOf(saving.change));
+    saving.ends_growth = true;
+    list_.Add(std::move(saving));
+  }
+
+  // Finds results that a container keeps, if they are not what grows and no row frees their graphs.
+  void FindResults() {
+    if (!facts_.results || facts_.results->name.empty() || facts_.summed) return;
+    const KeptResults& results = *facts_.results;
+    if (facts_.growth.gained() >= results.bytes / 2) return;
+    if (facts_.kept && facts_.kept->is_in_vain()) return;
+    Saving saving = SavingOf(Id::kDoNotKeep, results.bytes, 0);
+    saving.change =
+        results.has_graphs
+            ? Message(
+                  "move each result to the host without its graph before '$0' ($1) takes it: "
+                  ".detach().cpu(); torch.no_grad() if no backward follows. It keeps what is "
+                  "allocated at $2",
+                  results.name, results.place, results.line)
+            : Message(
+                  "move each result to the host before '$0' ($1) takes it: .cpu(), or .item() for "
+                  "a number. It keeps what is allocated at $2",
+                  results.name, results.place, results.line);
     saving.ends_growth = true;
     list_.Add(std::move(saving));
   }

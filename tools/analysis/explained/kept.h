@@ -11,6 +11,7 @@
 #include "tools/analysis/kept/failed_attempts.h"
 #include "tools/analysis/kept/growth.h"
 #include "tools/analysis/kept/kept_for_backward.h"
+#include "tools/analysis/kept/kept_results.h"
 #include "tools/analysis/kept/summed_passes.h"
 #include "tools/analysis/kept/unread_names.h"
 #include "tools/analysis/kept/untrained_passes.h"
@@ -27,7 +28,8 @@ struct ExplainedKept {
   std::optional<FailedAttempts> failed_attempts;  // at a failure
   std::optional<DeadCycles> dead_cycles;          // at a failure
   std::optional<DeletedModels> deleted_models;
-  std::vector<UnreadValue> unread;  // at a failure or a peak
+  std::optional<KeptResults> results;  // at a failure or a peak
+  std::vector<UnreadValue> unread;     // at a failure or a peak
 };
 
 }  // namespace memtrace::analysis

@@ -14,6 +14,7 @@ struct ExplainedRun {
   EventCounts counts;
   ActivityWatch activities;      // as recorded by CUPTI
   bool is_one_of_ranks = false;  // EventSource::is_one_of_ranks
+  bool is_partial = false;       // EventSource::is_partial
 };
 
 }  // namespace memtrace::analysis

@@ -38,6 +38,7 @@ RepeatedLayers Measured(const std::string& name, const Group& group,
       });
   layers.boundary = most->first;
   layers.is_of_transformers = IsWithinTransformers(stack);
+  layers.is_in_users_module = IsWithinUsersModule(stack);
   layers.is_checkpointed = IsCheckpointed(stack);
   layers.is_transformed = IsOfFunctionTransform(stack);
   return layers;

@@ -23,6 +23,7 @@ struct RepeatedLayers {
   uint64_t boundary = 0;
   // Derived from the stack of one of the activations.
   bool is_of_transformers = false;  // the model has gradient_checkpointing_enable()
+  bool is_in_users_module = false;  // that model is a part of a module of the user's
   bool is_checkpointed = false;     // torch.utils.checkpoint runs them
   bool is_transformed = false;      // torch.func runs them, within which it cannot
 };

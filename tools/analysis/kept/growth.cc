@@ -116,9 +116,9 @@ std::optional<Rise> LatestRise(const std::vector<uint64_t>& bytes,
 
 }  // namespace
 
-int64_t GrowthPerStep(const std::vector<uint64_t>& live_at_steps) {
+std::optional<int64_t> GrowthPerStep(const std::vector<uint64_t>& live_at_steps) {
   constexpr size_t kFirst = 2;
-  if (live_at_steps.size() < kFirst + 3) return 0;
+  if (live_at_steps.size() < kStepsForGrowth) return std::nullopt;
   const auto gained = static_cast<int64_t>(live_at_steps.back() - live_at_steps[kFirst]);
   return gained / static_cast<int64_t>(live_at_steps.size() - 1 - kFirst);
 }

@@ -18,9 +18,13 @@
 
 namespace memtrace::analysis {
 
-// Returns the bytes gained a step, from what is in use as steps begin. The first two steps make
-// states and caches once and for all, so counting begins with the third; 0 with fewer than five.
-int64_t GrowthPerStep(const std::vector<uint64_t>& live_at_steps);
+// The fewest steps from which growth is known. The first two make states and caches once and for
+// all, so counting begins with the third.
+inline constexpr size_t kStepsForGrowth = 5;
+
+// Returns the bytes gained a step, from what is in use as steps begin; nothing with fewer than
+// kStepsForGrowth.
+std::optional<int64_t> GrowthPerStep(const std::vector<uint64_t>& live_at_steps);
 
 // A site with stacks whose bytes in use never fell over the latest iterations (steps, unless a
 // course says otherwise) and rose in three of them or more. Other stacks of the site count only in
@@ -53,6 +57,7 @@ struct GrowthCourse {
   std::vector<GrowingSite> sites;   // fastest first
   std::optional<Keeper> keeper;     // what keeps it, if that is known
   bool is_sure = false;             // no layers: steps, many iterations, or a known keeper
+  bool is_over = false;             // the loop is
   bool is_past = false;             // the loop is over, or the program completed
 
   uint64_t gained() const;  // by all sites

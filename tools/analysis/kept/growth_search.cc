@@ -123,10 +123,11 @@ GrowthCourse GrowthSearch::Course(const Candidate& candidate, const GrowthMoment
                       .sites = candidate.watch.Growing(moment.device, sites, source_),
                       .keeper = {},
                       .is_sure = false,
+                      .is_over = candidate.is_over,
                       .is_past = candidate.is_over || !moment.is_failure};
   if (candidate.kind == IterationKind::kStep)
     course.bytes_per_iteration =
-        GrowthPerStep(timeline_.LevelsAtSteps(moment.device, moment.event));
+        GrowthPerStep(timeline_.LevelsAtSteps(moment.device, moment.event)).value_or(0);
   return course;
 }
 

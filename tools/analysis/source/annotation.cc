@@ -22,6 +22,10 @@ std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::str
   return number;
 }
 
+bool HasEnded(const Annotations& annotations) {
+  return !AnnotatedText(annotations, fact::kProgramException).empty();
+}
+
 std::string ExceptionThatEnded(const Annotations& annotations) {
   const std::string name = AnnotatedText(annotations, fact::kProgramException);
   return name == "none" ? "" : name;

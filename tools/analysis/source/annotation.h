@@ -23,6 +23,9 @@ std::string AnnotatedText(const Annotations& annotations, std::string_view key);
 // Returns nothing if the key is not there or its value is not a decimal number.
 std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::string_view key);
 
+// True if the program is known to have ended, with or without an exception.
+bool HasEnded(const Annotations& annotations);
+
 // Returns the class of the exception that ended the program; empty if none did or if the hooks,
 // which state it in `program.exception`, do not know.
 std::string ExceptionThatEnded(const Annotations& annotations);

@@ -27,6 +27,10 @@ class EventSource {
   virtual Evidence best_evidence() const { return Evidence::kStated; }
   // True if a launcher started several such processes, each for its own card.
   virtual bool is_one_of_ranks() const { return false; }
+  // True if no card was there: one of `memtrace run --card` stood in for it.
+  virtual bool is_simulated() const { return false; }
+  // True if a part of the trace cannot be read, so that its events do not say how the run ended.
+  virtual bool is_partial() const { return false; }
 };
 
 }  // namespace memtrace::analysis

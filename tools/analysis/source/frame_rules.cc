@@ -88,6 +88,14 @@ bool IsModuleCall(const trace::Frame& frame) {
   return IsIn(frame, "torch/_dynamo/eval_frame.py");
 }
 
+bool IsWithinUsersModule(const std::vector<trace::Frame>& stack) {
+  const auto outermost = std::find_if(stack.rbegin(), stack.rend(), IsModuleCall);
+  const auto called = std::find_if(outermost, stack.rend(), [](const trace::Frame& frame) {
+    return !IsNative(frame) && !IsOfTorch(frame);
+  });
+  return called != stack.rend() && !IsLibraryFile(called->file);
+}
+
 bool MayLoopOverTensors(const trace::Frame& frame) {
   constexpr std::array<std::string_view, 6> kOfOneOperation = {
       "torch/nn/functional.py", "torch/functional.py",        "torch/_tensor.py",

@@ -92,6 +92,9 @@ const trace::Frame* InnermostOfPython(const std::vector<trace::Frame>& stack);
 // True if the frame is a call of a module, or of code that torch.compile made of a function.
 bool IsModuleCall(const trace::Frame& frame);
 
+// True if the outermost module that was called is the user's own, whatever runs within it.
+bool IsWithinUsersModule(const std::vector<trace::Frame>& stack);
+
 // True if the frame is of torch's own Python code, is no call of a module, and may do the same for
 // each of many tensors, as optimizers, clipping, loading and moving do. Functional forms of an
 // operation, methods of tensors and decorators do not.

@@ -34,6 +34,8 @@ class NativeNames : public EventSource {
   std::string_view String(trace::StringId id) const override { return source_.String(id); }
   Evidence best_evidence() const override { return source_.best_evidence(); }
   bool is_one_of_ranks() const override { return source_.is_one_of_ranks(); }
+  bool is_simulated() const override { return source_.is_simulated(); }
+  bool is_partial() const override { return source_.is_partial(); }
   std::vector<trace::Frame> Stack(trace::StackId id) const override;
 
   // Files that are here but are not the recorded ones: their frames keep their offsets.

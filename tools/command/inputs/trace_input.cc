@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -23,11 +24,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kRecordOne = "; memtrace run -o NAME -- COMMAND records a new one";
+
+std::string RefusalWithoutTraces(const std::string& folder) {
+  std::error_code ignored;
+  const std::string trace = (fs::path(folder) / "run.trace").string();
+  const std::string command = "memtrace run -o " + trace + " -- COMMAND";
+  if (fs::is_empty(folder, ignored))
+    return folder + " is a folder, and there is no trace in it: it is empty; " + command +
+           " records one";
+  return folder +
+         " is a folder, and there is no trace in it, only other files; name the folder in which "
+         "the job ran, or record a trace: " +
+         command;
+}
+
 // Names at most eight traces, so that the sentence stays readable.
 std::string FolderRefusal(const std::string& folder) {
   constexpr size_t kNamed = 8;
   const std::vector<std::string> traces = TracesIn(folder);
-  if (traces.empty()) return folder + " is a folder, and there is no trace in it";
+  if (traces.empty()) return RefusalWithoutTraces(folder);
   std::string names;
   for (size_t i = 0; i < traces.size() && i < kNamed; ++i)
     names += (i == 0 ? "" : ", ") + traces[i];
@@ -48,8 +64,9 @@ absl::Status Refusal(const std::string& path) {
   }
   const std::string bytes = FirstBytes(path);
   if (const auto kind = RecogniseFileKind(bytes); kind && !bytes.empty()) {
+    const std::string advice = AdviceOn(bytes);
     return absl::InvalidArgumentError(path + " is not a memtrace trace; it looks like " + *kind +
-                                      AdviceOn(bytes));
+                                      (advice.empty() ? std::string(kRecordOne) : advice));
   }
   return absl::OkStatus();
 }
@@ -61,7 +78,7 @@ std::string Advice(const absl::Status& status) {
     case absl::StatusCode::kFailedPrecondition:
       return "; read it with the memtrace that wrote it, or a newer one";
     default:
-      return "; memtrace run -o NAME -- COMMAND records a new one";
+      return std::string(kRecordOne);
   }
 }
 
@@ -168,6 +185,14 @@ bool TraceInput::is_one_of_ranks() const {
   const auto found = info_.find("environment.WORLD_SIZE");
   return found != info_.end() && found->second != "1" && !found->second.empty();
 }
+
+bool TraceInput::is_simulated() const {
+  const auto found = info_.find("simulated");
+  return found != info_.end() && found->second == "1";
+}
+
+// A repaired trace is whole, but lacks what could not be read of its original.
+bool TraceInput::is_partial() const { return !completeness_.whole() || info_.contains("repaired"); }
 
 int TraceInput::exit_code() const { return completeness_.whole() ? kDone : kPartial; }
 

@@ -38,6 +38,8 @@ class TraceInput : public analysis::EventSource {
   std::vector<trace::Frame> Stack(trace::StackId id) const override { return source_->Stack(id); }
   analysis::Evidence best_evidence() const override { return source_->best_evidence(); }
   bool is_one_of_ranks() const override;
+  bool is_simulated() const override;
+  bool is_partial() const override;
 
   // The same as in trace::TraceReader.
   const std::map<std::string, std::string>& info() const { return info_; }

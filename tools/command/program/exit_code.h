@@ -13,7 +13,9 @@ inline constexpr int kUsage = 2;
 inline constexpr int kUnreadable = 3;   // the input
 inline constexpr int kPartial = 4;      // result of a damaged or truncated input
 inline constexpr int kEnvironment = 5;  // memtrace's installation, or the system
-inline constexpr int kNotKnown = 6;     // of `fit`: nothing failed, but a peak was still rising
+// `fit`: nothing failed, but a peak was still rising; `check`: no limit is exceeded, but the trace
+// has too few steps for the growth.
+inline constexpr int kNotKnown = 6;
 inline constexpr int kNotExecutable = 126;
 inline constexpr int kNotFound = 127;
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "messages/message.h"
@@ -24,7 +25,8 @@ constexpr const char* kDescription =
     "Check that a run stayed within limits, for CI: exit code 1 if it did not\n"
     "Every card must stay within every limit, and a run that ran out of memory stays within\n"
     "none. A failed request does not count if the program recovered from it: torch tried a\n"
-    "smaller size, or a retry succeeded.\n"
+    "smaller size, or a retry succeeded. Growth needs five steps: with fewer it is not known,\n"
+    "and the exit code is 6.\n"
     "\n"
     "Usage: memtrace check [OPTIONS] FILE";
 constexpr const char* kExamples =
@@ -75,18 +77,26 @@ void AddRole(const std::string& text, analysis::Limits& limits) {
   limits.roles[*role] = BytesIn(text.substr(equals + 1));
 }
 
+int AnswerOf(const std::vector<analysis::LimitCheck>& checks) {
+  using analysis::LimitCheck;
+  const auto is_exceeded = [](const LimitCheck& check) { return check.is_exceeded(); };
+  const auto holds = [](const LimitCheck& check) { return check.holds(); };
+  if (std::any_of(checks.begin(), checks.end(), is_exceeded)) return kLimitExceeded;
+  return std::all_of(checks.begin(), checks.end(), holds) ? kDone : kNotKnown;
+}
+
 int Check(const Options& options) {
-  bool hold = true;
+  int answer = kDone;
   const int code = PrintFromTrace(
-      options, [&options, &hold](const TraceInput& input) -> absl::StatusOr<std::string> {
+      options, [&options, &answer](const TraceInput& input) -> absl::StatusOr<std::string> {
         const analysis::Explanation explanation = analysis::ExplainPeaks(input);
         const auto checks = analysis::CheckLimits(explanation, options.limits);
-        hold = std::all_of(checks.begin(), checks.end(),
-                           [](const analysis::LimitCheck& check) { return check.holds(); });
+        answer = AnswerOf(checks);
         const analysis::RunFacts run = input.Facts(explanation.run.annotations);
         return options.json ? report::JsonCheck(checks, run) : report::TextCheck(checks, run);
       });
-  return hold ? code : kLimitExceeded;
+  if (answer == kLimitExceeded) return answer;
+  return code == kDone ? answer : code;
 }
 
 }  // namespace

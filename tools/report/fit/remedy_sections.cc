@@ -9,7 +9,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "messages/message.h"
+#include "profiler/trace/vocabulary/facts.h"
+#include "tools/analysis/source/annotation.h"
 #include "tools/fit/why_failed.h"
+#include "tools/remedies/catalogue.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
@@ -53,8 +56,19 @@ std::string NameText(const TriedRemedy& remedy) {
   return name;
 }
 
-std::string ChangeText(const fit::Candidate& change) {
-  return Message("$0 (costs: $1)", Printable(MessageOf(change.change)), MessageOf(change.cost));
+// Names the optimizer's class if the trace does.
+std::string ChangeWords(const Answer& answer, const fit::Candidate& change) {
+  const std::string optimizer =
+      analysis::AnnotatedText(answer.unlimited.annotations, trace::fact::kOptimizerClass);
+  if (!optimizer.empty() && change.hook == remedies::RowOf(remedies::Id::kFused).hook)
+    return Printable(optimizer) + "(..., fused=True)";
+  if (!optimizer.empty() && change.hook == remedies::RowOf(remedies::Id::kLoop).hook)
+    return Printable(optimizer) + "(..., foreach=False)";
+  return Printable(MessageOf(change.change));
+}
+
+std::string ChangeText(const Answer& answer, const fit::Candidate& change) {
+  return Message("$0 (costs: $1)", ChangeWords(answer, change), MessageOf(change.cost));
 }
 
 TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
@@ -69,7 +83,8 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
                                       : name),
                          OutcomeText(answer, remedy), reserved}};
   if (is_long) row.below.push_back(name);
-  for (const fit::Candidate& change : remedy.changes) row.below.push_back(ChangeText(change));
+  for (const fit::Candidate& change : remedy.changes)
+    row.below.push_back(ChangeText(answer, change));
   if (remedy.outcome.completed) {
     const std::string counted = CostText(answer.unlimited.cost(), remedy.outcome.cost());
     if (!counted.empty()) row.below.push_back(Message("counted in a step: $0", counted));
@@ -201,7 +216,7 @@ Section RecommendedSection(const Answer& answer) {
                              answer.margin_percent);
   section.parts = {Paragraph{JoinedSentences({smallest, margin})}};
   for (const fit::Candidate& change : remedy.changes)
-    section.parts.emplace_back(Paragraph{.text = ChangeText(change), .depth = 1});
+    section.parts.emplace_back(Paragraph{.text = ChangeText(answer, change), .depth = 1});
   return section;
 }
 

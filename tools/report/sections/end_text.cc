@@ -36,6 +36,13 @@ std::string WithException(const std::string& sentence, const analysis::Explanati
                          Printable(name))});
 }
 
+// A request may have failed in the part of a trace that cannot be read.
+std::string NoFailureSentence(const analysis::Explanation& explanation) {
+  return explanation.run.is_partial
+             ? Message("The part of the trace that can be read has no failed request.")
+             : Message("The program did not run out of memory.");
+}
+
 // Returns "2.00 GiB (train.py:9)", without the line if the stack has none of the user's.
 std::string RequestText(const analysis::ExplainedRequest& request) {
   const std::string line = analysis::UserLine(request);
@@ -51,7 +58,7 @@ std::string EndSentence(const analysis::Explanation& explanation) {
   if (failures > 0 && !explanation.failure.got_over)
     return Message("The program ran out of memory. This is its peak, not the failure.");
   if (!explanation.failure.got_over && explanation.failure.ran_out_beside.empty())
-    return WithException(Message("The program did not run out of memory."), explanation);
+    return WithException(NoFailureSentence(explanation), explanation);
   if (!explanation.failure.got_over) return RanOutBesideSentence(explanation);
   const analysis::ExplainedRequest& last = *explanation.failure.got_over;
   return CountedMessage(last.number,
@@ -63,8 +70,17 @@ std::string EndSentence(const analysis::Explanation& explanation) {
 }
 
 std::string EndWithoutMemorySentence(const analysis::Explanation& explanation) {
+  const analysis::ExplainedRun& run = explanation.run;
+  if (run.is_partial && run.counts.events == 0)
+    return Message(
+        "Nothing can be said of the run, because no event of the trace can be read. Record the run "
+        "again with memtrace run.");
   return WithException(
-      Message("The program did not run out of memory. It allocated nothing on a card."),
+      run.is_partial
+          ? Message("The part of the trace that can be read has no failed request and no "
+                    "allocation.")
+          : Message("The program did not run out of memory. It allocated nothing on a card."),
       explanation);
 }
+
 }  // namespace memtrace::report

@@ -10,7 +10,8 @@
 namespace memtrace::report {
 
 // Says how a run ended that did not run out of memory: that it did not, that the program recovered
-// from failed requests, that another process ran out, or which exception ended it.
+// from failed requests, that another process ran out, or which exception ended it. Of a trace that
+// cannot be read in full it says only what the readable part has.
 std::string EndSentence(const analysis::Explanation& explanation);
 
 // Returns the same for a run that allocated nothing on a card.

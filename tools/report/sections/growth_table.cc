@@ -8,6 +8,7 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "tools/analysis/source/annotation.h"
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -66,8 +67,27 @@ std::string_view KindName(Keeper::Kind kind) {
   return "graph";
 }
 
-std::string RateSentence(const GrowthCourse& growth) {
+// True if what grew is known to grow no more: its loop or the program is over.
+bool HasStopped(const Explanation& explanation) {
+  if (explanation.kept.growth.is_over) return true;
+  return !explanation.failure.request && analysis::HasEnded(explanation.run.annotations);
+}
+
+// Says what was seen of a growth that has stopped.
+std::string PastRateSentence(const GrowthCourse& growth, const std::string& bytes) {
+  const std::string count = FormatCount(growth.iterations);
+  return ForKind(
+      growth, Message("Memory in use rose by $0 per step over $1 steps.", bytes, count),
+      Message("Memory in use rose by $0 per micro-batch over $1 micro-batches.", bytes, count),
+      Message("Memory in use rose by $0 per iteration of the loop around $1, over $2 "
+              "iterations.",
+              bytes, Printable(growth.line), count));
+}
+
+std::string RateSentence(const Explanation& explanation) {
+  const GrowthCourse& growth = explanation.kept.growth;
   const std::string bytes = FormatBytes(static_cast<uint64_t>(growth.bytes_per_iteration));
+  if (HasStopped(explanation)) return PastRateSentence(growth, bytes);
   return ForKind(
       growth, Message("Memory in use grows by $0 per step.", bytes),
       Message("Memory in use grows by $0 per micro-batch.", bytes),
@@ -86,7 +106,8 @@ std::string GrowthNote(const GrowthCourse& growth) {
               "next. Iterations are inferred from the stacks of allocations."));
 }
 
-// Says how long a run that fits can go on.
+// Says how long a run that fits can go on. A loop that is over does not go on; a run that ended may
+// be the first steps of a longer one.
 std::string TimeUntilFullSentence(const Explanation& explanation) {
   const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
   if (explanation.failure.request || !ledger.total_known) return "";
@@ -96,6 +117,13 @@ std::string TimeUntilFullSentence(const Explanation& explanation) {
   const GrowthCourse& growth = explanation.kept.growth;
   const auto count = static_cast<uint64_t>(left / growth.bytes_per_iteration);
   const std::string number = FormatCount(count);
+  if (HasStopped(explanation)) {
+    if (growth.kind != IterationKind::kStep) return "";
+    return CountedMessage(
+        count, "If the run went on, the card would be full after about 1 more step (estimated).",
+        "If the run went on, the card would be full after about $0 more steps (estimated).",
+        number);
+  }
   return ForKind(
       growth,
       CountedMessage(count, "At this rate the card is full in about 1 step (estimated).",
@@ -139,7 +167,8 @@ std::string PhaseOf(const std::string& site) {
 
 // A site's rate is over the iterations in which it rose, the card's over all iterations. So a site
 // that grows about as fast as the card makes all of its growth.
-std::string ShareSentence(const GrowthCourse& growth) {
+std::string ShareSentence(const Explanation& explanation) {
+  const GrowthCourse& growth = explanation.kept.growth;
   constexpr uint64_t kTwentieth = 20;
   const auto of_card = static_cast<uint64_t>(growth.bytes_per_iteration);
   const GrowingSite& first = growth.sites.front();
@@ -148,6 +177,9 @@ std::string ShareSentence(const GrowthCourse& growth) {
   const bool is_all = first.bytes_per_step >= of_card - of_card / kTwentieth;
   if (is_all && phase.empty()) return Message("All of it is allocated at $0.", SiteText(first));
   if (is_all) return Message("All of it is allocated in $0.", phase);
+  if (HasStopped(explanation))
+    return phase.empty() ? Message("It rose most at $0, by $1.", SiteText(first), rate)
+                         : Message("It rose most in $0, by $1.", phase, rate);
   if (phase.empty()) return Message("It grows most at $0, by $1.", SiteText(first), rate);
   return Message("It grows most in $0, by $1.", phase, rate);
 }
@@ -205,9 +237,8 @@ std::string KeeperSentence(const Explanation& explanation) {
 
 std::string GrowthSentence(const Explanation& explanation) {
   if (!Grows(explanation)) return "";
-  const GrowthCourse& growth = explanation.kept.growth;
   return JoinedSentences(
-      {RateSentence(growth), ShareSentence(growth), TimeUntilFullSentence(explanation)});
+      {RateSentence(explanation), ShareSentence(explanation), TimeUntilFullSentence(explanation)});
 }
 
 std::string ScratchSentence(const Explanation& explanation) {

@@ -12,7 +12,8 @@
 // The rise and fall of memory: what grows from step to step, and what existed only for a moment.
 namespace memtrace::report {
 
-// Returns "Memory in use grows by ... per step."; empty if it does not.
+// Returns "Memory in use grows by ... per step.", or that it rose if the loop or the program is
+// over; empty if it does not grow.
 std::string GrowthSentence(const analysis::Explanation& explanation);
 // Says what keeps it; empty if that is not known.
 std::string KeeperSentence(const analysis::Explanation& explanation);

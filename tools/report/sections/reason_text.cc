@@ -117,6 +117,23 @@ std::string ReasonWithoutSize(const Explanation& explanation) {
       in_use, free);
 }
 
+// Names what fills a card beside blocks in use, if it is more than 5 percent of the card. Private
+// pools and memory outside the allocator have sentences of their own.
+std::string RestOfCardSentences(const Ledger& ledger) {
+  constexpr uint64_t kTwentieth = 20;
+  const auto matters = [&ledger](LedgerPart part) {
+    return ledger.positive(part) > ledger.total / kTwentieth;
+  };
+  return JoinedSentences(
+      {matters(LedgerPart::kContext)
+           ? Message("The context of the driver and the CUDA libraries takes $0.",
+                     Held(ledger, LedgerPart::kContext))
+           : "",
+       matters(LedgerPart::kOtherProcesses) ? Message("Other processes hold $0 of the card.",
+                                                      Held(ledger, LedgerPart::kOtherProcesses))
+                                            : ""});
+}
+
 // Unused memory in pieces that would serve the request, but not the rest of the step, is not the
 // cause. It is mentioned so that nobody looks for it.
 std::string CapacityReason(const Explanation& explanation) {
@@ -124,17 +141,20 @@ std::string CapacityReason(const Explanation& explanation) {
   if (!ledger.total_known) return ReasonWithoutSize(explanation);
   const std::string in_use = Held(ledger, LedgerPart::kLive);
   const std::string total = FormatBytes(ledger.total);
-  // Otherwise something beside blocks in use fills it, such as pools or contexts, which the ledger
-  // and the contributing causes name.
+  // Otherwise something beside blocks in use fills it, such as pools, which the ledger and the
+  // contributing causes name.
   const bool blocks_fill_it = ledger.positive(LedgerPart::kLive) > ledger.total / 2;
   if (analysis::Unused(ledger) < explanation.failure.request->bytes) {
-    return blocks_fill_it
-               ? Message("The card is full, not fragmented: $0 of $1 is in use.", in_use, total)
-               : Message("The card is full, not fragmented.");
+    const std::string full =
+        blocks_fill_it
+            ? Message("The card is full, not fragmented: $0 of $1 is in use.", in_use, total)
+            : Message("The card is full, not fragmented.");
+    return JoinedSentences({full, RestOfCardSentences(ledger)});
   }
-  std::string full = blocks_fill_it
-                         ? Message("The card is full: $0 of $1 is in use.", in_use, total)
-                         : Message("The card is full.");
+  const std::string full = JoinedSentences(
+      {blocks_fill_it ? Message("The card is full: $0 of $1 is in use.", in_use, total)
+                      : Message("The card is full."),
+       RestOfCardSentences(ledger)});
   const auto& rise = RestOf(explanation).rise;
   if (!rise || *rise <= analysis::Unused(ledger)) return full;
   return JoinedSentences(

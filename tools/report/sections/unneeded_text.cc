@@ -137,6 +137,23 @@ std::string EarlierValueSentence(const Explanation& explanation) {
   return StillHeldSentence(*found, explanation);
 }
 
+std::string ResultsSentence(const Explanation& explanation) {
+  constexpr uint64_t kTenth = 10;
+  const auto& results = explanation.kept.results;
+  if (!results || !explanation.holders.is_of_weight(results->bytes, kTenth)) return "";
+  const analysis::GrowthCourse& growth = explanation.kept.growth;
+  const bool is_growth = growth.is_worth_saying(explanation.holders.held.bytes) &&
+                         growth.gained() >= results->bytes / 2;
+  if (is_growth) return "";
+  const std::string bytes = FormatBytes(results->bytes);
+  if (results->name.empty())
+    return Message("$0 of the memory held then is results of earlier passes, allocated at $1.",
+                   bytes, Printable(results->line));
+  return Message("The $0 '$1' ($2) keeps $3 of results of earlier passes.",
+                 Printable(results->kind), Printable(results->name), Printable(results->place),
+                 bytes);
+}
+
 std::string UnreadSentence(const Explanation& explanation) {
   constexpr uint64_t kTwentieth = 20;
   const auto found = std::find_if(explanation.kept.unread.begin(), explanation.kept.unread.end(),

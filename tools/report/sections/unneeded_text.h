@@ -23,6 +23,10 @@ std::string EarlierValueSentence(const analysis::Explanation& explanation);
 // hold at least 5 % of the held bytes, other than earlier values.
 std::string UnreadSentence(const analysis::Explanation& explanation);
 
+// Returns "The list 'preds' (evaluate, test.py) keeps 6.25 GiB of results of earlier passes.";
+// empty unless they are at least a tenth of the held bytes and growth does not say it.
+std::string ResultsSentence(const analysis::Explanation& explanation);
+
 // Says how often the collector ran for a request that would have failed; empty if it did not.
 std::string CollectionsSentence(const analysis::Explanation& explanation);
 

@@ -99,11 +99,12 @@ void Add(std::vector<std::string> from, std::vector<std::string>& sentences) {
 
 // Says what the program did that filled the card, in the order of what a person can change.
 std::vector<std::string> CourseSentences(const Explanation& explanation) {
-  return {UnevenSentence(explanation),   LargestCallSentence(explanation),
-          ScratchSentence(explanation),  GrowthSentence(explanation),
-          KeeperSentence(explanation),   SummedPassesSentence(explanation),
-          EvalModeSentence(explanation), UntrainedSentence(explanation),
-          UnreadSentence(explanation),   CollectionsSentence(explanation)};
+  return {UnevenSentence(explanation),       LargestCallSentence(explanation),
+          ScratchSentence(explanation),      ResultsSentence(explanation),
+          GrowthSentence(explanation),       KeeperSentence(explanation),
+          SummedPassesSentence(explanation), EvalModeSentence(explanation),
+          UntrainedSentence(explanation),    UnreadSentence(explanation),
+          CollectionsSentence(explanation)};
 }
 
 std::vector<std::string> OtherSentencesOfFailure(const Explanation& explanation) {

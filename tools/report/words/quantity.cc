@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <numeric>
 
 #include "messages/message.h"
 
@@ -86,11 +85,16 @@ int64_t Hundredths(int64_t bytes, TableUnit unit) {
 
 namespace {
 
-// A number rounded down, and the loss in hundredths of a byte. No product overflows, because a
-// damaged trace may contain any number.
+// Bytes rounded down, and the loss in hundredths of a byte. No product overflows, because a damaged
+// trace may contain any number.
 struct RoundedDown {
-  int64_t hundredths;
-  int64_t loss;
+  int64_t bytes = 0;
+  int64_t hundredths = 0;
+  int64_t loss = 0;
+  int64_t rows = 1;  // that have these bytes
+  bool is_raised = false;
+
+  int64_t figure() const { return hundredths + (is_raised ? 1 : 0); }
 };
 
 RoundedDown RoundDown(int64_t bytes, int64_t unit) {
@@ -100,30 +104,63 @@ RoundedDown RoundDown(int64_t bytes, int64_t unit) {
     --whole;
     rest += unit;
   }
-  return {.hundredths = whole * 100 + rest * 100 / unit, .loss = rest * 100 % unit};
+  return {.bytes = bytes, .hundredths = whole * 100 + rest * 100 / unit, .loss = rest * 100 % unit};
+}
+
+// Returns one entry for each amount, in the order in which it first occurs.
+std::vector<RoundedDown> DistinctAmounts(const std::vector<int64_t>& bytes, TableUnit unit) {
+  std::vector<RoundedDown> amounts;
+  for (const int64_t value : bytes) {
+    const auto known =
+        std::find_if(amounts.begin(), amounts.end(),
+                     [value](const RoundedDown& amount) { return amount.bytes == value; });
+    if (known == amounts.end()) {
+      amounts.push_back(RoundDown(value, static_cast<int64_t>(unit.bytes)));
+    } else {
+      ++known->rows;
+    }
+  }
+  return amounts;
+}
+
+// Raises those that lost most, as long as all rows of an amount can be raised. If rows of equal
+// amounts are then left, the largest of the others takes what is missing.
+void RaiseByLoss(std::vector<RoundedDown>& amounts, int64_t missing) {
+  std::stable_sort(amounts.begin(), amounts.end(),
+                   [](const RoundedDown& a, const RoundedDown& b) { return a.loss > b.loss; });
+  for (RoundedDown& amount : amounts) {
+    amount.is_raised = amount.loss > 0 && amount.rows <= missing;
+    if (amount.is_raised) missing -= amount.rows;
+  }
+  const bool some_are_left =
+      std::any_of(amounts.begin(), amounts.end(),
+                  [](const RoundedDown& amount) { return amount.loss > 0 && !amount.is_raised; });
+  if (!some_are_left) return;
+  std::stable_sort(amounts.begin(), amounts.end(),
+                   [](const RoundedDown& a, const RoundedDown& b) { return a.bytes > b.bytes; });
+  for (RoundedDown& amount : amounts) {
+    if (missing <= 0 || amount.bytes <= 0) return;
+    if (amount.is_raised || amount.rows > missing) continue;
+    amount.is_raised = true;
+    missing -= amount.rows;
+  }
 }
 
 }  // namespace
 
 std::vector<int64_t> AdditiveHundredths(const std::vector<int64_t>& bytes, int64_t total,
                                         TableUnit unit) {
+  std::vector<RoundedDown> amounts = DistinctAmounts(bytes, unit);
+  int64_t missing = total;
+  for (const RoundedDown& amount : amounts) missing -= amount.hundredths * amount.rows;
+  RaiseByLoss(amounts, missing);
   std::vector<int64_t> hundredths;
-  std::vector<int64_t> losses;
-  for (int64_t value : bytes) {
-    const RoundedDown rounded = RoundDown(value, static_cast<int64_t>(unit.bytes));
-    hundredths.push_back(rounded.hundredths);
-    losses.push_back(rounded.loss);
-  }
-  std::vector<size_t> by_loss(bytes.size());
-  std::iota(by_loss.begin(), by_loss.end(), size_t{0});
-  std::stable_sort(by_loss.begin(), by_loss.end(),
-                   [&](size_t a, size_t b) { return losses[a] > losses[b]; });
-  const int64_t sum = std::accumulate(hundredths.begin(), hundredths.end(), int64_t{0});
-  int64_t missing = total - sum;
-  for (size_t i : by_loss) {
-    if (missing <= 0 || losses[i] == 0) break;
-    ++hundredths[i];
-    --missing;
+  hundredths.reserve(bytes.size());
+  for (const int64_t value : bytes) {
+    const auto amount =
+        std::find_if(amounts.begin(), amounts.end(),
+                     [value](const RoundedDown& each) { return each.bytes == value; });
+    hundredths.push_back(amount->figure());
   }
   return hundredths;
 }

@@ -32,8 +32,9 @@ struct TableUnit {
 TableUnit UnitFor(uint64_t largest);
 
 // Returns hundredths of a unit, for a column whose printed figures add up to the printed total.
-// Each is rounded down, and the missing hundredths go to those that lost most. No figure is off by
-// as much as 0.01 units.
+// Each is rounded down, and the missing hundredths go to those that lost most. Equal bytes get
+// equal figures, so what is left over may go to a figure that lost nothing. No figure is off by
+// more than 0.01 units. If all are equal, the figures may add up to less than the total.
 std::vector<int64_t> AdditiveHundredths(const std::vector<int64_t>& bytes, int64_t total,
                                         TableUnit unit);
 int64_t Hundredths(int64_t bytes, TableUnit unit);  // to the nearest

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "nlohmann/json.hpp"
+#include "tools/fit/candidates.h"
 #include "tools/report/fit/fit_json.h"
 #include "tools/report/words/document.h"
 #include "tools/report/words/text_document.h"
@@ -104,6 +105,19 @@ TEST(FitDocumentTest, RecoveredRequestFitsWithANote) {
   EXPECT_THAT(VerdictOf(answer), StartsWith("FITS"));
   EXPECT_THAT(AllOf(answer),
               HasSubstr("1 request failed on the card, and the program recovered from it"));
+}
+
+TEST(FitDocumentTest, ChangesNameWhatTheProgramHas) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  for (const fit::Candidate& candidate : fit::AllCandidates())
+    answer.remedies.push_back({.changes = {candidate}, .outcome = RunOf(900)});
+  EXPECT_THAT(AllOf(answer), HasSubstr("fused=True for the optimizer"));
+  EXPECT_THAT(AllOf(answer), HasSubstr("torch.utils.checkpoint.checkpoint around each layer"));
+  answer.unlimited.annotations["optimizer.class"] = "SGD";
+  EXPECT_THAT(AllOf(answer), HasSubstr("SGD(..., fused=True)"));
+  EXPECT_THAT(AllOf(answer), HasSubstr("SGD(..., foreach=False)"));
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("AdamW(...")));
 }
 
 TEST(FitDocumentTest, RisingPeakNamesTheStepThatFillsTheCard) {
