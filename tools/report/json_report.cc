@@ -288,6 +288,13 @@ ordered_json SimulatedJson(const RunFacts& run) {
       {"unsupported", unsupported}};
   if (run.simulation.assumed_workspaces)
     simulated["assumed_workspaces"] = *run.simulation.assumed_workspaces;
+  for (const auto& [card, nccl] : run.simulation.nccl) {
+    simulated["nccl"].push_back({{"card", card},
+                                 {"bytes", nccl.charged},
+                                 {"least", nccl.least},
+                                 {"most", nccl.most},
+                                 {"communicators", nccl.communicators}});
+  }
   if (run.simulation.host_values) simulated["host_values"] = HostValuesJson(run.simulation);
   return simulated;
 }

@@ -96,7 +96,7 @@ Document EvidenceSections(const Explanation& explanation, const analysis::RunFac
   for (Section section :
        {OtherSentences(VerdictTextOf(explanation)), RequestSection(explanation.failure.request),
         LedgerSection(explanation), CardsSection(explanation), HolderSection(explanation),
-        OutsideSection(explanation.holders.outside), IdleSection(explanation.holders),
+        OutsideSection(explanation, run.simulation), IdleSection(explanation.holders),
         GrowthSection(explanation), ScratchSection(explanation), FragmentationSection(explanation),
         MapSection(explanation), PeakSection(explanation), SimulationSection(run),
         AllRemediesSection(explanation)}) {

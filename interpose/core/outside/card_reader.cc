@@ -22,6 +22,8 @@ struct CardControl {
   decltype(&memtrace_card_visit_faults) visit_faults = nullptr;
   decltype(&memtrace_card_get_events) get_events = nullptr;
   decltype(&memtrace_card_visit_kernels) visit_kernels = nullptr;
+  decltype(&memtrace_card_count) count = nullptr;
+  decltype(&memtrace_card_get_nccl) get_nccl = nullptr;
 
   CardControl() {
     void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
@@ -33,6 +35,8 @@ struct CardControl {
     Find(driver, visit_faults, "memtrace_card_visit_faults");
     Find(driver, get_events, "memtrace_card_get_events");
     Find(driver, visit_kernels, "memtrace_card_visit_kernels");
+    Find(driver, count, "memtrace_card_count");
+    Find(driver, get_nccl, "memtrace_card_get_nccl");
   }
 
   template <typename Function>
@@ -78,6 +82,17 @@ void AddFaults(std::map<std::string, std::string>& facts) {
             user))[trace::fact::kSimulationFault.Of(number)] = sentence;
       },
       &facts);
+}
+
+void AddNccl(std::map<std::string, std::string>& facts) {
+  if (Control().get_nccl == nullptr || Control().count == nullptr) return;
+  for (int device = 0; device < Control().count(); ++device) {
+    struct memtrace_card_nccl_bytes bytes {};
+    if (Control().get_nccl(device, &bytes) != MEMTRACE_CARD_OK || bytes.charged == 0) continue;
+    facts[trace::fact::kSimulationNccl.Of(device)] =
+        std::to_string(bytes.charged) + " " + std::to_string(bytes.least) + " " +
+        std::to_string(bytes.most) + " " + std::to_string(bytes.communicators);
+  }
 }
 
 // True for libraries whose workspace sizes the card computes by an assumed rule.
@@ -186,6 +201,7 @@ std::map<std::string, std::string> SimulationFacts() {
       &facts);
   AddTiming(facts);
   AddFaults(facts);
+  AddNccl(facts);
   return facts;
 }
 

@@ -11,7 +11,7 @@ namespace memtrace::card {
 namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
-constexpr int kHopper = 9;
+constexpr int kHopper = 90;
 // What NCCL's kernels take of a card, once in a process, with the first communicator: measured on
 // an H100 with NCCL 2.28.9 (nccl_growth.json), less the memory of side streams, which the card
 // charges itself. On other generations nothing was measured.
@@ -26,8 +26,8 @@ bool IsFirstOn(int device) {
 }
 
 // Kernels stay until the context ends, whatever becomes of communicators.
-bool LoadKernels(int device, int compute_capability_major) {
-  if (compute_capability_major != kHopper || !IsFirstOn(device)) return true;
+bool LoadKernels(int device, int compute_capability) {
+  if (compute_capability != kHopper || !IsFirstOn(device)) return true;
   CUdeviceptr address = 0;
   return cuMemAlloc(&address, kKernels) == CUDA_SUCCESS;
 }
@@ -40,16 +40,21 @@ std::unique_ptr<CommunicatorMemory> CommunicatorMemory::Take(int device, const N
   memtrace_card_describe_neighbours(device, &described);
   const Neighbours neighbours = {.link = static_cast<CardLink>(described.link),
                                  .channels = described.nccl_channels,
-                                 .compute_capability_major = described.compute_capability_major};
+                                 .compute_capability = described.compute_capability};
   const OnCard card(device);
   std::unique_ptr<CommunicatorMemory> memory(
       new CommunicatorMemory(device, ShapeOf(neighbours, options, version, ranks, rank)));
   if (described.states_bytes && ranks > 1) memory->stated_ = described.bytes;
-  const bool has_room = LoadKernels(device, described.compute_capability_major) && memory->Start();
+  const bool has_room = LoadKernels(device, described.compute_capability) && memory->Start();
   return has_room ? std::move(memory) : nullptr;
 }
 
 CommunicatorMemory::~CommunicatorMemory() {
+  const memtrace_card_nccl_bytes back = {.charged = -told_.charged,
+                                         .least = -told_.least,
+                                         .most = -told_.most,
+                                         .communicators = -told_.communicators};
+  memtrace_card_count_nccl(device_, &back);
   if (handles_.empty() && addresses_.empty()) return;
   const OnCard card(device_);
   for (const CUmemGenericAllocationHandle handle : handles_) cuMemRelease(handle);
@@ -58,33 +63,73 @@ CommunicatorMemory::~CommunicatorMemory() {
 
 bool CommunicatorMemory::Start() {
   const MutexLock lock(mutex_);
-  if (stated_) return *stated_ == 0 || TakeOwn(*stated_);
-  if (!TakeAll(PiecesAtStart(shape_))) return false;
-  return !shape_.is_early || TakeAll(PiecesOfEarlyConnections(shape_));
+  bool has_room = true;
+  if (stated_) {
+    has_room = *stated_ == 0 || TakeOwn(*stated_);
+  } else {
+    has_room = TakeAll(PiecesAtStart(shape_)) &&
+               (!shape_.is_early || TakeAll(PiecesOfEarlyConnections(shape_)));
+  }
+  Tell();
+  return has_room;
 }
 
 bool CommunicatorMemory::Connect(std::string_view call, std::uint64_t bytes) {
   const MutexLock lock(mutex_);
   if (stated_) return true;
   const OnCard card(device_);
-  if (call != "ncclAlltoAll" && call != "ncclGather" && call != "ncclScatter")
-    return shape_.is_early || ConnectBy(WayOf(call, bytes, shape_));
-  for (int peer = 0; peer < shape_.ranks; ++peer) {
-    if (peer == shape_.rank || !peers_.insert(peer).second) continue;
-    if (!TakeAll(PiecesOf(NcclWay::kPeer, shape_))) return false;
+  bool has_room = true;
+  if (call == "ncclAlltoAll" || call == "ncclGather" || call == "ncclScatter") {
+    for (int peer = 0; peer < shape_.ranks && has_room; ++peer) has_room = ConnectOne(peer);
+  } else if (!shape_.is_early) {
+    has_room = ConnectBy(WayOf(call, bytes, shape_));
   }
-  return true;
+  Tell();
+  return has_room;
 }
 
 bool CommunicatorMemory::ConnectPeer(int peer) {
   const MutexLock lock(mutex_);
-  if (stated_ || peer == shape_.rank || !peers_.insert(peer).second) return true;
+  if (stated_) return true;
   const OnCard card(device_);
+  const bool has_room = ConnectOne(peer);
+  Tell();
+  return has_room;
+}
+
+bool CommunicatorMemory::ConnectOne(int peer) {
+  if (peer == shape_.rank || !peers_.insert(peer).second) return true;
   return TakeAll(PiecesOf(NcclWay::kPeer, shape_));
 }
 
 bool CommunicatorMemory::ConnectBy(NcclWay way) {
   return !ways_.insert(way).second || TakeAll(PiecesOf(way, shape_));
+}
+
+// Which of ring, tree and switch a collective uses is assumed; all else is NCCL's rule.
+memtrace_card_nccl_bytes CommunicatorMemory::Bounds() const {
+  memtrace_card_nccl_bytes bounds = {};
+  bounds.charged = static_cast<std::int64_t>(taken_);
+  bounds.least = bounds.most = bounds.charged;
+  bounds.communicators = shape_.ranks > 1 ? 1 : 0;
+  if (ways_.empty()) return bounds;
+  for (const NcclWay way : {NcclWay::kRing, NcclWay::kTree, NcclWay::kSwitch}) {
+    const auto bytes = static_cast<std::int64_t>(BytesOf(PiecesOf(way, shape_)));
+    const bool is_taken = ways_.contains(way);
+    if (is_taken && way != NcclWay::kRing) bounds.least -= bytes;
+    if (!is_taken) bounds.most += bytes;
+  }
+  return bounds;
+}
+
+void CommunicatorMemory::Tell() {
+  const memtrace_card_nccl_bytes now = Bounds();
+  const memtrace_card_nccl_bytes more = {.charged = now.charged - told_.charged,
+                                         .least = now.least - told_.least,
+                                         .most = now.most - told_.most,
+                                         .communicators = now.communicators - told_.communicators};
+  memtrace_card_count_nccl(device_, &more);
+  told_ = now;
 }
 
 // One handle stands for all allocations that NCCL would make, each rounded by itself.
@@ -110,6 +155,7 @@ bool CommunicatorMemory::TakeOwn(std::uint64_t bytes) {
   const std::size_t rounded = (bytes + granule - 1) / granule * granule;
   if (cuMemCreate(&handle, rounded, &wanted, 0) != CUDA_SUCCESS) return false;
   handles_.push_back(handle);
+  taken_ += rounded;
   return true;
 }
 
@@ -117,6 +163,7 @@ bool CommunicatorMemory::TakeShared(std::uint64_t bytes) {
   CUdeviceptr address = 0;
   if (cuMemAlloc(&address, bytes) != CUDA_SUCCESS) return false;
   addresses_.push_back(address);
+  taken_ += bytes;
   return true;
 }
 

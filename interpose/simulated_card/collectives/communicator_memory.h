@@ -15,6 +15,7 @@
 #include "base/mutex.h"
 #include "interpose/simulated_card/collectives/communicator_shape.h"
 #include "interpose/simulated_card/collectives/nccl_memory.h"
+#include "interpose/simulated_card/interface/card_control.h"
 
 namespace memtrace::card {
 
@@ -39,7 +40,10 @@ class CommunicatorMemory {
   CommunicatorMemory(int device, const CommunicatorShape& shape) : device_(device), shape_(shape) {}
 
   bool Start();
+  memtrace_card_nccl_bytes Bounds() const;
   bool ConnectBy(NcclWay way);
+  bool ConnectOne(int peer);
+  void Tell();
   bool TakeAll(const NcclPieceList& pieces);
   bool TakeOwn(std::uint64_t bytes);
   bool TakeShared(std::uint64_t bytes);
@@ -50,6 +54,8 @@ class CommunicatorMemory {
   Mutex mutex_;
   std::set<NcclWay> ways_;  // guarded by mutex_, like the rest
   std::set<int> peers_;
+  std::uint64_t taken_ = 0;
+  memtrace_card_nccl_bytes told_ = {};  // to the card
   std::vector<CUmemGenericAllocationHandle> handles_;
   std::vector<CUdeviceptr> addresses_;
 };

@@ -8,7 +8,9 @@
 namespace memtrace::card {
 namespace {
 
-constexpr int kHopper = 9;
+constexpr int kA100 = 80;
+constexpr int kHopper = 90;
+constexpr int kBlackwell = 100;
 constexpr int kVersion222 = 22200;  // connects on use; reserves the switch's memory by its channels
 constexpr int kVersion225 = 22500;  // up to 64 channels
 constexpr int kVersion227 = 22700;  // another number of the switch's channels on Blackwell
@@ -26,9 +28,9 @@ int SwitchChannels(const Neighbours& neighbours, const NcclOptions& options, int
   const int fewest_ranks = version >= kVersion2289 ? 2 : 3;
   const bool is_used = neighbours.link == CardLink::kNvlink && options.uses_switch &&
                        options.has_own_pieces && options.uses_peers && ranks >= fewest_ranks &&
-                       neighbours.compute_capability_major >= kHopper;
+                       neighbours.compute_capability >= kHopper;
   if (!is_used) return 0;
-  if (neighbours.compute_capability_major == kHopper) return 16;
+  if (neighbours.compute_capability < kBlackwell) return 16;
   return version >= kVersion227 ? 24 : 32;
 }
 
@@ -48,6 +50,7 @@ CommunicatorShape ShapeOf(const Neighbours& neighbours, const NcclOptions& optio
   shape.channels_per_peer = by_nvlink ? shape.peer_channels : std::min(2, shape.peer_channels);
   shape.is_fast = by_nvlink || ranks == 1;
   shape.has_peers = neighbours.link != CardLink::kHost && options.uses_peers;
+  shape.reads = options.peers_read.value_or(by_nvlink && neighbours.compute_capability == kA100);
   shape.switch_channels = SwitchChannels(neighbours, options, version, ranks);
   shape.is_early = version < kVersion222 || !options.has_own_pieces || !options.connects_on_use;
   return shape;

@@ -11,8 +11,8 @@ namespace memtrace::card {
 // The cards that a communicator's ranks use, all alike, in one machine.
 struct Neighbours {
   CardLink link = CardLink::kHost;
-  int channels = 4;  // NCCL's, between several
-  int compute_capability_major = 8;
+  int channels = 4;             // NCCL's, between several
+  int compute_capability = 80;  // 90 is 9.0
 };
 
 // What decides how much memory a rank of a communicator takes, and when.
@@ -24,6 +24,7 @@ struct CommunicatorShape {
   int peer_channels = 1;      // for send and receive, all peers together
   int channels_per_peer = 1;  // for send and receive with one peer
   int switch_channels = 0;    // NVLS; 0: not used
+  bool reads = false;         // the receiver reads, instead of the sender writing
   bool has_peers = false;     // cards reach each other's memory
   bool is_fast = false;       // there is no slower link than NVLink
   bool is_early = false;      // all connections are made with the communicator

@@ -24,13 +24,14 @@ constexpr int kVersion223 = 22304;
 
 std::uint64_t Number(int number) { return static_cast<std::uint64_t>(number); }
 
-std::uint64_t SendBytes(const NcclOptions& options) {
-  return RoundUp(kHead + (options.peers_read ? options.simple_buffer : 0), kGranule);
+std::uint64_t SendBytes(const CommunicatorShape& shape) {
+  return RoundUp(kHead + (shape.reads ? shape.options.simple_buffer : 0), kGranule);
 }
 
-std::uint64_t ReceiveBytes(const NcclOptions& options) {
+std::uint64_t ReceiveBytes(const CommunicatorShape& shape) {
+  const NcclOptions& options = shape.options;
   return RoundUp(kHead + options.low_latency_buffer + options.low_latency_128_buffer +
-                     (options.peers_read ? 0 : options.simple_buffer),
+                     (shape.reads ? 0 : options.simple_buffer),
                  kGranule);
 }
 
@@ -42,8 +43,8 @@ NcclPieceList Tree(const CommunicatorShape& shape) {
   const std::uint64_t channels = Number(shape.collective_channels);
   const bool is_first = shape.rank == 0;
   const bool is_last = shape.rank == shape.ranks - 1;
-  if (!is_first) pieces.push_back({.bytes = SendBytes(shape.options), .count = channels});
-  if (!is_last) pieces.push_back({.bytes = ReceiveBytes(shape.options), .count = channels});
+  if (!is_first) pieces.push_back({.bytes = SendBytes(shape), .count = channels});
+  if (!is_last) pieces.push_back({.bytes = ReceiveBytes(shape), .count = channels});
   return pieces;
 }
 
@@ -55,9 +56,9 @@ NcclPieceList Switch(const CommunicatorShape& shape) {
   return {{.bytes = 2 * Number(channels) * Number(shape.ranks) * each, .count = 1}};
 }
 
-NcclPieceList SendAndReceive(std::uint64_t channels, const NcclOptions& options) {
-  return {{.bytes = SendBytes(options), .count = channels},
-          {.bytes = ReceiveBytes(options), .count = channels}};
+NcclPieceList SendAndReceive(std::uint64_t channels, const CommunicatorShape& shape) {
+  return {{.bytes = SendBytes(shape), .count = channels},
+          {.bytes = ReceiveBytes(shape), .count = channels}};
 }
 
 void Append(NcclPieceList more, NcclPieceList* pieces) {
@@ -87,13 +88,13 @@ NcclPieceList PiecesOf(NcclWay way, const CommunicatorShape& shape) {
   if (shape.ranks == 1 || !shape.has_peers || shape.options.shares_parent) return {};
   switch (way) {
     case NcclWay::kRing:
-      return SendAndReceive(Number(shape.collective_channels), shape.options);
+      return SendAndReceive(Number(shape.collective_channels), shape);
     case NcclWay::kTree:
       return Tree(shape);
     case NcclWay::kSwitch:
       return shape.switch_channels == 0 ? NcclPieceList() : Switch(shape);
     case NcclWay::kPeer:
-      return SendAndReceive(Number(shape.channels_per_peer), shape.options);
+      return SendAndReceive(Number(shape.channels_per_peer), shape);
   }
   return {};
 }

@@ -49,7 +49,7 @@ NcclOptions ReadNcclOptions() {
   bool has_no_peers = false;
   Set("NCCL_P2P_DISABLE", &has_no_peers);
   options.uses_peers = !has_no_peers;
-  Set("NCCL_P2P_READ_ENABLE", &options.peers_read);
+  if (const auto reads = Number("NCCL_P2P_READ_ENABLE")) options.peers_read = *reads != 0;
   Raise(Number("NCCL_MIN_NCHANNELS"), &options.fewest_channels);
   Raise(Number("NCCL_MIN_CTAS"), &options.fewest_channels);
   Lower(Number("NCCL_MAX_NCHANNELS"), &options.most_channels);

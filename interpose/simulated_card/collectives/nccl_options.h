@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace memtrace::card {
@@ -18,8 +19,8 @@ struct NcclOptions {
   bool connects_on_use = true;  // NCCL_RUNTIME_CONNECT
   bool uses_switch = true;      // NCCL_NVLS_ENABLE: NVLink's switches reduce
   bool uses_peers = true;       // NCCL_P2P_DISABLE: cards reach each other's memory
-  bool peers_read =
-      false;  // NCCL_P2P_READ_ENABLE: the receiver reads, instead of the sender writing
+  // NCCL_P2P_READ_ENABLE: the receiver reads, instead of the sender writing; else NCCL chooses.
+  std::optional<bool> peers_read = std::nullopt;
   bool shares_parent = false;  // ncclConfig_t::splitShare
   int fewest_channels = 1;     // NCCL_MIN_NCHANNELS, NCCL_MIN_CTAS, ncclConfig_t::minCTAs
   int most_channels = std::numeric_limits<int>::max();       // likewise

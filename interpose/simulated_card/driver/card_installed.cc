@@ -53,18 +53,6 @@ bool memtrace_card_describe_installed(int card, memtrace_card_installed* describ
   return true;
 }
 
-bool memtrace_card_describe_neighbours(int device, memtrace_card_neighbours* described) {
-  Machine* machine = Machine::OfProcess();
-  if (machine == nullptr || !machine->HasDevice(device)) return false;
-  const CardSpec& spec = InstalledCards()[machine->CardAt(device).sharing().LedgerIndex()];
-  *described = {.link = static_cast<int>(spec.link),
-                .nccl_channels = spec.nccl_channels,
-                .compute_capability_major = spec.compute_capability_major,
-                .states_bytes = spec.nccl_bytes.has_value(),
-                .bytes = spec.nccl_bytes.value_or(0)};
-  return true;
-}
-
 std::size_t memtrace_card_other_processes(int card, memtrace_card_process* processes,
                                           std::size_t room) {
   const Card* visible = FindVisible(static_cast<std::size_t>(card));

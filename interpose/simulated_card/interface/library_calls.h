@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/simulated_card/interface/card_control.h"
 #include "interpose/simulated_card/interface/card_listener.h"
 
 #pragma GCC visibility push(default)
@@ -26,20 +27,23 @@ struct memtrace_card_installed {
   char name[96];
   char uuid[64];
 };
+int memtrace_card_installed_count(void);
+// Returns false if there is no such card.
+bool memtrace_card_describe_installed(int card, memtrace_card_installed* described);
+
 // How a card reaches the machine's others, for our NCCL.
 struct memtrace_card_neighbours {
-  int link;           // a memtrace::card::CardLink
-  int nccl_channels;  // of a communicator of several such cards
-  int compute_capability_major;
-  bool states_bytes;    // the card's setting says what a communicator takes:
-  std::uint64_t bytes;  // that
+  int link;                // a memtrace::card::CardLink
+  int nccl_channels;       // of a communicator of several such cards
+  int compute_capability;  // 90 is 9.0
+  bool states_bytes;       // the card's setting says what a communicator takes:
+  std::uint64_t bytes;     // that
 };
 // Returns false if the process has no such device.
 bool memtrace_card_describe_neighbours(int device, memtrace_card_neighbours* described);
 
-int memtrace_card_installed_count(void);
-// Returns false if there is no such card.
-bool memtrace_card_describe_installed(int card, memtrace_card_installed* described);
+// Adds what our NCCL took of a card; negative figures were given back.
+void memtrace_card_count_nccl(int device, const memtrace_card_nccl_bytes* more);
 
 // Another process of the launch that holds memory of the card. The function returns how many there
 // are, and writes no more than there is room for; 0 for a hidden card.

@@ -3,7 +3,10 @@
 #include "tools/analysis/replayed/outside_set.h"
 
 #include <algorithm>
+#include <string_view>
 #include <variant>
+
+#include "tools/analysis/source/frames.h"
 
 namespace memtrace::analysis {
 
@@ -44,6 +47,20 @@ std::vector<OutsideHolding> HoldingsOf(const std::vector<trace::OutsideAllocate>
     return a.bytes > b.bytes;
   });
   return holdings;
+}
+
+std::vector<LibraryBytes> LibrariesOf(const std::vector<OutsideHolding>& holdings) {
+  std::map<std::string_view, uint64_t> bytes;
+  for (const OutsideHolding& holding : holdings) {
+    if (!IsOfHost(holding.kind)) bytes[LibraryOfSite(holding.site)] += holding.bytes;
+  }
+  std::vector<LibraryBytes> libraries;
+  libraries.reserve(bytes.size());
+  for (const auto& [library, sum] : bytes)
+    libraries.push_back({.library = std::string(library), .bytes = sum});
+  std::stable_sort(libraries.begin(), libraries.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  return libraries;
 }
 
 }  // namespace memtrace::analysis

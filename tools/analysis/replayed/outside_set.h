@@ -42,6 +42,15 @@ struct OutsideHolding {
 std::vector<OutsideHolding> HoldingsOf(const std::vector<trace::OutsideAllocate>& blocks,
                                        SiteNames& sites);
 
+// The bytes of a card that one library took.
+struct LibraryBytes {
+  std::string library;  // "NCCL"; empty for all that is not a library's
+  uint64_t bytes = 0;
+};
+
+// Returns the bytes of the card's holdings by library, the largest first.
+std::vector<LibraryBytes> LibrariesOf(const std::vector<OutsideHolding>& holdings);
+
 }  // namespace memtrace::analysis
 
 #endif  // MEMTRACE_TOOLS_ANALYSIS_REPLAYED_OUTSIDE_SET_H_

@@ -164,6 +164,14 @@ std::string LibraryCalled(const std::vector<trace::Frame>& stack) {
   return std::string(library->name) + (function.empty() ? "" : ", ") + std::string(function);
 }
 
+std::string_view LibraryOfSite(std::string_view site) {
+  const std::string_view name = site.substr(0, site.find(", "));
+  const bool is_one =
+      std::any_of(kLibraries.begin(), kLibraries.end(),
+                  [&](const NamedLibrary& library) { return library.name == name; });
+  return is_one ? name : std::string_view();
+}
+
 const trace::Frame& MostInformativeFrame(const std::vector<trace::Frame>& stack) {
   const auto python = std::find_if_not(stack.begin(), stack.end(), IsNative);
   if (python != stack.end()) return *python;

@@ -32,6 +32,8 @@ const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack);
 // ("cuBLAS, cublasCreate_v2"), or, with a Python frame of the user's, "cuBLAS, at train.py:31".
 // Empty if it lies in none.
 std::string LibraryCalled(const std::vector<trace::Frame>& stack);
+// Returns the library of such a text, "cuBLAS"; empty for any other text.
+std::string_view LibraryOfSite(std::string_view site);
 // Returns the user's innermost frame as ShortFrame does; empty if there is none.
 std::string UserLine(const std::vector<trace::Frame>& stack);
 

@@ -66,6 +66,23 @@ void ReadHostValues(const Annotations& annotations, SimulationFacts& facts) {
                    [](const HostRead& a, const HostRead& b) { return a.count > b.count; });
 }
 
+std::map<int, NcclBytes> ReadNccl(const Annotations& annotations) {
+  constexpr std::string_view kNccl = fact::kSimulationNccl.prefix();
+  std::map<int, NcclBytes> cards;
+  for (auto entry = annotations.lower_bound(kNccl);
+       entry != annotations.end() && entry->first.rfind(kNccl, 0) == 0; ++entry) {
+    const std::vector<std::string> figures = absl::StrSplit(entry->second, ' ');
+    int card = 0;
+    NcclBytes read;
+    if (figures.size() == 4 && absl::SimpleAtoi(entry->first.substr(kNccl.size()), &card) &&
+        absl::SimpleAtoi(figures[0], &read.charged) && absl::SimpleAtoi(figures[1], &read.least) &&
+        absl::SimpleAtoi(figures[2], &read.most) &&
+        absl::SimpleAtoi(figures[3], &read.communicators))
+      cards[card] = read;
+  }
+  return cards;
+}
+
 SimulationFacts ReadSimulation(const Annotations& annotations) {
   constexpr std::string_view kFault = fact::kSimulationFault.prefix();
   constexpr std::string_view kUnsupported = fact::kSimulationUnsupported.prefix();
@@ -87,6 +104,7 @@ SimulationFacts ReadSimulation(const Annotations& annotations) {
     facts.unsupported[entry->first.substr(kUnsupported.size())] =
         AnnotatedNumber(annotations, entry->first).value_or(1);
   }
+  facts.nccl = ReadNccl(annotations);
   ReadHostValues(annotations, facts);
   return facts;
 }

@@ -23,6 +23,15 @@ struct HostRead {
   std::string place;      // "train.py:42 in step"
 };
 
+// What NCCL's communicators held of a simulated card at most, in bytes, by a rule whose assumed
+// parts leave an interval (docs/design/nccl-memory.md).
+struct NcclBytes {
+  uint64_t charged = 0;
+  uint64_t least = 0;
+  uint64_t most = 0;
+  uint64_t communicators = 0;  // of several ranks
+};
+
 // Facts about what stood in for a card, from the counts that the simulated card and its host values
 // left in the trace. A value that is absent was not counted in this run.
 struct SimulationFacts {
@@ -36,6 +45,7 @@ struct SimulationFacts {
   // that both runs are the same.
   std::optional<uint64_t> timed_answers;
   std::optional<uint64_t> assumed_workspaces;   // library calls; absent if there were none
+  std::map<int, NcclBytes> nccl;                // by card; only cards of which NCCL took memory
   std::map<std::string, uint64_t> unsupported;  // calls answered "not supported", by name
   // With host values (docs/design/host_values.md), the trace says which of the values were not
   // known.

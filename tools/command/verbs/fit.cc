@@ -20,6 +20,7 @@
 #include "tools/fit/card_limit.h"
 #include "tools/fit/question.h"
 #include "tools/fit/scaling.h"
+#include "tools/launch/card_keys.h"
 
 namespace memtrace::command {
 namespace {
@@ -54,6 +55,7 @@ struct Options {
   uint64_t watch = 20;
   std::vector<std::string> variations;
   std::vector<std::string> scalings;
+  std::string nccl;  // what each communicator takes
   bool no_remedies = false;
   FitOutput output;
 };
@@ -122,6 +124,7 @@ int Fit(Options& options, const std::vector<std::string>& command) {
       !ReadVariations("--scale", options.scalings, command, question.scalings) ||
       !AreNumbers(question.scalings))
     return kUsage;
+  launch::AddCardKey("nccl", options.nccl, &question.trial.cards);
   question.trial.command = command;
   if (question.trial.cards.empty()) {
     question.trial.cards = {kAnyCard};
@@ -140,6 +143,11 @@ void DefinePlaces(CLI::App& app, Options& options) {
                  "Card to test, written as for memtrace run; repeat the option for unequal cards")
       ->type_name("CARD")
       ->allow_extra_args(false)
+      ->group("Runs");
+  app.add_option("--nccl", options.nccl,
+                 "What each communicator of NCCL takes of a card, such as 800MiB, instead of what "
+                 "NCCL's rule gives; memtrace explain NCCL")
+      ->type_name("SIZE")
       ->group("Runs");
   app.add_option("--steps", options.steps,
                  "Optimizer steps of each run: N, or MIN:MAX to stop as soon as the peak stops "

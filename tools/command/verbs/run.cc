@@ -13,6 +13,7 @@
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/verbs/verbs.h"
+#include "tools/launch/card_keys.h"
 #include "tools/launch/child_process.h"
 #include "tools/launch/launch_plan.h"
 #include "tools/launch/real_cards.h"
@@ -28,7 +29,8 @@ constexpr const char* kDescription =
     "\n"
     "Usage: memtrace run [OPTIONS] [--] COMMAND [ARGS]...";
 constexpr const char* kExamples =
-    "CARD is [Nx]SIZE or [Nx]PROFILE, then keys: 24GiB · 2x80GiB,other=3GiB · rtx-4090,cc=8.9\n"
+    "CARD is [Nx]SIZE or [Nx]PROFILE, then keys: 24GiB · 2x80GiB,other=3GiB · "
+    "8xa100-80gb,link=pcie\n"
     "\n"
     "Examples:\n"
     "  memtrace run -- python train.py                               on the real card\n"
@@ -39,6 +41,7 @@ constexpr const char* kExamples =
 
 struct Options {
   launch::LaunchRequest request;
+  std::string nccl;  // what each communicator takes of a simulated card
   bool quiet = false;
 };
 
@@ -154,6 +157,7 @@ int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
         "there is no command to run; write it after --, as in memtrace run -- python train.py"));
     return kUsage;
   }
+  launch::AddCardKey("nccl", options.nccl, &options.request.cards);
   const absl::StatusOr<launch::LaunchPlan> plan =
       launch::PlanLaunch(options.request, launch::CurrentEnvironment());
   return plan.ok() ? RunPlan(*plan, options) : Refuse(plan.status());
@@ -166,17 +170,25 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.description(kDescription);
   app.footer(kExamples);
   app.prefix_command();
-  app.add_option(
-         "--card", options->request.cards,
-         "Simulate this card instead of using a real one; repeat the option for unequal cards")
-      ->type_name("CARD")
-      ->allow_extra_args(false)
-      ->group("Card and allocator");
+  CLI::Option* card =
+      app.add_option(
+             "--card", options->request.cards,
+             "Simulate this card instead of using a real one; repeat the option for unequal cards")
+          ->type_name("CARD")
+          ->allow_extra_args(false)
+          ->group("Card and allocator");
   app.add_option("--events", options->request.events,
                  "When work on a simulated card completes. eager (default): immediately, so the "
                  "least memory is held for it; lazy: only when the host waits, so the most is")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"eager", "lazy"}))
+      ->group("Card and allocator");
+  app.add_option(
+         "--nccl", options->nccl,
+         "What each communicator of NCCL takes of a simulated card, such as 800MiB, instead "
+         "of what NCCL's rule gives; memtrace explain NCCL")
+      ->type_name("SIZE")
+      ->needs(card)
       ->group("Card and allocator");
   app.add_option("--allocator", options->request.allocator,
                  "memtrace (default): memtrace's own allocator; native: torch's allocator, which "

@@ -74,6 +74,23 @@ std::vector<Entry> OthersOf(const analysis::CardExplanation& card) {
   return entries;
 }
 
+// Lists the libraries that took memory outside the allocator; empty if none did. Small allocations
+// share granules, which belong to no library.
+std::vector<Entry> LibrariesOf(const std::vector<analysis::OutsideHolding>& holdings,
+                               int64_t outside) {
+  std::vector<Entry> entries;
+  int64_t named = 0;
+  for (const analysis::LibraryBytes& library : analysis::LibrariesOf(holdings)) {
+    const auto bytes = static_cast<int64_t>(library.bytes);
+    if (library.library.empty() || SumOfBytes(named, bytes) > outside) continue;
+    named = SumOfBytes(named, bytes);
+    entries.push_back({library.library, bytes, ""});
+  }
+  if (!entries.empty() && named != outside)
+    entries.push_back({Message("others and rounding"), DifferenceOfBytes(outside, named), ""});
+  return entries;
+}
+
 std::vector<Entry> EntriesOf(const Ledger& ledger) {
   std::vector<Entry> entries;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
@@ -98,8 +115,8 @@ std::string Title(const Explanation& explanation) {
 
 class LedgerTable {
  public:
-  LedgerTable(const analysis::CardExplanation& card, const analysis::Breakdown& held)
-      : card_(card), held_(held), unit_(UnitFor(card.ledger.total)) {}
+  LedgerTable(const analysis::CardExplanation& card, const analysis::ExplainedHolders& holders)
+      : card_(card), holders_(holders), unit_(UnitFor(card.ledger.total)) {}
 
   Table Run() {
     const Ledger& ledger = card_.ledger;
@@ -110,7 +127,9 @@ class LedgerTable {
     for (size_t i = 0; i < entries.size(); ++i) {
       table_.rows.push_back(RowOf(entries[i], 0, figures[i], ledger));
       if (entries[i].part == LedgerPart::kLive)
-        AddParts(RolesOf(held_, entries[i].bytes), figures[i]);
+        AddParts(RolesOf(holders_.held, entries[i].bytes), figures[i]);
+      if (entries[i].part == LedgerPart::kOutsideAllocator)
+        AddParts(LibrariesOf(holders_.outside, entries[i].bytes), figures[i]);
       if (entries[i].part == LedgerPart::kOtherProcesses) AddParts(OthersOf(card_), figures[i]);
     }
     table_.total = {"", FormatHundredths(total)};
@@ -125,7 +144,7 @@ class LedgerTable {
   }
 
   const analysis::CardExplanation& card_;
-  const analysis::Breakdown& held_;
+  const analysis::ExplainedHolders& holders_;
   const TableUnit unit_;
   Table table_;
 };
@@ -141,8 +160,7 @@ Section LedgerSection(const Explanation& explanation) {
   const Ledger& ledger = explanation.card_of_verdict().ledger;
   Section section{.id = "card", .title = Title(explanation)};
   if (ledger.total == 0) return section;
-  section.parts.emplace_back(
-      LedgerTable(explanation.card_of_verdict(), explanation.holders.held).Run());
+  section.parts.emplace_back(LedgerTable(explanation.card_of_verdict(), explanation.holders).Run());
   if (!ledger.total_known)
     section.parts.emplace_back(
         Paragraph{Message("The card's size is not in the trace. The sum is what memtrace saw.")});

@@ -12,6 +12,8 @@
 namespace memtrace::report {
 namespace {
 
+using analysis::Explanation;
+
 constexpr size_t kRows = 8;
 
 TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
@@ -19,9 +21,25 @@ TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
                     FormatFigure(holding.bytes, unit), FormatCount(holding.blocks)}};
 }
 
+Paragraph NcclParagraph(const analysis::NcclBytes& nccl) {
+  const std::string rule =
+      nccl.least == nccl.most
+          ? Message("NCCL: at most $0 were held, by a rule read from NCCL's source.",
+                    FormatBytes(nccl.charged))
+          : Message(
+                "NCCL: at most $0 were held, by a rule read from NCCL's source; a real run may "
+                "hold $1 to $2.",
+                FormatBytes(nccl.charged), FormatBytes(nccl.least), FormatBytes(nccl.most));
+  return {JoinedSentences(
+      {rule, Message("How cards are linked is assumed; memtrace explain NCCL says how to state "
+                     "it.")})};
+}
+
 }  // namespace
 
-Section OutsideSection(const std::vector<analysis::OutsideHolding>& holdings) {
+Section OutsideSection(const Explanation& explanation,
+                       const analysis::SimulationFacts& simulation) {
+  const std::vector<analysis::OutsideHolding>& holdings = explanation.holders.outside;
   Section section{.id = "outside",
                   .title = Message("OUTSIDE THE ALLOCATOR"),
                   .subtitle = Message("requested directly from the driver")};
@@ -41,6 +59,8 @@ Section OutsideSection(const std::vector<analysis::OutsideHolding>& holdings) {
   for (size_t i = shown; i < holdings.size(); ++i) rest += holdings[i].bytes;
   if (holdings.size() > shown) table.rest = FormatRest(holdings.size() - shown, rest);
   section.parts.emplace_back(std::move(table));
+  const auto nccl = simulation.nccl.find(explanation.card_of_verdict().index);
+  if (nccl != simulation.nccl.end()) section.parts.emplace_back(NcclParagraph(nccl->second));
   return section;
 }
 

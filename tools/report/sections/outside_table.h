@@ -3,14 +3,17 @@
 #ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_OUTSIDE_TABLE_H_
 #define MEMTRACE_TOOLS_REPORT_SECTIONS_OUTSIDE_TABLE_H_
 
-#include "tools/analysis/replayed/outside_set.h"
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/source/run_facts.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
 
 // Lists the memory that the process took from the driver outside its allocator, by kind and site;
 // empty if there is none.
-Section OutsideSection(const std::vector<analysis::OutsideHolding>& holdings);
+// If the card is simulated, says of NCCL's part by which rule and within which bounds it is known.
+Section OutsideSection(const analysis::Explanation& explanation,
+                       const analysis::SimulationFacts& simulation);
 
 }  // namespace memtrace::report
 

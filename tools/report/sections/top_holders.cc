@@ -38,6 +38,11 @@ struct Holder {
   std::string line = {};  // that made the largest part of it
 };
 
+std::string LargestLibrary(const std::vector<analysis::OutsideHolding>& holdings) {
+  const std::vector<analysis::LibraryBytes> libraries = analysis::LibrariesOf(holdings);
+  return libraries.empty() ? "" : libraries.front().library;
+}
+
 // Returns all holders, the largest first. Without those whose bytes are negative (`unexplained` of
 // a ledger that does not add up).
 std::vector<Holder> HoldersOf(const Explanation& explanation) {
@@ -55,7 +60,10 @@ std::vector<Holder> HoldersOf(const Explanation& explanation) {
   for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.part == LedgerPart::kLive || entry.part == LedgerPart::kFree || entry.bytes <= 0)
       continue;
-    holders.push_back({.name = LedgerWords(entry.part), .bytes = entry.bytes});
+    Holder holder{.name = LedgerWords(entry.part), .bytes = entry.bytes};
+    if (entry.part == LedgerPart::kOutsideAllocator)
+      holder.line = LargestLibrary(explanation.holders.outside);
+    holders.push_back(std::move(holder));
   }
   std::stable_sort(holders.begin(), holders.end(),
                    [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
