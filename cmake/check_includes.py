@@ -47,7 +47,7 @@ TOOLS = [
     "tools/fit",
     "tools/interchange",
     *_layers("tools/interchange", "importers", "parquet", "writers/rows", "writers"),
-    *_layers("tools/report", "words", "sections"),
+    *_layers("tools/report", "words", "verdict", "sections"),
     "tools/report",
     *_layers("tools/report", "fit", "page", "picture"),
     *_layers("tools/command", "help", "program", "inputs", "outputs", "verbs"),

@@ -9,8 +9,8 @@
 #include "messages/message.h"
 #include "tools/report/sections/diff_rows.h"
 #include "tools/report/sections/ledger_table.h"
-#include "tools/report/sections/verdict_text.h"
 #include "tools/report/tree_report.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

@@ -6,7 +6,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tools/report/sections/diff_rows.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/text_document.h"
 

@@ -8,7 +8,7 @@
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/run_header.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"

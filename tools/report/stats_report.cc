@@ -7,7 +7,7 @@
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/report/run_header.h"
 #include "tools/report/sections/activity_table.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/command_words.h"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"

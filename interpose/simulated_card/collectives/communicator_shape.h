@@ -4,7 +4,7 @@
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_COMMUNICATOR_SHAPE_H_
 
 #include "interpose/simulated_card/collectives/nccl_options.h"
-#include "interpose/simulated_card/spec/card_link.h"
+#include "interpose/simulated_card/interface/card_link.h"
 
 namespace memtrace::card {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "interpose/simulated_card/spec/card_link.h"
+#include "interpose/simulated_card/interface/card_link.h"
 
 namespace memtrace::card {
 

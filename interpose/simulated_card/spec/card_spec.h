@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interpose/simulated_card/spec/card_link.h"
+#include "interpose/simulated_card/interface/card_link.h"
 
 namespace memtrace::card {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/others_text.h"
+#include "tools/report/verdict/others_text.h"
 
 #include <gtest/gtest.h>
 

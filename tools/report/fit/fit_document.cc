@@ -9,7 +9,7 @@
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/verdict_sentences.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

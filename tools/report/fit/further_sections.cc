@@ -12,7 +12,7 @@
 #include "messages/message.h"
 #include "tools/report/fit/file_sentences.h"
 #include "tools/report/fit/verdict_sentences.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"

@@ -14,7 +14,7 @@
 #include "tools/fit/why_failed.h"
 #include "tools/remedies/catalogue.h"
 #include "tools/report/fit/verdict_sentences.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

@@ -9,7 +9,7 @@
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/analysis/source/annotation.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"

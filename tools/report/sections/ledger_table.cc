@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "messages/message.h"
-#include "tools/report/sections/others_text.h"
+#include "tools/report/verdict/others_text.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"
 

@@ -11,7 +11,7 @@
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/sections/holder_table.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/quantity.h"
 
 namespace memtrace::report {

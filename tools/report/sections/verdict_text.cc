@@ -9,14 +9,15 @@
 #include "messages/message.h"
 #include "tools/report/sections/activity_table.h"
 #include "tools/report/sections/cards_table.h"
-#include "tools/report/sections/checkpointing_text.h"
-#include "tools/report/sections/end_text.h"
 #include "tools/report/sections/growth_table.h"
-#include "tools/report/sections/need_text.h"
-#include "tools/report/sections/passes_text.h"
 #include "tools/report/sections/peak_section.h"
-#include "tools/report/sections/reason_text.h"
-#include "tools/report/sections/unneeded_text.h"
+#include "tools/report/verdict/checkpointing_text.h"
+#include "tools/report/verdict/end_text.h"
+#include "tools/report/verdict/need_text.h"
+#include "tools/report/verdict/passes_text.h"
+#include "tools/report/verdict/position_words.h"
+#include "tools/report/verdict/reason_text.h"
+#include "tools/report/verdict/unneeded_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 
@@ -130,35 +131,6 @@ std::vector<std::string> OtherSentencesOfPeak(const Explanation& explanation) {
 }
 
 }  // namespace
-
-std::string PhaseWords(trace::Phase phase) {
-  switch (phase) {
-    case trace::Phase::kOther:
-      return "";
-    case trace::Phase::kOptimizer:
-      return "optimizer.step()";
-    default:
-      return std::string(PhaseName(phase));
-  }
-}
-
-std::string DescribePosition(const analysis::Position& position) {
-  const std::string phase = PhaseWords(position.phase);
-  const std::string step = std::to_string(position.step);
-  const std::string micro_batch = std::to_string(position.micro_batch);
-  if (position.step == 0)
-    return phase.empty() ? Message("before the first step")
-                         : Message("before the first step, in $0", phase);
-  if (position.micro_batch > 1)
-    return phase.empty() ? Message("in step $0, micro-batch $1", step, micro_batch)
-                         : Message("in step $0, micro-batch $1, $2", step, micro_batch, phase);
-  return phase.empty() ? Message("in step $0", step) : Message("in step $0, $1", step, phase);
-}
-
-std::string MomentName(const Explanation& explanation) {
-  if (explanation.asked) return MomentText(*explanation.asked);
-  return explanation.failure.request ? "oom" : "peak";
-}
 
 VerdictText VerdictTextOf(const Explanation& explanation) {
   VerdictText text;

@@ -10,15 +10,6 @@
 
 namespace memtrace::report {
 
-// Returns "optimizer.step()" or "forward"; empty for no phase.
-std::string PhaseWords(trace::Phase phase);
-
-// Returns "in step 1, optimizer.step()" or "before the first step, init".
-std::string DescribePosition(const analysis::Position& position);
-
-// Returns the explained moment: "oom", "peak", or the user's text.
-std::string MomentName(const analysis::Explanation& explanation);
-
 // The verdict in sentences: what happened and why, then what else a person should know, the most
 // important first.
 struct VerdictText {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/unneeded_text.h"
+#include "tools/report/verdict/unneeded_text.h"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/end_text.h"
+#include "tools/report/verdict/end_text.h"
 
 #include <vector>
 
 #include "messages/message.h"
 #include "tools/analysis/source/annotation.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_OTHERS_TEXT_H_
-#define MEMTRACE_TOOLS_REPORT_SECTIONS_OTHERS_TEXT_H_
+#ifndef MEMTRACE_TOOLS_REPORT_VERDICT_OTHERS_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_VERDICT_OTHERS_TEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -30,4 +30,4 @@ nlohmann::ordered_json OthersJson(const analysis::CardExplanation& card);
 
 }  // namespace memtrace::report
 
-#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_OTHERS_TEXT_H_
+#endif  // MEMTRACE_TOOLS_REPORT_VERDICT_OTHERS_TEXT_H_

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/need_text.h"
+#include "tools/report/verdict/need_text.h"
 
 #include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "messages/message.h"
-#include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

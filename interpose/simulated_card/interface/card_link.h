@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_CARD_LINK_H_
-#define MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_CARD_LINK_H_
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_CARD_LINK_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_CARD_LINK_H_
 
 namespace memtrace::card {
 
@@ -10,4 +10,4 @@ enum class CardLink { kHost, kPcie, kNvlink };
 
 }  // namespace memtrace::card
 
-#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_SPEC_CARD_LINK_H_
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_INTERFACE_CARD_LINK_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/reason_text.h"
+#include "tools/report/verdict/reason_text.h"
 
 #include <cstdint>
 
@@ -8,8 +8,8 @@
 #include "tools/analysis/source/frame_rules.h"
 #include "tools/analysis/source/frames.h"
 #include "tools/remedies/catalogue.h"
-#include "tools/report/sections/others_text.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/verdict/others_text.h"
+#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

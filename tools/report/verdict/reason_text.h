@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_REASON_TEXT_H_
-#define MEMTRACE_TOOLS_REPORT_SECTIONS_REASON_TEXT_H_
+#ifndef MEMTRACE_TOOLS_REPORT_VERDICT_REASON_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_VERDICT_REASON_TEXT_H_
 
 #include <string>
 
@@ -19,4 +19,4 @@ std::string ReasonSentence(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report
 
-#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_REASON_TEXT_H_
+#endif  // MEMTRACE_TOOLS_REPORT_VERDICT_REASON_TEXT_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/checkpointing_text.h"
+#include "tools/report/verdict/checkpointing_text.h"
 
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"

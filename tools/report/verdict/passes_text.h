@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_PASSES_TEXT_H_
-#define MEMTRACE_TOOLS_REPORT_SECTIONS_PASSES_TEXT_H_
+#ifndef MEMTRACE_TOOLS_REPORT_VERDICT_PASSES_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_VERDICT_PASSES_TEXT_H_
 
 #include <string>
 
@@ -25,4 +25,4 @@ std::string LargestCallSentence(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report
 
-#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_PASSES_TEXT_H_
+#endif  // MEMTRACE_TOOLS_REPORT_VERDICT_PASSES_TEXT_H_

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_UNNEEDED_TEXT_H_
-#define MEMTRACE_TOOLS_REPORT_SECTIONS_UNNEEDED_TEXT_H_
+#ifndef MEMTRACE_TOOLS_REPORT_VERDICT_UNNEEDED_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_VERDICT_UNNEEDED_TEXT_H_
 
 #include <string>
 
@@ -35,4 +35,4 @@ void AddUnneeded(const analysis::Explanation& explanation, nlohmann::ordered_jso
 
 }  // namespace memtrace::report
 
-#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_UNNEEDED_TEXT_H_
+#endif  // MEMTRACE_TOOLS_REPORT_VERDICT_UNNEEDED_TEXT_H_

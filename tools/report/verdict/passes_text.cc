@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/passes_text.h"
+#include "tools/report/verdict/passes_text.h"
 
 #include "messages/message.h"
 #include "tools/report/words/printable.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_CHECKPOINTING_TEXT_H_
-#define MEMTRACE_TOOLS_REPORT_SECTIONS_CHECKPOINTING_TEXT_H_
+#ifndef MEMTRACE_TOOLS_REPORT_VERDICT_CHECKPOINTING_TEXT_H_
+#define MEMTRACE_TOOLS_REPORT_VERDICT_CHECKPOINTING_TEXT_H_
 
 #include <string>
 #include <vector>
@@ -16,4 +16,4 @@ std::vector<std::string> CheckpointingSentences(const analysis::Annotations& ann
 
 }  // namespace memtrace::report
 
-#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_CHECKPOINTING_TEXT_H_
+#endif  // MEMTRACE_TOOLS_REPORT_VERDICT_CHECKPOINTING_TEXT_H_
