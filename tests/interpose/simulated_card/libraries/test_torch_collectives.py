@@ -71,6 +71,33 @@ dist.all_reduce(numbers)
 """
 
 
+SUMMED = """
+import os
+import torch
+import torch.distributed as dist
+
+rank = int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(rank)
+dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
+numbers = torch.ones(8 << 20, device="cuda")
+dist.all_gather_into_tensor(torch.empty(2, device="cuda"), numbers[:1])
+dist.all_reduce(numbers)
+dist.barrier()
+dist.destroy_process_group()
+"""
+
+FULL = """
+import os
+import torch
+import torch.distributed as dist
+
+rank = int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(rank)
+torch.empty(torch.cuda.mem_get_info()[0] - (100 << 20), dtype=torch.uint8, device="cuda")
+dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
+"""
+
+
 def by_rank(out: str) -> list[dict]:
     lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     return sorted(lines, key=lambda line: line["rank"])
@@ -117,3 +144,28 @@ def test_fully_sharded_parameters_take_half_a_card_each(tmp_path, values):
 def test_mismatched_collectives_fail_instead_of_hanging(tmp_path):
     finished = on_card(LEAVES_EARLY, tmp_path, card="2x4GiB", launcher=TORCHRUN, expect=1)
     assert "calls ncclAllReduce of 4 bytes, rank 1 ncclAllReduce of 8 bytes" in finished.err
+
+
+# Two H100 with NVLink and NCCL 2.28.9 (docs/design/nccl-memory.md): the communicator with 32 channels and the switch's
+# 16; a ring of 24 channels; the switch for a large sum.
+NCCL_MIB = {"communicator": 2 * (2 + 3 * 32 + 16 + 1), "ring": 24 * 12, "switch": 2 * 16 * 2}
+
+
+def test_communicators_take_memory_of_the_card(tmp_path):
+    report = on_card(SUMMED, tmp_path, card="2xh100-80gb", launcher=TORCHRUN).report()
+    (nccl,) = report["simulated"]["nccl"]
+    most = sum(NCCL_MIB.values()) * MIB
+    assert (nccl["bytes"], nccl["most"]) == (most, most)
+    assert nccl["least"] == most - NCCL_MIB["switch"] * MIB
+    assert nccl["communicators"] == 1
+
+
+def test_stated_bytes_replace_the_rule(tmp_path):
+    report = on_card(SUMMED, tmp_path, card="2xh100-80gb,nccl=300MiB", launcher=TORCHRUN).report()
+    (nccl,) = report["simulated"]["nccl"]
+    assert (nccl["bytes"], nccl["least"], nccl["most"]) == (300 * MIB,) * 3
+
+
+def test_a_full_card_refuses_a_communicator(tmp_path):
+    finished = on_card(FULL, tmp_path, card="2x8GiB,link=nvlink", launcher=TORCHRUN, expect=1)
+    assert "Cuda failure 2 'out of memory'" in finished.err
