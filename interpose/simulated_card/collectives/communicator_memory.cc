@@ -5,7 +5,6 @@
 #include <set>
 
 #include "interpose/simulated_card/collectives/thread_card.h"
-#include "interpose/simulated_card/interface/library_calls.h"
 
 namespace memtrace::card {
 namespace {
