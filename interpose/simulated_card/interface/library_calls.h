@@ -41,7 +41,7 @@ struct memtrace_card_neighbours {
 // Returns false if the process has no such device.
 bool memtrace_card_describe_neighbours(int device, memtrace_card_neighbours* described);
 
-// What our NCCL took of a card, in bytes, with the bounds of its rule (card_control.h).
+// The bytes that our NCCL took of a card, and the bounds of its rule (card_control.h).
 struct memtrace_card_nccl_bytes {
   std::int64_t charged;
   std::int64_t least;
