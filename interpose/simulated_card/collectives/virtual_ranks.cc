@@ -53,6 +53,14 @@ std::optional<std::vector<int>> ParseList(std::string_view text, int size) {
   }
 }
 
+// Returns nothing if `memtrace run --world` did not start this process.
+std::optional<RealRanks> RanksOfJob() {
+  const int world = std::atoi(std::string(env::Text(env::kWorldSize)).c_str());
+  auto ranks = ParseList(env::Text(env::kRealRanks), world);
+  if (!ranks) return std::nullopt;
+  return RealRanks(world, *std::move(ranks));
+}
+
 std::optional<RealRanks> OfPair(int rank) {
   if (!peer_is_real) return std::nullopt;
   return *peer_is_real ? RealRanks(2) : RealRanks(2, {rank});
@@ -90,16 +98,12 @@ std::optional<RealRanks> ParseRealRanks(std::string_view text) {
 }
 
 std::optional<RealRanks> FindRealRanks(const ncclConfig_t* config, int size, int rank) {
-  const std::string_view list = env::Text(env::kRealRanks);
-  if (list.empty() || size == 1) return RealRanks(size);
+  const auto job = RanksOfJob();
+  if (!job || job->AreAll() || size == 1) return RealRanks(size);
   const char* name = config == nullptr ? nullptr : config->netName;
   if (const auto group = ParseRealRanks(name == nullptr ? "" : name))
     return group->size() == size ? group : OfPair(rank);
-  const int world = std::atoi(std::string(env::Text(env::kWorldSize)).c_str());
-  if (size != world) return std::nullopt;
-  auto ranks = ParseList(list, world);
-  if (!ranks) return std::nullopt;
-  return RealRanks(world, *std::move(ranks));
+  return size == job->size() ? job : std::nullopt;
 }
 
 Parts WithVirtualRanks(const Parts& real_parts, const RealRanks& ranks) {

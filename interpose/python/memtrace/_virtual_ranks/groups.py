@@ -68,6 +68,7 @@ def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
         group = Group(ranks, members.index(job.rank), stores)
         if devices:
             given.arguments[options_name] = _described(c10d, group, given.arguments.get(options_name))
+            given.arguments[options_name]._timeout = given.arguments["timeout"]
             _write_id(group, nccl)
         _groups[given.arguments["group_name"]] = group
         _in_making.append(group)
@@ -103,7 +104,6 @@ def _described(c10d: ModuleType, group: Group, given: Any) -> Any:
     options = c10d.ProcessGroupNCCL.Options()
     if given is not None:
         options.is_high_priority_stream = given.is_high_priority_stream
-        options._timeout = given._timeout
         options.config = given.config
     real = ",".join(str(rank) for rank in group.ranks.real)
     options.config.net_name = f"memtrace-ranks:{group.ranks.size}:{real}"
