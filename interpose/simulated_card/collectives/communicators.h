@@ -71,6 +71,10 @@ ncclResult_t Call(CollectiveCall call);
 void StartGroup();
 ncclResult_t EndGroup();
 
+// Says where this thread's own contribution to a gather is, which torch makes of receives from all
+// other ranks and a copy of its own. It stands in for virtual ranks. An empty range: nowhere.
+void SetOwnContribution(const DeviceRange& own);
+
 // Exchanges texts between all ranks, outside the card's memory; returns nothing if a rank has
 // ended.
 std::optional<std::vector<std::string>> Exchange(Communicator& communicator,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "interpose/simulated_card/collectives/communicators.h"
 #include "interpose/simulated_card/collectives/virtual_ranks.h"
 
 #pragma GCC visibility push(default)
@@ -15,6 +16,11 @@ extern "C" {
 void memtrace_nccl_set_peer(int is_real) {
   const bool is_known = is_real == 0 || is_real == 1;
   memtrace::card::SetPeer(is_known ? std::optional(is_real == 1) : std::nullopt);
+}
+
+// Passes on to SetOwnContribution.
+void memtrace_nccl_set_own(unsigned long long begin, unsigned long long bytes) {
+  memtrace::card::SetOwnContribution({.begin = begin, .bytes = bytes});
 }
 
 // Writes MadeUpCalls() into text[room], cut off if it is longer.

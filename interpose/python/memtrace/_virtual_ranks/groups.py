@@ -46,6 +46,7 @@ def prepare(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
     _make_groups(c10d, job, nccl)
     _never_split(c10d)
     _tell_peers(c10d, nccl)
+    _tell_own_contribution(c10d, nccl)
 
 
 def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
@@ -187,3 +188,23 @@ def _tell_peers(c10d: ModuleType, nccl: NcclLibrary) -> None:
             with_peer(getattr(c10d.ProcessGroup, name)),
             "torch.distributed.ProcessGroup.*: tells NCCL if the other rank is virtual",
         )
+
+
+def _tell_own_contribution(c10d: ModuleType, nccl: NcclLibrary) -> None:
+    """torch gathers by receives from all other ranks and a copy of its own part, which NCCL does not see."""
+    gather = c10d.ProcessGroup.gather
+
+    @functools.wraps(gather)
+    def gather_with_own(process_group: Any, outputs: Any, inputs: Any, *args: object, **kwargs: object) -> object:
+        own = inputs[0] if isinstance(inputs, list) else inputs
+        is_on_card = own.is_cuda and own.is_contiguous()
+        size = own.numel() * own.element_size() if is_on_card else 0
+        with nccl.own_contribution(own.data_ptr() if is_on_card else 0, size):
+            return gather(process_group, outputs, inputs, *args, **kwargs)
+
+    _patches.put(
+        c10d.ProcessGroup,
+        "gather",
+        gather_with_own,
+        "torch.distributed.ProcessGroup.gather: tells NCCL what this rank gives, which stands for virtual ranks",
+    )

@@ -40,6 +40,15 @@ class NcclLibrary:
         finally:
             self._library.memtrace_nccl_set_peer(_UNKNOWN)
 
+    @contextlib.contextmanager
+    def own_contribution(self, address: int, size: int) -> Iterator[None]:
+        """Says where this thread's own contribution to a gather is: `size` bytes of the card."""
+        self._library.memtrace_nccl_set_own(ctypes.c_ulonglong(address), ctypes.c_ulonglong(size))
+        try:
+            yield
+        finally:
+            self._library.memtrace_nccl_set_own(ctypes.c_ulonglong(0), ctypes.c_ulonglong(0))
+
     def made_up(self) -> str:
         """Returns the calls for which contents of virtual ranks were made up, such as "ncclAllGather 2"."""
         text = ctypes.create_string_buffer(4096)
