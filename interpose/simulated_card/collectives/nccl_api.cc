@@ -188,8 +188,9 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
   StartGroup();
   for (int rank = 0; rank < size && result == ncclSuccess; ++rank) {
     const OnCard card(devices == nullptr ? rank : devices[rank]);
-    result = card.result() == CUDA_SUCCESS ? Make(name, rank, RealRanks(size), nullptr, &comms[rank])
-                                           : Fail(ncclInvalidArgument, "there is no such device");
+    result = card.result() == CUDA_SUCCESS
+                 ? Make(name, rank, RealRanks(size), nullptr, &comms[rank])
+                 : Fail(ncclInvalidArgument, "there is no such device");
   }
   const ncclResult_t ended = EndGroup();
   return result == ncclSuccess ? ended : result;

@@ -55,8 +55,9 @@ Parts WithVirtualRanks(const Parts& real_parts, const RealRanks& ranks);
 // Lowers what is known of the part's bytes to assumed.
 void Assume(Part* part);
 
-// Says if the other rank of the next communicator of two ranks that this thread makes is real: torch
-// makes one for a pair that sends and receives, whatever the size of the group. Nothing: unknown.
+// Says if the other rank of the next communicator of two ranks that this thread makes is real:
+// torch makes one for a pair that sends and receives, whatever the size of the group. Nothing:
+// unknown.
 void SetPeer(std::optional<bool> is_real);
 
 // Counts a call in which a virtual rank's contents were needed. Safe from any thread.
