@@ -70,9 +70,11 @@ size_t LauncherWords(const Words& command) {
   if (fs::path(command.front()).filename() == "torchrun") return 1;
   if (!IsPythonInterpreter(command.front())) return 0;
   for (size_t i = 1; i + 1 < command.size() && command[i].starts_with('-'); ++i) {
-    if (command[i] != "-m") continue;
+    if (command[i] == "-X" || command[i] == "-W") ++i;  // these take the next word
+    if (command[i] != "-m" || i + 1 == command.size()) continue;
+    const std::string& module = command[i + 1];
     const bool is_launcher =
-        command[i + 1] == "torch.distributed.run" || command[i + 1] == "torch.distributed.launch";
+        module == "torch.distributed.run" || module == "torch.distributed.launch";
     return is_launcher ? i + 2 : 0;
   }
   return 0;

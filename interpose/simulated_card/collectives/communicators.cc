@@ -100,8 +100,8 @@ void WriteToCard(const DeviceRange& taken, const Part& part) {
   SetKnown(taken, part.known);
 }
 
-// What a virtual root would have sent is not known: the receiver's buffer stays as it is, and its
-// bytes are assumed at best.
+// A virtual root sends nothing: the receiver's buffer stays as it is, and its bytes are assumed at
+// best.
 void KeepAsAssumed(const DeviceRange& taken) {
   if (taken.bytes == 0) return;
   if (taken.bytes > Part::kMostBytes)

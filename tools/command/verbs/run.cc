@@ -283,7 +283,8 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->group("Card and allocator");
   CLI::Option* output = app.add_option("-o,--output", options->request.output,
                                        "Trace file (default: memtrace-SCRIPT.PID.trace in this "
-                                       "folder); additional processes write FILE.PID")
+                                       "folder); additional processes write FILE.PID. With --world "
+                                       "FOLDER/ or FILE, and each rank's trace has its number")
                             ->type_name("FILE")
                             ->group("Recording");
   app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("Recording");
