@@ -39,6 +39,7 @@ ANALYSED = [
     *_layers(ANALYSIS, "views", "checks", "planning", "packing", "replay"),
     f"{CARD}/spec/card_spec.h",
     f"{CARD}/spec/card_profile.h",
+    f"{CARD}/interface/card_link.h",
     "tools/remedies",
 ]
 TOOLS = [

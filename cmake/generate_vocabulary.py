@@ -23,10 +23,14 @@ _WIDTH = 120
 
 
 def rows(root: Path, table: str, macro: str) -> list[tuple[str, ...]]:
-    """Lists the arguments of each use of a macro, in their order: its name, then its texts."""
+    """Lists the arguments of each use of a macro, in their order: its name, then its texts.
+
+    As in C++, literals without a comma between them are one text.
+    """
     text = (root / TABLES / table).read_text()
     uses = re.finditer(rf"^{macro}\((\w+),\s*((?:{_STRING},?\s*)+)\)", text, re.MULTILINE)
-    return [(use[1], *re.findall(_STRING, use[2])) for use in uses]
+    texts = rf"(?:{_STRING}\s*)+"
+    return [(use[1], *("".join(re.findall(_STRING, text[0])) for text in re.finditer(texts, use[2]))) for use in uses]
 
 
 def facts(root: Path) -> list[tuple[str, str, str, str]]:

@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/launch/card_keys.h"
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
 namespace memtrace::launch {
 
 void AddCardKey(std::string_view key, std::string_view value, std::vector<std::string>* specs) {
   if (value.empty()) return;
-  const std::string assignment = absl::StrCat(",", key, "=", value);
+  const std::string assignment = "," + std::string(key) + "=" + std::string(value);
   for (std::string& spec : *specs)
-    spec = absl::StrCat(absl::StrReplaceAll(spec, {{";", assignment + ";"}}), assignment);
+    spec = absl::StrReplaceAll(spec, {{";", assignment + ";"}}) + assignment;
 }
 
 }  // namespace memtrace::launch

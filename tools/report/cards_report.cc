@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "interpose/simulated_card/interface/card_link.h"
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/words/json_text.h"
@@ -32,12 +33,25 @@ std::string ComputeCapability(const card::CardProfile& profile) {
          std::to_string(profile.compute_capability_minor);
 }
 
+std::string_view LinkName(card::CardLink link) {
+  switch (link) {
+    case card::CardLink::kNvlink:
+      return "nvlink";
+    case card::CardLink::kPcie:
+      return "pcie";
+    case card::CardLink::kHost:
+      return "host";
+  }
+  return "";
+}
+
 // Returns the titles of the columns that Row() fills.
 std::string Head() {
   const std::string mark = "  ";  // the column of the figure's source
   return LeftAligned(Message("CARD"), 16) + RightAligned("GiB", 8) + mark +
          RightAligned(Message("context MiB"), 13) + mark + RightAligned("cc", 6) + mark +
-         RightAligned("SMs", 6) + mark + "  " + Message("name of the device") + "\n";
+         RightAligned("SMs", 6) + mark + RightAligned(Message("link"), 8) + mark + "  " +
+         Message("name of the device") + "\n";
 }
 
 // Returns a figure and the first letter of its source: "23.69 m".
@@ -50,7 +64,8 @@ std::string Row(const card::CardProfile& profile) {
   return LeftAligned(profile.name, 16) + Cell(gib, profile.bytes_origin, 8) +
          Cell(std::to_string(profile.context_bytes >> 20), profile.context_origin, 13) +
          Cell(ComputeCapability(profile), profile.compute_capability_origin, 6) +
-         Cell(std::to_string(profile.multiprocessors), profile.multiprocessors_origin, 6) + "  " +
+         Cell(std::to_string(profile.multiprocessors), profile.multiprocessors_origin, 6) +
+         Cell(std::string(LinkName(profile.link)), profile.link_origin, 8) + "  " +
          std::string(profile.device_name) + "\n";
 }
 
@@ -66,7 +81,9 @@ ordered_json CardJson(const card::CardProfile& profile) {
       {"bytes", Figure(profile.bytes, profile.bytes_origin)},
       {"context_bytes", Figure(profile.context_bytes, profile.context_origin)},
       {"compute_capability", Figure(ComputeCapability(profile), profile.compute_capability_origin)},
-      {"multiprocessors", Figure(profile.multiprocessors, profile.multiprocessors_origin)}};
+      {"multiprocessors", Figure(profile.multiprocessors, profile.multiprocessors_origin)},
+      {"link", Figure(LinkName(profile.link), profile.link_origin)},
+      {"nccl_channels", Figure(profile.nccl_channels, profile.nccl_channels_origin)}};
 }
 
 }  // namespace

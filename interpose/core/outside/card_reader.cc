@@ -87,7 +87,8 @@ void AddFaults(std::map<std::string, std::string>& facts) {
 void AddNccl(std::map<std::string, std::string>& facts) {
   if (Control().get_nccl == nullptr || Control().count == nullptr) return;
   for (int device = 0; device < Control().count(); ++device) {
-    struct memtrace_card_nccl_bytes bytes {};
+    struct memtrace_card_nccl bytes {};
+    bytes.size = sizeof(bytes);
     if (Control().get_nccl(device, &bytes) != MEMTRACE_CARD_OK || bytes.charged == 0) continue;
     facts[trace::fact::kSimulationNccl.Of(device)] =
         std::to_string(bytes.charged) + " " + std::to_string(bytes.least) + " " +

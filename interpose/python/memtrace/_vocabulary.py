@@ -98,6 +98,7 @@ SIMULATION_FAULT = "simulation.fault"  # .N
 SIMULATION_UNSUPPORTED_CALLS = "simulation.unsupported_calls"
 SIMULATION_UNSUPPORTED = "simulation.unsupported"  # .FUNCTION
 SIMULATION_ASSUMED_WORKSPACES = "simulation.assumed_workspaces"
+SIMULATION_NCCL = "simulation.nccl"  # .CARD
 SIMULATION_ANSWERS_THAT_DEPEND_ON_TIME = "simulation.answers_that_depend_on_time"
 SIMULATION_WAITS = "simulation.waits"
 SIMULATION_VALUES = "simulation.values"

@@ -5,14 +5,13 @@
 #include <set>
 
 #include "interpose/simulated_card/collectives/thread_card.h"
-#include "interpose/simulated_card/interface/library_calls.h"
 
 namespace memtrace::card {
 namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr int kHopper = 90;
-// What NCCL's kernels take of a card, once in a process, with the first communicator: measured on
+// NCCL's kernels take this of a card, once in a process, with the first communicator: measured on
 // an H100 with NCCL 2.28.9 (nccl_growth.json), less the memory of side streams, which the card
 // charges itself. On other generations nothing was measured.
 constexpr std::uint64_t kKernels = 106 * kMiB;

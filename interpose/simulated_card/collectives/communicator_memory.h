@@ -15,7 +15,7 @@
 #include "base/mutex.h"
 #include "interpose/simulated_card/collectives/communicator_shape.h"
 #include "interpose/simulated_card/collectives/nccl_memory.h"
-#include "interpose/simulated_card/interface/card_control.h"
+#include "interpose/simulated_card/interface/library_calls.h"
 
 namespace memtrace::card {
 

@@ -15,7 +15,7 @@ struct Neighbours {
   int compute_capability = 80;  // 90 is 9.0
 };
 
-// What decides how much memory a rank of a communicator takes, and when.
+// Everything that decides how much memory a rank of a communicator takes, and when.
 struct CommunicatorShape {
   int version = 0;  // as ncclGetVersion has it: 22809 is 2.28.9
   int ranks = 1;

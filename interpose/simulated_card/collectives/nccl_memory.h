@@ -24,15 +24,15 @@ using NcclPieceList = std::vector<NcclPieces>;
 // The ways of working for which a communicator connects its ranks, each when it is first used.
 enum class NcclWay { kRing, kTree, kSwitch, kPeer };
 
-// What making the communicator takes, without connections.
+// Returns what making the communicator takes, without connections.
 NcclPieceList PiecesAtStart(const CommunicatorShape& shape);
 
-// What the first use of a way takes; for kPeer, the first with one peer. Nothing if the connections
-// go through memory of the host.
+// Returns what the first use of a way takes; for kPeer, the first with one peer. Nothing if the
+// connections go through memory of the host.
 NcclPieceList PiecesOf(NcclWay way, const CommunicatorShape& shape);
 
-// What a communicator that connects early takes for all ways at its start: PiecesOf ring, tree and
-// switch, and one pool for sending.
+// Returns what a communicator that connects early takes for all ways at its start: PiecesOf ring,
+// tree and switch, and one pool for sending.
 NcclPieceList PiecesOfEarlyConnections(const CommunicatorShape& shape);
 
 // Returns the way that a call ("ncclAllReduce") over `bytes` of a rank uses. Assumed: NCCL compares

@@ -15,6 +15,7 @@
 
 #include "base/environment.h"
 #include "interpose/simulated_card/driver/driver_api.h"
+#include "interpose/simulated_card/driver/neighbours.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "interpose/simulated_card/test_bed/unsupported_calls.h"
@@ -332,6 +333,18 @@ int memtrace_card_launch_call(const char* name, void* stream) {
     return machine.streams.Launch(stream, device, {.name = kept, .shape = kMemtraceCardOneThread});
   };
   return WithContext(launch, name);
+}
+
+int memtrace_card_get_nccl(int device, struct memtrace_card_nccl* nccl) {
+  const auto exists = [](Card&) { return true; };
+  if (const int found = WithCard(device, exists); found != MEMTRACE_CARD_OK) return found;
+  const memtrace_card_nccl_bytes held = MostHeldByNccl(device);
+  return CopyOut(memtrace_card_nccl{.size = 0,
+                                    .communicators = static_cast<std::uint32_t>(held.communicators),
+                                    .charged = static_cast<std::uint64_t>(held.charged),
+                                    .least = static_cast<std::uint64_t>(held.least),
+                                    .most = static_cast<std::uint64_t>(held.most)},
+                 nccl);
 }
 
 void memtrace_card_set_workspace_observer(memtrace_card_workspace_observer observer) {

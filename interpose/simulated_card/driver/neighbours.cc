@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // What our NCCL asks of cards and tells of the memory that it takes there.
+#include "interpose/simulated_card/driver/neighbours.h"
+
 #include <algorithm>
 #include <array>
 
 #include "base/mutex.h"
 #include "interpose/simulated_card/driver/driver_api.h"
-#include "interpose/simulated_card/interface/card_control.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -33,6 +34,14 @@ NcclTable& OfProcess() {
 bool IsCard(int device) { return device >= 0 && static_cast<std::size_t>(device) < kMaxCards; }
 
 }  // namespace
+
+memtrace_card_nccl_bytes MostHeldByNccl(int device) {
+  if (!IsCard(device)) return {};
+  NcclTable& table = OfProcess();
+  const MutexLock lock(table.mutex);
+  return table.cards[static_cast<std::size_t>(device)].at_most;
+}
+
 }  // namespace memtrace::card
 
 bool memtrace_card_describe_neighbours(int device, memtrace_card_neighbours* described) {
@@ -58,13 +67,4 @@ void memtrace_card_count_nccl(int device, const memtrace_card_nccl_bytes* more) 
   now.most += more->most;
   now.communicators += more->communicators;
   if (now.charged > at_most.charged) at_most = now;
-}
-
-int memtrace_card_get_nccl(int device, struct memtrace_card_nccl_bytes* bytes) {
-  if (!IsCard(device)) return MEMTRACE_CARD_NO_SUCH_DEVICE;
-  if (bytes == nullptr) return MEMTRACE_CARD_INVALID_ARGUMENT;
-  NcclTable& table = OfProcess();
-  const memtrace::MutexLock lock(table.mutex);
-  *bytes = table.cards[static_cast<std::size_t>(device)].at_most;
-  return MEMTRACE_CARD_OK;
 }

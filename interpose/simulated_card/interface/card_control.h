@@ -161,15 +161,16 @@ void memtrace_card_visit_faults(memtrace_card_visitor visitor, void* argument);
 /* The memory of a card that communicators of NCCL hold in this process: what the card charged, and
  * between which bounds it may be, because the rule has assumed parts (docs/design/nccl-memory.md).
  */
-struct memtrace_card_nccl_bytes {
-  int64_t charged; /* bytes, like the next two */
-  int64_t least;
-  int64_t most;
-  int64_t communicators; /* of several ranks */
+struct memtrace_card_nccl {
+  uint32_t size;
+  uint32_t communicators; /* of several ranks */
+  uint64_t charged;
+  uint64_t least;
+  uint64_t most;
 };
 
-/* Fills *bytes for the moment at which NCCL held most of the card. */
-int memtrace_card_get_nccl(int device, struct memtrace_card_nccl_bytes* bytes);
+/* Fills *nccl for the moment at which NCCL held most of the card. */
+int memtrace_card_get_nccl(int device, struct memtrace_card_nccl* nccl);
 
 /* Calls observer for each workspace whose size the card computed by an assumed rule, when a library
  * (cuDNN, cuSOLVER) gets it, on the thread of that call and before it returns. No lock is held: the

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/simulated_card/interface/card_control.h"
 #include "interpose/simulated_card/interface/card_listener.h"
 
 #pragma GCC visibility push(default)
@@ -42,7 +41,14 @@ struct memtrace_card_neighbours {
 // Returns false if the process has no such device.
 bool memtrace_card_describe_neighbours(int device, memtrace_card_neighbours* described);
 
-// Adds what our NCCL took of a card; negative figures were given back.
+// The bytes that our NCCL took of a card, and the bounds of its rule (card_control.h).
+struct memtrace_card_nccl_bytes {
+  std::int64_t charged;
+  std::int64_t least;
+  std::int64_t most;
+  std::int64_t communicators;
+};
+// Adds to what it holds; negative figures were given back.
 void memtrace_card_count_nccl(int device, const memtrace_card_nccl_bytes* more);
 
 // Another process of the launch that holds memory of the card. The function returns how many there

@@ -26,7 +26,7 @@ struct CardSpec {
   bool addresses_ascend = false;  // as in drivers for Windows
   CardLink link = CardLink::kHost;
   int nccl_channels = 4;  // of a communicator of several such cards
-  // What each communicator of several ranks takes, instead of what NCCL's rule gives.
+  // Bytes that each communicator of several ranks takes, instead of those of NCCL's rule.
   std::optional<std::uint64_t> nccl_bytes = std::nullopt;
 };
 

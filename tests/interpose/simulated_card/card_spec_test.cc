@@ -64,6 +64,22 @@ TEST(CardSpecTest, DecimalsAreRoundedDownToBytes) {
   EXPECT_EQ(cards[0].bytes, 25426206392u);
 }
 
+TEST(CardSpecTest, LinksAreTheProfilesOrStated) {
+  const auto first = [](const char* text) {
+    std::vector<CardSpec> cards(1);
+    std::string error;
+    EXPECT_TRUE(ParseCardSpecs(text, &cards, &error)) << error;
+    return std::pair(cards.front().link, cards.front().nccl_channels);
+  };
+  EXPECT_EQ(first("8xh100-80gb"), std::pair(CardLink::kNvlink, 24));
+  EXPECT_EQ(first("8xh800"), std::pair(CardLink::kNvlink, 16));
+  EXPECT_EQ(first("2xrtx-4090"), std::pair(CardLink::kHost, 4));
+  EXPECT_EQ(first("8xh100-80gb,link=pcie"), std::pair(CardLink::kPcie, 4));
+  EXPECT_EQ(first("8xh800,link=nvlink"), std::pair(CardLink::kNvlink, 16));
+  EXPECT_EQ(first("8x80GiB"), std::pair(CardLink::kNvlink, 24));
+  EXPECT_EQ(first("2x24GiB"), std::pair(CardLink::kHost, 4));
+}
+
 TEST(CardSpecTest, InvalidSpecsAreRejectedWithACorrection) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
       {"", {"''", "24GiB"}},
@@ -92,7 +108,7 @@ TEST(CardSpecTest, InvalidSpecsAreRejectedWithACorrection) {
       {"99999999999999999999x24GiB", {"1 to 16"}},
       {"9x1GiB;9x1GiB", {"18 cards"}},
       {"24GiB,othr=3GiB", {"no key 'othr'", "did you mean 'other'?"}},
-      {"24GiB,Z=3GiB", {"write one of: cc, context, os, other, size"}},
+      {"24GiB,Z=3GiB", {"write one of: cc, context, link, nccl, os, other, size"}},
       {"24GiB,", {"no key ''"}},
       {"24GiB,other", {"'other' has no value", "other=500MiB"}},
       {"24GiB,other=", {"not a size"}},
@@ -100,6 +116,8 @@ TEST(CardSpecTest, InvalidSpecsAreRejectedWithACorrection) {
       {"24GiB,size=2GiB,other=2GiB", {"do not fit"}},
       {"24GiB,other=3GB", {"other '3GB'", "write 3GiB"}},
       {"24GiB,cc=9", {"cc '9'", "cc=8.0"}},
+      {"24GiB,link=sli", {"link 'sli'", "link=nvlink, link=pcie or link=host"}},
+      {"24GiB,nccl=many", {"nccl 'many'", "not a size"}},
       {"24GiB,os=macos", {"os 'macos'", "os=linux or os=windows"}},
       {"24GiB,cc=6.1", {"older than the simulated card supports", "7.0"}},
       {"24GiB,cc=9.0,cc=9.0", {"given twice"}},

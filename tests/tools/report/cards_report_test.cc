@@ -25,12 +25,16 @@ constexpr std::array<card::CardProfile, 1> kCards = {
       .compute_capability_minor = 9,
       .compute_capability_origin = {FigureSource::kDatasheet, "a guide"},
       .multiprocessors = 60,
-      .multiprocessors_origin = {FigureSource::kDatasheet, "a sheet"}}}};
+      .multiprocessors_origin = {FigureSource::kDatasheet, "a sheet"},
+      .link = card::CardLink::kPcie,
+      .link_origin = {FigureSource::kAssumed, "a slot"},
+      .nccl_channels = 4,
+      .nccl_channels_origin = {FigureSource::kAssumed, "a log"}}}};
 
 TEST(CardsReportTest, EveryFigureIsMarkedWithItsSource) {
-  EXPECT_THAT(
-      TextCards(kCards),
-      testing::HasSubstr("ada-10gb           10.00 m          450 a   8.9 d    60 d  Ada\n"));
+  EXPECT_THAT(TextCards(kCards),
+              testing::HasSubstr(
+                  "ada-10gb           10.00 m          450 a   8.9 d    60 d    pcie a  Ada\n"));
 }
 
 TEST(CardsReportTest, JsonHasValuesAndSources) {

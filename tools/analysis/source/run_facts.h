@@ -23,7 +23,7 @@ struct HostRead {
   std::string place;      // "train.py:42 in step"
 };
 
-// What NCCL's communicators held of a simulated card at most, in bytes, by a rule whose assumed
+// The bytes that NCCL's communicators held of a simulated card at most, by a rule whose assumed
 // parts leave an interval (docs/design/nccl-memory.md).
 struct NcclBytes {
   uint64_t charged = 0;

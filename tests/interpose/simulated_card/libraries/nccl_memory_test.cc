@@ -22,6 +22,8 @@ constexpr double kMiB = 1 << 20;
 // for the recording.
 constexpr double kFirst = 82 * kMiB;
 
+double BytesOfAll(const NcclPieceList& pieces) { return static_cast<double>(BytesOf(pieces)); }
+
 // The lines of tests/gpu/recordings/h100-80gb/nccl_ranks.jsonl that have figures.
 std::vector<json> Recorded() {
   std::ifstream file(MEMTRACE_NCCL_RECORDING);
@@ -60,13 +62,13 @@ CommunicatorShape ShapeIn(const json& row, int ranks, int rank) {
 template <typename Pieces>
 double OfARank(const json& row, int ranks, Pieces pieces) {
   double bytes = 0;
-  for (int rank = 0; rank < ranks; ++rank) bytes += BytesOf(pieces(ShapeIn(row, ranks, rank)));
+  for (int rank = 0; rank < ranks; ++rank) bytes += BytesOfAll(pieces(ShapeIn(row, ranks, rank)));
   return bytes / ranks;
 }
 
 double Start(const CommunicatorShape& shape) {
-  return BytesOf(PiecesAtStart(shape)) +
-         (shape.is_early ? BytesOf(PiecesOfEarlyConnections(shape)) : 0);
+  return BytesOfAll(PiecesAtStart(shape)) +
+         (shape.is_early ? BytesOfAll(PiecesOfEarlyConnections(shape)) : 0);
 }
 
 std::string NameOf(const json& row) { return row["world"].dump() + " " + row["options"].dump(); }
@@ -82,7 +84,7 @@ TEST(NcclMemoryTest, CommunicatorsOfRealRanksAreMetWhenTheyAreMade) {
     for (int rank = 0; rank < ranks; ++rank) {
       const CommunicatorShape shape = ShapeIn(row, ranks, rank);
       expected +=
-          (shares ? 2 * kMiB + BytesOf(PiecesOfEarlyConnections(shape)) : Start(shape)) / ranks;
+          (shares ? 2 * kMiB + BytesOfAll(PiecesOfEarlyConnections(shape)) : Start(shape)) / ranks;
     }
     const double found = row["bytes of a rank"]["made"];
     EXPECT_NEAR(found, expected, 0.26 * kMiB) << NameOf(row);
@@ -119,7 +121,7 @@ TEST(NcclMemoryTest, PublishedFiguresAreMet) {
   without_pieces.has_own_pieces = false;
   // nccl#964: 544 MB a group of two, 688 MB at an end of a longer chain.
   const auto connections = [&](int ranks, int rank) {
-    return BytesOf(PiecesOfEarlyConnections(ShapeOf(a100, without_pieces, 22100, ranks, rank))) /
+    return BytesOfAll(PiecesOfEarlyConnections(ShapeOf(a100, without_pieces, 22100, ranks, rank))) /
            kMiB;
   };
   EXPECT_EQ(connections(2, 0), 544);
@@ -127,25 +129,25 @@ TEST(NcclMemoryTest, PublishedFiguresAreMet) {
   EXPECT_EQ(connections(4, 3), 688);
   // vllm#9699's formula for 2.21: 1,152 MiB of NVLS for 8 heads.
   const CommunicatorShape old = ShapeOf(h100, {}, 22105, 8, 0);
-  EXPECT_EQ(BytesOf(PiecesOf(NcclWay::kSwitch, old)) / kMiB, 1152);
+  EXPECT_EQ(BytesOfAll(PiecesOf(NcclWay::kSwitch, old)) / kMiB, 1152);
   // nccl#2363: a pool of 512 MiB for a single rank.
   const CommunicatorShape single = ShapeOf(h100, without_pieces, 22809, 1, 0);
-  EXPECT_EQ(BytesOf(PiecesOfEarlyConnections(single)) / kMiB, 512);
+  EXPECT_EQ(BytesOfAll(PiecesOfEarlyConnections(single)) / kMiB, 512);
 }
 
 TEST(NcclMemoryTest, EightCardsWithASwitchTakeWhatTheRuleSays) {
   const Neighbours h100 = {.link = CardLink::kNvlink, .channels = 24, .compute_capability = 90};
   const CommunicatorShape shape = ShapeOf(h100, {}, 22809, 8, 3);
-  EXPECT_EQ(BytesOf(PiecesAtStart(shape)) / kMiB, 230);
-  EXPECT_EQ(BytesOf(PiecesOf(NcclWay::kRing, shape)) / kMiB, 288);
-  EXPECT_EQ(BytesOf(PiecesOf(NcclWay::kTree, shape)) / kMiB, 288);
-  EXPECT_EQ(BytesOf(PiecesOf(NcclWay::kSwitch, shape)) / kMiB, 256);
-  EXPECT_EQ(7 * BytesOf(PiecesOf(NcclWay::kPeer, shape)) / kMiB, 2688);
+  EXPECT_EQ(BytesOfAll(PiecesAtStart(shape)) / kMiB, 230);
+  EXPECT_EQ(BytesOfAll(PiecesOf(NcclWay::kRing, shape)) / kMiB, 288);
+  EXPECT_EQ(BytesOfAll(PiecesOf(NcclWay::kTree, shape)) / kMiB, 288);
+  EXPECT_EQ(BytesOfAll(PiecesOf(NcclWay::kSwitch, shape)) / kMiB, 256);
+  EXPECT_EQ(7 * BytesOfAll(PiecesOf(NcclWay::kPeer, shape)) / kMiB, 2688);
 }
 
 TEST(NcclMemoryTest, CardsThatMeetInTheHostTakeOnlyTheStart) {
   const CommunicatorShape shape = ShapeOf({}, {}, 22809, 2, 0);
-  EXPECT_EQ(BytesOf(PiecesAtStart(shape)) / kMiB, 28);
+  EXPECT_EQ(BytesOfAll(PiecesAtStart(shape)) / kMiB, 28);
   for (const NcclWay way : {NcclWay::kRing, NcclWay::kTree, NcclWay::kSwitch, NcclWay::kPeer})
     EXPECT_EQ(BytesOf(PiecesOf(way, shape)), 0u);
 }
@@ -175,7 +177,7 @@ TEST(CommunicatorShapeTest, OptionsBoundTheChannels) {
   EXPECT_EQ(shape.peer_channels, 32);
   options = {};
   options.most_channels = 2;
-  EXPECT_EQ(BytesOf(PiecesAtStart(ShapeOf(h100, options, 22809, 1, 0))) / kMiB, 16);
+  EXPECT_EQ(BytesOfAll(PiecesAtStart(ShapeOf(h100, options, 22809, 1, 0))) / kMiB, 16);
 }
 
 }  // namespace
