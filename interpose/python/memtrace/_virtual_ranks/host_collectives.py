@@ -157,6 +157,11 @@ class _Kernels:
         return _Exchange(self._torch, process_group)
 
     def _reduced(self, operation: Any, parts: list[_Tensor]) -> _Tensor:
+        if not hasattr(operation, "op"):
+            raise NotImplementedError(
+                f"torch {self._torch.__version__} does not say which operation reduces tensors on the host; with virtual "
+                "ranks, reduce on the card or use a newer torch."
+            )
         return _combine(self._torch, self._bindings.ReduceOp, operation.op(), parts)
 
     def broadcast(self, tensors: _Tensors, process_group: Any, root: int, *_: object) -> Any:

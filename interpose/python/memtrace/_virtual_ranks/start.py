@@ -17,7 +17,11 @@ def watch() -> None:
     Call it before torch is imported and after the card is loaded. Raises OSError without the card's libnccl.
     """
     job = job_from_environment()
-    if job is None or job.ranks.are_all_real:
+    if job is None:
+        return
+    # The process that hosts the store may end before others, whose monitors would report that at length.
+    os.environ.setdefault("TORCH_NCCL_ENABLE_MONITORING", "0")
+    if job.ranks.are_all_real:
         return
     nccl = NcclLibrary()
     # Above this, torch gets one id from each of several ranks.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each program of this folder prints at its end: the memory of its rank, as a line of JSON."""
+"""Each program of this folder prints the memory of its rank at its end, as a line of JSON."""
 
 import json
 import sys
