@@ -65,6 +65,13 @@ TEST(LauncherCommandTest, UnknownOptionsAreRejected) {
   EXPECT_THAT(ErrorOf({"torchrun", "--standalone"}), HasSubstr("names no script"));
 }
 
+TEST(LauncherCommandTest, OtherLaunchersAreRejected) {
+  EXPECT_EQ(
+      ErrorOf({"/usr/bin/accelerate", "launch", "train.py"}),
+      "--world starts the ranks itself, instead of accelerate; write the command of one rank: "
+      "python SCRIPT ARGS");
+}
+
 TEST(RankPlansTest, TracesHaveTheRankInTheirNames) {
   EXPECT_EQ(OutputOfRank("traces/", 448), "traces/rank-448.trace");
   EXPECT_EQ(OutputOfRank(testing::TempDir(), 0), testing::TempDir() + "rank-0.trace");

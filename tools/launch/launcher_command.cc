@@ -80,6 +80,18 @@ size_t LauncherWords(const Words& command) {
   return 0;
 }
 
+// Launchers that would start all ranks, or ranks of their own.
+constexpr std::array<std::string_view, 6> kOtherLaunchers = {
+    "accelerate", "deepspeed", "mpiexec", "mpirun", "srun", "horovodrun"};
+
+absl::Status CheckLauncher(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  if (!Has(kOtherLaunchers, name)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--world starts the ranks itself, instead of ", name,
+                   "; write the command of one rank: python SCRIPT ARGS"));
+}
+
 // Returns the interpreter that torchrun belongs to, which stands beside it.
 Words InterpreterOf(const Words& command, size_t launcher_words) {
   if (launcher_words > 1) {
@@ -134,6 +146,7 @@ absl::Status CheckNumber(const std::string& option, const std::string& value, in
 }  // namespace
 
 absl::StatusOr<Words> CommandOfRank(const Words& command, const JobRanks& job) {
+  MEMTRACE_RETURN_IF_ERROR(CheckLauncher(command.front()));
   size_t at = LauncherWords(command);
   if (at == 0) return command;
   Parts parts;

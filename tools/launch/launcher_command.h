@@ -13,8 +13,8 @@ namespace memtrace::launch {
 
 // Returns the command of one rank. That is `command`, unless it starts torch's launcher (torchrun,
 // python -m torch.distributed.run): then it is what the launcher would start, without the
-// launcher's own options. --nproc-per-node and --nnodes must agree with the job; otherwise, or if
-// an option is not known, kInvalidArgument with a sentence is returned.
+// launcher's own options. Returns kInvalidArgument with a sentence if --nproc-per-node or --nnodes
+// does not agree with the job, an option is not known, or the launcher is another one.
 absl::StatusOr<std::vector<std::string>> CommandOfRank(const std::vector<std::string>& command,
                                                        const JobRanks& job);
 

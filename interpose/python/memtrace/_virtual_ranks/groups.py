@@ -31,8 +31,13 @@ _groups: dict[str, Group] = {}  # by name
 _in_making: list[Group] = []
 
 
+def find(name: str) -> Group | None:
+    """Returns the group of that name; None if torch did not make it by the replaced function."""
+    return _groups.get(name)
+
+
 def of(process_group: Any) -> Group:
-    """Returns what is known about a process group of torch."""
+    """Returns what is known about a process group of torch that was made by the replaced function."""
     return _groups[process_group.group_name]
 
 
@@ -171,7 +176,9 @@ def _tell_peers(c10d: ModuleType, nccl: NcclLibrary) -> None:
     def with_peer(method: Any) -> Any:
         @functools.wraps(method)
         def call(process_group: Any, tensors: Any, peer: int, *args: object, **kwargs: object) -> object:
-            group = of(process_group)
+            group = find(process_group.group_name)
+            if group is None:
+                return method(process_group, tensors, peer, *args, **kwargs)
             is_real = group.ranks.index(peer) is not None
             if not is_real and peer < group.rank:
                 for store in group.nccl_stores:
@@ -191,7 +198,7 @@ def _tell_peers(c10d: ModuleType, nccl: NcclLibrary) -> None:
 
 
 def _tell_own_contribution(c10d: ModuleType, nccl: NcclLibrary) -> None:
-    """torch gathers by receives from all other ranks and a copy of its own part, which NCCL does not see."""
+    """A gather is made of receives from all other ranks and a copy of the own part, which NCCL does not see."""
     gather = c10d.ProcessGroup.gather
 
     @functools.wraps(gather)

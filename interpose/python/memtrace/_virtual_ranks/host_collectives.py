@@ -159,8 +159,8 @@ class _Kernels:
     def _reduced(self, operation: Any, parts: list[_Tensor]) -> _Tensor:
         if not hasattr(operation, "op"):
             raise NotImplementedError(
-                f"torch {self._torch.__version__} does not say which operation reduces tensors on the host; with virtual "
-                "ranks, reduce on the card or use a newer torch."
+                f"torch {self._torch.__version__} does not say which operation reduces tensors on the host. "
+                "With virtual ranks, reduce on the card or use a newer torch."
             )
         return _combine(self._torch, self._bindings.ReduceOp, operation.op(), parts)
 

@@ -6,7 +6,7 @@ import os
 from types import ModuleType
 
 from memtrace._import_watch import when_imported
-from memtrace._virtual_ranks import checkpoints, groups, host_collectives, made_up, objects, stores
+from memtrace._virtual_ranks import checkpoints, groups, host_collectives, made_up, objects, stores, symmetric_memory
 from memtrace._virtual_ranks.nccl import NcclLibrary
 from memtrace._virtual_ranks.ranks import Job, job_from_environment
 
@@ -29,6 +29,7 @@ def watch() -> None:
     when_imported("torch.distributed.distributed_c10d", lambda c10d: _prepare(c10d, job, nccl))
     when_imported("torch.distributed.rendezvous", lambda rendezvous: stores.prepare_rendezvous(rendezvous, job))
     when_imported("torch.distributed.checkpoint.default_planner", lambda planner: checkpoints.prepare(planner, job))
+    when_imported("torch.distributed._symmetric_memory", symmetric_memory.prepare)
     made_up.say_at_exit(job, nccl)
 
 

@@ -119,6 +119,18 @@ def test_program_that_states_another_world_is_refused(tmp_path):
     )
 
 
+def test_symmetric_memory_is_refused_instead_of_waiting(tmp_path):
+    program = tmp_path / "symmetric.py"
+    program.write_text(
+        "import torch\nimport torch.distributed as dist\n"
+        "from torch.distributed import _symmetric_memory\n"
+        "dist.init_process_group('nccl')\n"
+        "_symmetric_memory.enable_symm_mem_for_group(dist.group.WORLD.group_name)\n"
+    )
+    finished = run_job(program, tmp_path, world=8, ranks="0", expect=1)
+    assert "Symmetric memory cannot be used with virtual ranks" in finished.err
+
+
 def test_first_rank_that_fails_ends_the_job(tmp_path):
     program = tmp_path / "fails.py"
     program.write_text("import os, sys, time\nif os.environ['RANK'] == '3':\n    sys.exit(7)\ntime.sleep(100)\n")
