@@ -13,6 +13,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -142,19 +144,65 @@ const sigset_t& MaskAtStart(const sigset_t& watched) {
 }
 
 // Waits for a signal, or until `end` if there is a limit. Returns nothing after the limit.
-std::optional<siginfo_t> NextSignal(const sigset_t& watched, const LaunchPlan& plan,
+std::optional<siginfo_t> NextSignal(const sigset_t& watched, bool is_limited,
                                     Clock::time_point end) {
   siginfo_t signal;
   while (true) {
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - Clock::now());
-    if (plan.seconds != 0 && left.count() <= 0) return std::nullopt;
+    if (is_limited && left.count() <= 0) return std::nullopt;
     constexpr int64_t kSecond = 1'000'000'000;
     const timespec time{.tv_sec = left.count() / kSecond, .tv_nsec = left.count() % kSecond};
     const int got =
-        plan.seconds == 0 ? sigwaitinfo(&watched, &signal) : sigtimedwait(&watched, &signal, &time);
+        is_limited ? sigtimedwait(&watched, &signal, &time) : sigwaitinfo(&watched, &signal);
     if (got >= 0) return signal;  // otherwise interrupted by stop and continue, or too late
   }
 }
+
+// Processes that run together.
+class JointProcesses {
+ public:
+  explicit JointProcesses(size_t count) { end_.ends.resize(count); }
+
+  absl::Status Start(const LaunchPlan& plan, const sigset_t& mask) {
+    const absl::StatusOr<pid_t> child = Spawn(plan, mask);
+    if (!child.ok()) return child.status();
+    running_.emplace(*child, started_++);
+    return absl::OkStatus();
+  }
+
+  bool AreRunning() const { return !running_.empty(); }
+  // True if one failed that nobody asked to stop; those that were asked end in their own time.
+  bool FailedByItself() const { return end_.failed.has_value() && asked_to_stop_ == 0; }
+  void AskedToStop(int signal) { asked_to_stop_ = signal; }
+  const JointEnd& end() const { return end_; }
+
+  void Send(int signal) const {
+    for (const auto& [process, plan] : running_) kill(process, signal);
+  }
+
+  // Notes the processes that have ended; waits for all if `waits`.
+  void Reap(bool waits) {
+    for (auto entry = running_.begin(); entry != running_.end();) {
+      int status = 0;
+      const auto [process, plan] = *entry;
+      const bool has_ended = waitpid(process, &status, waits ? 0 : WNOHANG) == process;
+      if (has_ended) Note(plan, status);
+      entry = has_ended ? running_.erase(entry) : std::next(entry);
+    }
+  }
+
+ private:
+  void Note(size_t plan, int status) {
+    end_.ends[plan] = Decode(status);
+    end_.ends[plan].asked_to_stop = asked_to_stop_;
+    if (end_.ends[plan].code != 0 && !end_.failed) end_.failed = plan;
+  }
+
+  std::map<pid_t, size_t> running_;  // process -> its plan
+  size_t started_ = 0;
+  int asked_to_stop_ = 0;
+  JointEnd end_;
+};
 
 }  // namespace
 
@@ -166,7 +214,7 @@ absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
   const pid_t group = plan.seconds == 0 ? *child : -*child;
   int asked_to_stop = 0;
   while (true) {
-    const std::optional<siginfo_t> signal = NextSignal(watched, plan, end);
+    const std::optional<siginfo_t> signal = NextSignal(watched, plan.seconds != 0, end);
     int status = 0;
     if (!signal) {
       kill(group, SIGKILL);
@@ -189,6 +237,37 @@ absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
     ended.asked_to_stop = asked_to_stop;
     return ended;
   }
+}
+
+absl::StatusOr<JointEnd> RunTogether(const std::vector<LaunchPlan>& plans) {
+  const sigset_t watched = WatchedSignals();
+  JointProcesses processes(plans.size());
+  for (const LaunchPlan& plan : plans) {
+    const absl::Status started = processes.Start(plan, MaskAtStart(watched));
+    if (started.ok()) continue;
+    processes.Send(SIGKILL);
+    processes.Reap(/*waits=*/true);
+    return started;
+  }
+  bool is_limited = false;
+  Clock::time_point end;
+  while (processes.AreRunning()) {
+    const std::optional<siginfo_t> signal = NextSignal(watched, is_limited, end);
+    if (!signal) {
+      processes.Send(SIGKILL);
+      processes.Reap(/*waits=*/true);
+    } else if (signal->si_signo != SIGCHLD) {
+      if (IsForChild(*signal)) processes.Send(signal->si_signo);
+      if (IsStopSignal(signal->si_signo)) processes.AskedToStop(signal->si_signo);
+    } else {
+      processes.Reap(/*waits=*/false);
+      if (is_limited || !processes.FailedByItself()) continue;
+      processes.Send(SIGTERM);
+      is_limited = true;
+      end = Clock::now() + kPatience;
+    }
+  }
+  return processes.end();
 }
 
 }  // namespace memtrace::launch

@@ -3,6 +3,10 @@
 #ifndef MEMTRACE_TOOLS_LAUNCH_CHILD_PROCESS_H_
 #define MEMTRACE_TOOLS_LAUNCH_CHILD_PROCESS_H_
 
+#include <cstddef>
+#include <optional>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "tools/launch/launch_plan.h"
 
@@ -22,6 +26,17 @@ struct ExitStatus {
 // signals stay blocked afterwards, so that one that comes between two processes stops the second.
 // Returns kUnavailable if the process cannot start. Call from a program with one thread.
 absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan);
+
+// The way several processes ended that run together.
+struct JointEnd {
+  std::vector<ExitStatus> ends;  // by plan
+  std::optional<size_t> failed;  // the plan whose process failed first; nothing: none failed
+};
+
+// Does the same with several processes at once; their plans have no time limit. When one fails
+// that was not asked to stop, the others get SIGTERM and, 5 s later, SIGKILL. Returns kUnavailable,
+// and ends those that have started, if one cannot start.
+absl::StatusOr<JointEnd> RunTogether(const std::vector<LaunchPlan>& plans);
 
 }  // namespace memtrace::launch
 

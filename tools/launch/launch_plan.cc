@@ -153,11 +153,14 @@ void AddHostValues(const LaunchRequest& request, Environment& environment) {
 }
 
 // Returns the file by which the processes of this launch see what each holds on the simulated
-// cards. It is never closed: it vanishes when this process ends, so there is nothing to clean up.
-std::string SharedLedger() {
-  static const int kLedger = memfd_create("memtrace-card", MFD_CLOEXEC);
-  if (kLedger < 0) return "";
-  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(kLedger);
+// cards of their machine. It is never closed: it vanishes when this process ends, so there is
+// nothing to clean up.
+std::string SharedLedger(int machine) {
+  static std::map<int, int> ledgers;
+  const auto [ledger, is_new] = ledgers.emplace(machine, -1);
+  if (is_new) ledger->second = memfd_create("memtrace-card", MFD_CLOEXEC);
+  if (ledger->second < 0) return "";
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(ledger->second);
 }
 
 // Python's own start-up puts the card in place; other programs get it from the loader, which finds
@@ -189,7 +192,9 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   SetOrErase(environment, env::kCard.name(), absl::StrJoin(request.cards, ";"));
   SetOrErase(environment, env::kCardEvents.name(), request.cards.empty() ? "" : request.events);
-  SetOrErase(environment, env::kCardShared.name(), request.cards.empty() ? "" : SharedLedger());
+  SetOrErase(environment, env::kCardShared.name(),
+             request.cards.empty() ? "" : SharedLedger(request.machine));
+  environment.erase(env::kRealRanks.name());
   SetOrErase(environment, env::kOutput.name(), plan.output);
   SetOrErase(environment, env::kTrace.name(), request.no_trace ? "0" : "");
   if (!request.keep.empty()) environment[env::kKeep.name()] = request.keep;

@@ -32,6 +32,7 @@ struct LaunchRequest {
   // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.
   // Empty: on if they are available; the program runs without them otherwise.
   std::string host_values;
+  int machine = 0;          // of a job of several machines, each of which has these cards
   std::string plan;         // file that `memtrace plan` wrote; empty: the environment's, if any
   int generate_length = 0;  // tokens that transformers' generate makes; 0: the program's own
 };

@@ -27,17 +27,24 @@ Registry& OfProcess() {
   return *registry;
 }
 
+// The contents of all ranks of a communicator that one call computes with: 16 MiB, if some of them
+// are virtual. With those of each rank alone, 512 ranks would take 1 GiB of the host.
+constexpr std::uint64_t kMostBytesOfAll = 16u << 20;
+
 // A call that has begun.
 struct Pending {
   CollectiveCall call;
   bool is_captured = false;  // it enters a graph: nothing is exchanged
   RendezvousMember::Ticket ticket = 0;
   Part own = {};
+  Part received = {};  // for kReceive
 };
+using PendingList = std::vector<Pending>;
 
 thread_local int group_depth = 0;
 thread_local std::vector<CollectiveCall> grouped;
 thread_local std::string last_error;
+thread_local DeviceRange own_contribution;
 
 // Finish accounts for the kernel's writes.
 ncclResult_t Launch(const CollectiveCall& call) {
@@ -57,10 +64,15 @@ bool IsCaptured(const CollectiveCall& call) {
          status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+std::uint64_t MostBytes(const RealRanks& ranks) {
+  if (ranks.AreAll()) return Part::kMostBytes;
+  return std::min(Part::kMostBytes, kMostBytesOfAll / static_cast<std::uint64_t>(ranks.size()));
+}
+
 Part ReadFromCard(const CollectiveCall& call) {
   const auto& [begin, bytes] = call.given;
   Part part = {.call = call.name, .size = call.size, .held = false, .bytes = {}, .known = {}};
-  if (bytes == 0 || bytes > Part::kMostBytes) return part;
+  if (bytes == 0 || bytes > MostBytes(call.communicator->real)) return part;
   std::string contents(bytes, '\0');
   part.held = memtrace_card_read(begin, bytes, contents.data()) == 1;
   if (!part.held) return part;
@@ -70,18 +82,35 @@ Part ReadFromCard(const CollectiveCall& call) {
   return part;
 }
 
+// Each pass handles one run of equally known bytes.
+void SetKnown(const DeviceRange& taken, const std::string& known) {
+  for (std::size_t begin = 0; begin < taken.bytes;) {
+    const std::size_t end = std::min(known.find_first_not_of(known[begin], begin),
+                                     static_cast<std::size_t>(taken.bytes));
+    memtrace_card_set_known(taken.begin + begin, end - begin, known[begin]);
+    begin = end;
+  }
+}
+
 void WriteToCard(const DeviceRange& taken, const Part& part) {
   if (taken.bytes == 0) return;
   const bool written = part.held && part.bytes.size() == taken.bytes &&
                        memtrace_card_write(taken.begin, taken.bytes, part.bytes.data()) == 1;
   if (!written) return memtrace_card_set_known(taken.begin, taken.bytes, MEMTRACE_CARD_UNKNOWN);
-  // Each pass handles one run of equally known bytes.
-  for (std::size_t begin = 0; begin < taken.bytes;) {
-    const std::size_t end = std::min(part.known.find_first_not_of(part.known[begin], begin),
-                                     static_cast<std::size_t>(taken.bytes));
-    memtrace_card_set_known(taken.begin + begin, end - begin, part.known[begin]);
-    begin = end;
-  }
+  SetKnown(taken, part.known);
+}
+
+// A virtual root sends nothing: the receiver's buffer stays as it is, and its bytes are assumed at
+// best.
+void KeepAsAssumed(const DeviceRange& taken) {
+  if (taken.bytes == 0) return;
+  if (taken.bytes > Part::kMostBytes)
+    return memtrace_card_set_known(taken.begin, taken.bytes, MEMTRACE_CARD_UNKNOWN);
+  Part part;
+  part.known.resize(taken.bytes);
+  memtrace_card_read_known(taken.begin, taken.bytes, part.known.data());
+  Assume(&part);
+  SetKnown(taken, part.known);
 }
 
 bool IsPlainCopyOfOneRank(const CollectiveCall& call) {
@@ -106,9 +135,14 @@ ncclResult_t CopyForOneRank(const CollectiveCall& call) {
 ncclResult_t Connect(const CollectiveCall& call) {
   CommunicatorMemory& memory = *call.communicator->memory;
   const bool is_with_one = call.kind != CollectiveCall::kTogether;
+  if (is_with_one && call.peer == call.communicator->rank) return ncclSuccess;
   const bool is_connected =
       is_with_one ? memory.ConnectPeer(call.peer) : memory.Connect(call.name, call.size);
   return is_connected ? ncclSuccess : FailForMemory();
+}
+
+bool IsWithVirtualPeer(const CollectiveCall& call) {
+  return call.kind != CollectiveCall::kTogether && !call.communicator->real.Contains(call.peer);
 }
 
 // Sends this rank's part without waiting for others.
@@ -124,11 +158,11 @@ ncclResult_t Begin(Pending* pending) {
   if (IsPlainCopyOfOneRank(call)) return CopyForOneRank(call);
   pending->own = ReadFromCard(call);
   RendezvousMember* member = call.communicator->member.get();
-  if (member == nullptr) return ncclSuccess;
+  if (member == nullptr || IsWithVirtualPeer(call)) return ncclSuccess;
   if (call.kind == CollectiveCall::kSend) {
-    member->Send(call.peer, Encode(pending->own));
+    member->Send(call.communicator->real.IndexOf(call.peer), Encode(pending->own));
   } else if (call.kind == CollectiveCall::kReceive) {
-    pending->ticket = member->Receive(call.peer);
+    pending->ticket = member->Receive(call.communicator->real.IndexOf(call.peer));
   } else {
     pending->ticket = member->Gather(Encode(pending->own));
   }
@@ -151,20 +185,44 @@ ncclResult_t CheckAgreement(const CollectiveCall& call, const Part& own, const P
   }
   for (std::size_t other = 0; other < parts.size(); ++other) {
     if (parts[other].call == own.call && parts[other].size == own.size) continue;
+    const int other_rank = call.communicator->real.ranks()[other];
     return Fail(ncclInvalidUsage, "rank " + rank + " calls " + Describe(own) + ", rank " +
-                                      std::to_string(other) + " " + Describe(parts[other]));
+                                      std::to_string(other_rank) + " " + Describe(parts[other]));
   }
   return ncclSuccess;
 }
 
-ncclResult_t Finish(const Pending& pending) {
+// Counts a call whose contents are small enough to steer a program, but come from virtual ranks.
+void CountIfSmall(const CollectiveCall& call) {
+  if (call.taken.bytes > 0 && call.size <= MostBytes(call.communicator->real))
+    CountMadeUp(call.name);
+}
+
+// Writes the result of the real ranks' parts and of what stands in for the virtual ones.
+void TakeResult(const CollectiveCall& call, const Parts& parts) {
+  const RealRanks& ranks = call.communicator->real;
+  if (!call.result) return;
+  if (ranks.AreAll() || call.kind == CollectiveCall::kReceive)
+    return WriteToCard(call.taken, call.result(parts));
+  const bool has_root = call.root >= 0;
+  if (!has_root || !ranks.Contains(call.root)) CountIfSmall(call);
+  if (has_root && !ranks.Contains(call.root)) return KeepAsAssumed(call.taken);
+  WriteToCard(call.taken, call.result(WithVirtualRanks(parts, ranks)));
+}
+
+bool HasNothingToFinish(const Pending& pending) {
   const CollectiveCall& call = pending.call;
+  return pending.is_captured || call.kind == CollectiveCall::kSend || IsPlainCopyOfOneRank(call);
+}
+
+// Leaves receives from virtual ranks to FinishVirtual.
+ncclResult_t Finish(Pending* pending) {
+  const CollectiveCall& call = pending->call;
   Communicator& communicator = *call.communicator;
-  if (pending.is_captured || call.kind == CollectiveCall::kSend || IsPlainCopyOfOneRank(call))
-    return ncclSuccess;
-  Parts parts = {pending.own};
+  if (HasNothingToFinish(*pending) || IsWithVirtualPeer(call)) return ncclSuccess;
+  Parts parts = {pending->own};
   if (communicator.member != nullptr) {
-    const auto answer = communicator.member->Answer(pending.ticket);
+    const auto answer = communicator.member->Answer(pending->ticket);
     if (!answer) {
       communicator.error = ncclRemoteError;
       return Fail(ncclRemoteError, std::string(call.name) + ": another rank has ended");
@@ -172,10 +230,57 @@ ncclResult_t Finish(const Pending& pending) {
     parts.clear();
     for (const std::string& text : *answer) parts.push_back(Decode(text));
   }
-  const ncclResult_t agreed = CheckAgreement(call, pending.own, parts);
+  const ncclResult_t agreed = CheckAgreement(call, pending->own, parts);
   if (agreed != ncclSuccess) return agreed;
-  if (call.result) WriteToCard(call.taken, call.result(parts));
+  if (call.kind == CollectiveCall::kReceive) pending->received = parts.front();
+  TakeResult(call, parts);
   return ncclSuccess;
+}
+
+// Returns what the nearest real rank sent to this one, where all exchange with all, or this rank
+// gathers; else nothing, which is unknown.
+Part StandInFor(const CollectiveCall& call, const PendingList& all) {
+  const RealRanks& ranks = call.communicator->real;
+  const int nearest = ranks.NearestTo(call.peer);
+  Part found;
+  int receives = 0;
+  for (const Pending& other : all) {
+    const bool is_alike = other.call.kind == CollectiveCall::kReceive &&
+                          other.call.communicator == call.communicator &&
+                          other.call.size == call.size;
+    if (!is_alike) continue;
+    ++receives;
+    if (other.call.peer == nearest) found = other.received;
+  }
+  const bool is_gather = own_contribution.bytes == call.size && receives == ranks.size() - 1;
+  if (is_gather && nearest == call.communicator->rank) {
+    CollectiveCall own = call;
+    own.given = own_contribution;
+    found = ReadFromCard(own);
+  }
+  if (!is_gather && receives != ranks.size()) return {};
+  Assume(&found);
+  return found;
+}
+
+// Ends the receives from virtual ranks, after those from real ones.
+void FinishVirtual(const PendingList& all) {
+  for (const Pending& pending : all) {
+    const CollectiveCall& call = pending.call;
+    if (HasNothingToFinish(pending) || !IsWithVirtualPeer(call)) continue;
+    CountIfSmall(call);
+    WriteToCard(call.taken, StandInFor(call, all));
+  }
+}
+
+ncclResult_t FinishAll(PendingList* all) {
+  ncclResult_t result = ncclSuccess;
+  for (Pending& pending : *all) {
+    const ncclResult_t finished = Finish(&pending);
+    if (result == ncclSuccess) result = finished;
+  }
+  FinishVirtual(*all);
+  return result;
 }
 
 }  // namespace
@@ -206,9 +311,10 @@ ncclResult_t Call(CollectiveCall call) {
     grouped.push_back(std::move(call));
     return ncclSuccess;
   }
-  Pending pending = {.call = std::move(call)};
-  const ncclResult_t begun = Begin(&pending);
-  return begun == ncclSuccess ? Finish(pending) : begun;
+  PendingList one;
+  one.push_back({.call = std::move(call)});
+  const ncclResult_t begun = Begin(&one.front());
+  return begun == ncclSuccess ? FinishAll(&one) : begun;
 }
 
 void StartGroup() { ++group_depth; }
@@ -216,19 +322,16 @@ void StartGroup() { ++group_depth; }
 ncclResult_t EndGroup() {
   if (group_depth == 0) return Fail(ncclInvalidUsage, "ncclGroupEnd: no group was started");
   if (--group_depth > 0) return ncclSuccess;
-  std::vector<Pending> all;
-  ncclResult_t result = ncclSuccess;
+  PendingList all;
   for (CollectiveCall& call : std::exchange(grouped, {})) {
     all.push_back({.call = std::move(call)});
-    result = Begin(&all.back());
-    if (result != ncclSuccess) return result;
+    const ncclResult_t begun = Begin(&all.back());
+    if (begun != ncclSuccess) return begun;
   }
-  for (const Pending& pending : all) {
-    const ncclResult_t finished = Finish(pending);
-    if (result == ncclSuccess) result = finished;
-  }
-  return result;
+  return FinishAll(&all);
 }
+
+void SetOwnContribution(const DeviceRange& own) { own_contribution = own; }
 
 std::optional<std::vector<std::string>> Exchange(Communicator& communicator,
                                                  const std::string& given) {

@@ -16,6 +16,7 @@
 #include "interpose/simulated_card/collectives/collective_parts.h"
 #include "interpose/simulated_card/collectives/communicator_memory.h"
 #include "interpose/simulated_card/collectives/rendezvous.h"
+#include "interpose/simulated_card/collectives/virtual_ranks.h"
 
 namespace memtrace::card {
 
@@ -24,7 +25,8 @@ struct Communicator {
   int rank = 0;
   int size = 1;
   int device = 0;
-  std::unique_ptr<RendezvousMember> member;  // null if there is only one rank
+  RealRanks real = RealRanks(1);
+  std::unique_ptr<RendezvousMember> member;  // of the real ranks; null if there is only one rank
   std::unique_ptr<CommunicatorMemory> memory;
   std::atomic<ncclResult_t> error = ncclSuccess;
 };
@@ -51,6 +53,7 @@ struct CollectiveCall {
   CommunicatorPointer communicator;
   cudaStream_t stream = nullptr;
   int peer = 0;            // for kSend and kReceive
+  int root = -1;           // the only rank whose contribution is used; -1: all are
   std::uint64_t size = 0;  // bytes that all ranks must agree on
   DeviceRange given = {};  // this rank's contribution; empty: nothing
   DeviceRange taken = {};  // the place of the result; empty: nowhere
@@ -67,6 +70,10 @@ struct CollectiveCall {
 ncclResult_t Call(CollectiveCall call);
 void StartGroup();
 ncclResult_t EndGroup();
+
+// Says where this thread's own contribution to a gather is, which torch makes of receives from all
+// other ranks and a copy of its own. It stands in for virtual ranks. An empty range: nowhere.
+void SetOwnContribution(const DeviceRange& own);
 
 // Exchanges texts between all ranks, outside the card's memory; returns nothing if a rank has
 // ended.

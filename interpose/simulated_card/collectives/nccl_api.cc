@@ -15,10 +15,13 @@
 #include <tuple>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/units.h"
 #include "interpose/simulated_card/collectives/communicators.h"
 #include "interpose/simulated_card/collectives/nccl_options.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
+#include "interpose/simulated_card/collectives/virtual_ranks.h"
+#include "interpose/simulated_card/interface/library_calls.h"
 #include "interpose/simulated_card/wheels/stated_version.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -36,16 +39,26 @@ ncclResult_t OpenNew(std::string* name) {
   return Fail(ncclSystemError, "the machine does not allow a Unix socket");
 }
 
-// Ends when all ranks are there; within a group, at the group's end. `config` may be null.
-ncclResult_t Make(const std::string& name, int rank, int size, const ncclConfig_t* config,
-                  ncclComm_t* made) {
+// In a job with virtual ranks a communicator takes what its part in one machine takes, with a rank
+// on each card: connections over a network are not charged.
+int RanksInOneMachine(int size) {
+  if (env::Text(env::kRealRanks).empty()) return size;
+  return std::clamp(memtrace_card_installed_count(), 1, size);
+}
+
+// Ends when all real ranks are there; within a group, at the group's end. `config` may be null.
+ncclResult_t Make(const std::string& name, int rank, const RealRanks& real,
+                  const ncclConfig_t* config, ncclComm_t* made) {
   *made = nullptr;
+  const int size = real.size();
   auto communicator = std::make_shared<Communicator>();
   communicator->rank = rank;
   communicator->size = size;
+  communicator->real = real;
   if (FindThreadCard(&communicator->device) != CUDA_SUCCESS)
     return Fail(ncclUnhandledCudaError, "there is no card");
-  if (size > 1) communicator->member = RendezvousMember::Join(name, rank, size);
+  if (size > 1)
+    communicator->member = RendezvousMember::Join(name, real.IndexOf(rank), real.count());
   if (size > 1 && communicator->member == nullptr) {
     return Fail(ncclSystemError,
                 "the rank that made the communicator's id cannot be reached: on a simulated card "
@@ -55,11 +68,30 @@ ncclResult_t Make(const std::string& name, int rank, int size, const ncclConfig_
   AddConfig(config, &options);
   int version = 0;
   ncclGetVersion(&version);
-  communicator->memory =
-      CommunicatorMemory::Take(communicator->device, options, version, size, rank);
+  const int local_ranks = RanksInOneMachine(size);
+  communicator->memory = CommunicatorMemory::Take(communicator->device, options, version,
+                                                  local_ranks, rank % local_ranks);
   if (communicator->memory == nullptr) return FailForMemory();
   *made = Register(communicator);
   return Call({.name = "ncclCommInitRank", .communicator = communicator, .is_launched = false});
+}
+
+// The same for one rank of a communicator that may have virtual ones. A rank that is real alone
+// needs no id that others know.
+ncclResult_t MakeForRank(std::string name, int rank, int size, const ncclConfig_t* config,
+                         ncclComm_t* made) {
+  const auto real = FindRealRanks(config, size, rank);
+  if (!real || !real->Contains(rank)) {
+    return Fail(ncclInvalidUsage,
+                "the job has virtual ranks, and a communicator of " + std::to_string(size) +
+                    " ranks was not made by torch.distributed, so it is not known which of them "
+                    "are virtual");
+  }
+  if (size > 1 && real->count() == 1) {
+    const ncclResult_t opened = OpenNew(&name);
+    if (opened != ncclSuccess) return opened;
+  }
+  return Make(name, rank, *real, config, made);
 }
 
 std::string NameIn(const ncclUniqueId& id) {
@@ -134,7 +166,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
                                     ncclConfig_t* config) {
   if (comm == nullptr || size < 1 || rank < 0 || rank >= size)
     return Fail(ncclInvalidArgument, "a rank must be less than the number of ranks");
-  return Make(NameIn(id), rank, size, config, comm);
+  return MakeForRank(NameIn(id), rank, size, config, comm);
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
@@ -156,8 +188,9 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
   StartGroup();
   for (int rank = 0; rank < size && result == ncclSuccess; ++rank) {
     const OnCard card(devices == nullptr ? rank : devices[rank]);
-    result = card.result() == CUDA_SUCCESS ? Make(name, rank, size, nullptr, &comms[rank])
-                                           : Fail(ncclInvalidArgument, "there is no such device");
+    result = card.result() == CUDA_SUCCESS
+                 ? Make(name, rank, RealRanks(size), nullptr, &comms[rank])
+                 : Fail(ncclInvalidArgument, "there is no such device");
   }
   const ncclResult_t ended = EndGroup();
   return result == ncclSuccess ? ended : result;
@@ -171,6 +204,8 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made
     return Fail(ncclInvalidArgument,
                 "the communicator is invalid, or the pointer for the new one is null");
   *made = nullptr;
+  if (!parent->real.AreAll())
+    return Fail(ncclInvalidUsage, "ncclCommSplit: the colors of virtual ranks are not known");
   const auto wishes = Exchange(*parent, std::to_string(color) + " " + std::to_string(key));
   if (!wishes) return Fail(ncclRemoteError, "ncclCommSplit: another rank has ended");
   std::vector<std::pair<int, int>> members;  // key, rank in the parent
@@ -190,8 +225,8 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made
   const auto own = std::find_if(members.begin(), members.end(),
                                 [&](const auto& member) { return member.second == parent->rank; });
   return Make((*names)[static_cast<std::size_t>(members.front().second)],
-              static_cast<int>(own - members.begin()), static_cast<int>(members.size()), config,
-              made);
+              static_cast<int>(own - members.begin()), RealRanks(static_cast<int>(members.size())),
+              config, made);
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {

@@ -75,6 +75,7 @@ ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDa
                            int root, ncclComm_t comm, cudaStream_t stream) {
   return With({comm, type, root}, stream, [&](CollectiveCall& call, const Communicator& ours) {
     call.size = count * SizeOf(type);
+    call.root = root;
     if (ours.rank == root) call.given = Range(from, call.size);
     // If the root works in place, its bytes stay; a copy of data too large to pass on is unknown.
     if (ours.rank != root || from != to) call.taken = Range(to, call.size);
@@ -144,6 +145,7 @@ ncclResult_t ncclScatter(const void* from, void* to, std::size_t count, ncclData
     const auto rank = static_cast<std::size_t>(ours.rank);
     const auto size = static_cast<std::size_t>(ours.size);
     call.size = count * SizeOf(type);
+    call.root = root;
     if (ours.rank == root) call.given = Range(from, call.size * size);
     call.taken = Range(to, call.size);
     call.result = [=](const Parts& parts) {

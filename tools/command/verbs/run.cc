@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_join.h"
 #include "messages/message.h"
 #include "tools/command/help/usage_error.h"
 #include "tools/command/inputs/number_check.h"
@@ -15,7 +16,9 @@
 #include "tools/command/verbs/verbs.h"
 #include "tools/launch/card_keys.h"
 #include "tools/launch/child_process.h"
+#include "tools/launch/job_ranks.h"
 #include "tools/launch/launch_plan.h"
+#include "tools/launch/rank_plans.h"
 #include "tools/launch/real_cards.h"
 #include "tools/launch/written_traces.h"
 
@@ -36,12 +39,15 @@ constexpr const char* kExamples =
     "  memtrace run -- python train.py                               on the real card\n"
     "  memtrace run --card 24GiB -o run.trace -- python train.py     on a simulated card\n"
     "  memtrace run --allocator native -- torchrun train.py          with torch's own allocator\n"
+    "  memtrace run --card 8xh100-80gb --world 64x8 --ranks 0,448 -o traces/ -- torchrun train.py\n"
     "\n"
     "The exit status is the program's own. With MEMTRACE=0 the program runs without memtrace.";
 
 struct Options {
   launch::LaunchRequest request;
-  std::string nccl;  // what each communicator takes of a simulated card
+  std::string nccl;   // what each communicator takes of a simulated card
+  std::string world;  // the ranks of the job, of which `ranks` are started; empty: no job
+  std::string ranks;
   bool quiet = false;
 };
 
@@ -145,6 +151,59 @@ int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
   return status->code;
 }
 
+// Says which ranks of a job are started, and that the others are virtual.
+void PrintRanks(const launch::JobRanks& job) {
+  if (static_cast<int>(job.real.size()) == job.world) return;
+  Note(Message("running ranks $0 of a job of $1; the other ranks are virtual",
+               absl::StrJoin(job.real, ","), job.world));
+}
+
+// Says which rank failed first. Its end is that of the job.
+void PrintFailure(const launch::JobRanks& job, const launch::JointEnd& end) {
+  if (!end.failed) return;
+  const int rank = job.real[*end.failed];
+  Note(end.ends.size() == 1 ? Message("rank $0 failed", rank)
+                            : Message("rank $0 failed first; the other ranks were stopped", rank));
+  PrintEnd(end.ends[*end.failed]);
+}
+
+// Removes old traces with -f, so that the first process of each rank gets the trace's name.
+std::vector<launch::WrittenTraces> WatchTraces(const std::vector<launch::LaunchPlan>& plans,
+                                               bool force) {
+  std::vector<launch::WrittenTraces> traces;
+  for (const launch::LaunchPlan& plan : plans) {
+    std::error_code ignored;
+    if (force && !plan.output.empty()) std::filesystem::remove(plan.output, ignored);
+    if (traces.empty() || !plan.output.empty()) traces.emplace_back(plan.output);
+  }
+  return traces;
+}
+
+int RunRanks(const std::vector<launch::LaunchPlan>& plans, const launch::JobRanks& job,
+             const Options& options) {
+  const bool is_told = !options.quiet && !launch::IsSwitchedOff(plans.front().environment);
+  if (is_told) PrintWhichCards(options.request.cards);
+  if (is_told) PrintRanks(job);
+  const std::vector<launch::WrittenTraces> traces = WatchTraces(plans, options.request.force);
+  const absl::StatusOr<launch::JointEnd> end = launch::RunTogether(plans);
+  if (!end.ok()) return Refuse(end.status());
+  if (is_told) PrintFailure(job, *end);
+  std::vector<std::string> written;
+  for (const launch::WrittenTraces& of_rank : traces)
+    for (std::string& trace : of_rank.Find()) written.push_back(std::move(trace));
+  if (is_told && !options.request.no_trace) PrintTraces(written, options.request.cards);
+  return end->failed ? end->ends[*end->failed].code : kDone;
+}
+
+int RunJob(const Options& options) {
+  const absl::StatusOr<launch::JobRanks> job =
+      launch::ParseJobRanks(options.world, options.ranks, options.request.cards);
+  if (!job.ok()) return Refuse(job.status());
+  const absl::StatusOr<std::vector<launch::LaunchPlan>> plans =
+      launch::PlanRanks(options.request, *job, launch::CurrentEnvironment());
+  return plans.ok() ? RunRanks(*plans, *job, options) : Refuse(plans.status());
+}
+
 int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
   const std::vector<std::string> remaining = app.remaining();
   if (!remaining.empty() && remaining.front().rfind('-', 0) == 0) {
@@ -158,6 +217,7 @@ int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
     return kUsage;
   }
   launch::AddCardKey("nccl", options.nccl, &options.request.cards);
+  if (!options.world.empty() || !options.ranks.empty()) return RunJob(options);
   const absl::StatusOr<launch::LaunchPlan> plan =
       launch::PlanLaunch(options.request, launch::CurrentEnvironment());
   return plan.ok() ? RunPlan(*plan, options) : Refuse(plan.status());
@@ -206,6 +266,15 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
                  "allows it), off, or FILE with answers for values that are unknown")
       ->type_name("on|off|FILE")
       ->group("Card and allocator");
+  app.add_option("--world", options->world,
+                 "Run ranks of a job of this many, such as 512 or 64x8; the ranks that are not "
+                 "started are virtual, and nothing waits for them")
+      ->type_name("RANKS")
+      ->group("Job of many ranks");
+  app.add_option("--ranks", options->ranks,
+                 "The ranks that are started, such as 0,448 or 0-3 (default: 0)")
+      ->type_name("LIST")
+      ->group("Job of many ranks");
   app.add_option("--generate-length", options->request.generate_length,
                  "Number of tokens that generate() makes on a simulated card, whatever they are "
                  "(default: the program's own)")
@@ -214,7 +283,8 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
       ->group("Card and allocator");
   CLI::Option* output = app.add_option("-o,--output", options->request.output,
                                        "Trace file (default: memtrace-SCRIPT.PID.trace in this "
-                                       "folder); additional processes write FILE.PID")
+                                       "folder); additional processes write FILE.PID. With --world "
+                                       "FOLDER/ or FILE, and each rank's trace has its number")
                             ->type_name("FILE")
                             ->group("Recording");
   app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("Recording");

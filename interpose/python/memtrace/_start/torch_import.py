@@ -37,6 +37,10 @@ def _load_card_before_torch(torch: ModuleSpec) -> None:
             f"Install torch {' or '.join(supported_torch())} with CUDA {cuda}."
         )
     _load_card_or_exit(major)
+    if os.environ.get("MEMTRACE_REAL_RANKS"):
+        from memtrace import _virtual_ranks
+
+        _virtual_ranks.watch()
 
 
 def load_card() -> None:

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sharded checkpoints (torch.distributed.checkpoint): real ranks write their parts, virtual ranks write nothing."""
+
+import dataclasses
+import functools
+from types import ModuleType
+from typing import Any
+
+from memtrace import _patches
+from memtrace._virtual_ranks.ranks import Job
+
+
+def prepare(planner: ModuleType, job: Job) -> None:
+    """Takes the plans of virtual ranks, which repeat a real rank's, out of the whole plan."""
+    remove_duplicates = planner.dedup_save_plans
+
+    @functools.wraps(remove_duplicates)
+    def plan_real_ranks(plans: list[Any], *args: object, **kwargs: object) -> object:
+        if len(plans) == job.ranks.size:
+            plans = [
+                plan if job.ranks.index(rank) is not None else dataclasses.replace(plan, items=[])
+                for rank, plan in enumerate(plans)
+            ]
+        return remove_duplicates(plans, *args, **kwargs)
+
+    _patches.put(
+        planner,
+        "dedup_save_plans",
+        plan_real_ranks,
+        "torch.distributed.checkpoint.default_planner.dedup_save_plans: virtual ranks write nothing",
+    )
+
+    def accept(*args: object) -> bool:
+        return True
+
+    _patches.put(
+        planner,
+        "_validate_global_plan",
+        accept,
+        "torch.distributed.checkpoint.default_planner._validate_global_plan: parts of virtual ranks are missing",
+    )

@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Objects that a virtual rank would send: they cannot be made up, so the program ends with a sentence."""
+
+import functools
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from memtrace import _patches
+from memtrace._messages import translated
+from memtrace._package import PACKAGE
+from memtrace._virtual_ranks.ranks import Job
+
+
+def prepare(c10d: ModuleType, job: Job) -> None:
+    """Replaces torch's functions that receive an object from one rank."""
+    for name in ("recv_object_list", "broadcast_object_list", "scatter_object_list"):
+        receive = getattr(c10d, name)
+        _patches.put(
+            c10d,
+            name,
+            _refusing_virtual_ranks(c10d, job, receive),
+            "torch.distributed.*: says if an object would come from a virtual rank",
+        )
+
+
+def _refusing_virtual_ranks(c10d: ModuleType, job: Job, receive: Any) -> Any:
+    signature = inspect.signature(receive)
+
+    @functools.wraps(receive)
+    def receive_or_refuse(*args: object, **kwargs: object) -> object:
+        given = signature.bind(*args, **kwargs).arguments
+        source = _source(c10d, given, receive.__name__)
+        if source is not None and job.ranks.index(source) is None:
+            raise RuntimeError(_sentence(job, source))
+        return receive(*args, **kwargs)
+
+    return receive_or_refuse
+
+
+def _source(c10d: ModuleType, given: dict[str, Any], name: str) -> int | None:
+    """Returns the rank in the job that sends the object; None if any may, or this process takes no part."""
+    if c10d._rank_not_in_group(given.get("group")):
+        return None
+    if given.get("group_src") is not None:
+        group = given.get("group") or c10d._get_default_group()
+        return int(c10d.get_global_rank(group, given["group_src"]))
+    source = given.get("src")
+    return 0 if source is None and name != "recv_object_list" else source
+
+
+def _sentence(job: Job, source: int) -> str:
+    return translated(
+        "$0 receives an object from rank $1, which is virtual, so its contents are not known. Run that rank as well: "
+        "memtrace run --ranks $2",
+        _line(),
+        source,
+        job.with_rank(source),
+    )
+
+
+def _line() -> str:
+    """Returns the line of the program that calls, outside torch and memtrace."""
+    libraries = (str(PACKAGE), str(Path(sys.modules["torch"].__file__ or "").parent))
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(libraries):
+        frame = frame.f_back
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which ranks of the job and of its groups are processes; the others are virtual."""
+
+import os
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GroupRanks:
+    """The ranks of a group, counted within it: `size` of them, of which those in `real` (ascending) are processes."""
+
+    size: int
+    real: tuple[int, ...]
+
+    @property
+    def are_all_real(self) -> bool:
+        """True if no rank is virtual."""
+        return len(self.real) == self.size
+
+    def index(self, rank: int) -> int | None:
+        """Returns the place of a rank among the real ones; None if it is virtual."""
+        at = bisect_left(self.real, rank)
+        return at if at < len(self.real) and self.real[at] == rank else None
+
+    def nearest(self, rank: int) -> int:
+        """Returns the real rank that stands for a rank: the nearest; of two, the lower (as virtual_ranks.cc does)."""
+        return min(self.real, key=lambda real: (abs(real - rank), real))
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job as this process sees it."""
+
+    rank: int
+    ranks: GroupRanks
+
+    def of_group(self, global_ranks: Sequence[int]) -> GroupRanks:
+        """Returns the ranks of a group that consists of these ranks of the job, in this order."""
+        real = set(self.ranks.real)
+        return GroupRanks(len(global_ranks), tuple(at for at, rank in enumerate(global_ranks) if rank in real))
+
+    def with_rank(self, rank: int) -> str:
+        """Returns the value for --ranks with one more rank, such as "0,448"."""
+        return ",".join(str(one) for one in sorted({*self.ranks.real, rank}))
+
+
+def job_from_environment() -> Job | None:
+    """Returns the job that `memtrace run --world` started; None if this process is not of one."""
+    listed = os.environ.get("MEMTRACE_REAL_RANKS", "")
+    if not listed:
+        return None
+    real = tuple(int(rank) for rank in listed.split(","))
+    return Job(int(os.environ["RANK"]), GroupRanks(int(os.environ["WORLD_SIZE"]), real))

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_VIRTUAL_RANKS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_VIRTUAL_RANKS_H_
+
+#include <nccl.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "interpose/simulated_card/collectives/collective_parts.h"
+
+namespace memtrace::card {
+
+// The ranks of one communicator that are processes. The others are virtual: nothing waits for them,
+// and what they would give is taken from a real rank (docs/design/virtual-ranks.md).
+class RealRanks {
+ public:
+  explicit RealRanks(int size);  // all are real
+  // `real` is not empty, ascending, and each is below `size`.
+  RealRanks(int size, std::vector<int> real) : size_(size), real_(std::move(real)) {}
+
+  int size() const { return size_; }
+  int count() const { return static_cast<int>(real_.size()); }
+  bool AreAll() const { return count() == size_; }
+  bool Contains(int rank) const;
+  const std::vector<int>& ranks() const { return real_; }
+
+  // Returns the place of a real rank among the real ones.
+  int IndexOf(int rank) const;
+  // Returns the real rank with the least distance; of two, the lower.
+  int NearestTo(int rank) const;
+
+ private:
+  int size_;
+  std::vector<int> real_;
+};
+
+// Reads "memtrace-ranks:SIZE:R0,R1,...", which memtrace's Python package passes for each group of
+// torch as the name of the network module. Returns nothing for any other text.
+std::optional<RealRanks> ParseRealRanks(std::string_view text);
+
+// Finds the real ranks of a new communicator: from the configuration, which describes the group it
+// is for, or from the environment if it has as many ranks as the job. `config` may be null. Returns
+// nothing if the job has virtual ranks and neither tells.
+std::optional<RealRanks> FindRealRanks(const ncclConfig_t* config, int size, int rank);
+
+// Returns the parts of all ranks, from those of the real ones: a virtual rank repeats the nearest
+// real rank's, and its bytes are assumed at best.
+Parts WithVirtualRanks(const Parts& real_parts, const RealRanks& ranks);
+
+// Lowers what is known of the part's bytes to assumed.
+void Assume(Part* part);
+
+// Says if the other rank of the next communicator of two ranks that this thread makes is real:
+// torch makes one for a pair that sends and receives, whatever the size of the group. Nothing:
+// unknown.
+void SetPeer(std::optional<bool> is_real);
+
+// Counts a call in which a virtual rank's contents were needed. Safe from any thread.
+void CountMadeUp(std::string_view call);
+// Returns these calls, as "ncclAllGather 2, ncclRecv 1"; "" if there were none.
+std::string MadeUpCalls();
+
+}  // namespace memtrace::card
+
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_VIRTUAL_RANKS_H_

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+// NCCL in a job of 8 ranks of which 0 and 3 are real (the environment as ctest sets it): one thread
+// a real rank, each on a card of its own.
+#include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nccl.h>
+
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "interpose/simulated_card/interface/card_ranges.h"
+
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Values = std::vector<std::int64_t>;
+
+constexpr int kRanks = 8;
+
+// Memory of one rank, on the current card.
+class Buffer {
+ public:
+  explicit Buffer(const Values& values) : count_(values.size()) {
+    EXPECT_EQ(cudaMalloc(&memory_, bytes()), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(memory_, values.data(), bytes(), cudaMemcpyDefault), cudaSuccess);
+  }
+  ~Buffer() { EXPECT_EQ(cudaFree(memory_), cudaSuccess); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  std::int64_t* get() const { return static_cast<std::int64_t*>(memory_); }
+  int Known() const {
+    return memtrace_card_known_at(reinterpret_cast<std::uintptr_t>(memory_), bytes());
+  }
+  Values Read() const {
+    Values values(count_);
+    EXPECT_EQ(cudaMemcpy(values.data(), memory_, bytes(), cudaMemcpyDefault), cudaSuccess);
+    return values;
+  }
+
+ private:
+  std::size_t bytes() const { return count_ * sizeof(std::int64_t); }
+  void* memory_ = nullptr;
+  std::size_t count_;
+};
+
+// Runs body(rank, communicator) in one thread for each real rank of a communicator of all ranks.
+void OnRealRanks(const std::function<void(int, ncclComm_t)>& body) {
+  ncclUniqueId id;
+  ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+  const auto run = [&](int rank) {
+    ASSERT_EQ(cudaSetDevice(rank == 0 ? 0 : 1), cudaSuccess);
+    ncclComm_t comm = nullptr;
+    ASSERT_EQ(ncclCommInitRank(&comm, kRanks, id, rank), ncclSuccess) << ncclGetLastError(nullptr);
+    body(rank, comm);
+    EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+  };
+  std::thread other(run, 3);
+  run(0);
+  other.join();
+}
+
+TEST(NcclVirtualRanksTest, VirtualRanksGiveWhatTheNearestRealRankGives) {
+  OnRealRanks([](int rank, ncclComm_t comm) {
+    const Buffer from({rank + 1});
+    const Buffer sum({0});
+    EXPECT_EQ(ncclAllReduce(from.get(), sum.get(), 1, ncclInt64, ncclSum, comm, nullptr),
+              ncclSuccess);
+    EXPECT_THAT(sum.Read(), ElementsAre(2 * 1 + 6 * 4));
+    EXPECT_EQ(sum.Known(), MEMTRACE_CARD_ASSUMED);
+    const Buffer all(Values(kRanks, 0));
+    EXPECT_EQ(ncclAllGather(from.get(), all.get(), 1, ncclInt64, comm, nullptr), ncclSuccess);
+    EXPECT_THAT(all.Read(), ElementsAre(1, 1, 4, 4, 4, 4, 4, 4));
+  });
+}
+
+TEST(NcclVirtualRanksTest, RealRootIsKnownAndAVirtualOneChangesNothing) {
+  OnRealRanks([](int rank, ncclComm_t comm) {
+    const Buffer buffer({rank});
+    EXPECT_EQ(ncclBcast(buffer.get(), 1, ncclInt64, 3, comm, nullptr), ncclSuccess);
+    EXPECT_THAT(buffer.Read(), ElementsAre(3));
+    EXPECT_EQ(buffer.Known(), MEMTRACE_CARD_KNOWN);
+    EXPECT_EQ(ncclBcast(buffer.get(), 1, ncclInt64, 5, comm, nullptr), ncclSuccess);
+    EXPECT_THAT(buffer.Read(), ElementsAre(3));
+    EXPECT_EQ(buffer.Known(), MEMTRACE_CARD_ASSUMED);
+  });
+}
+
+TEST(NcclVirtualRanksTest, MessagesOfVirtualRanksAreUnknown) {
+  OnRealRanks([](int rank, ncclComm_t comm) {
+    const Buffer buffer({7});
+    EXPECT_EQ(ncclSend(buffer.get(), 1, ncclInt64, 5, comm, nullptr), ncclSuccess);
+    EXPECT_EQ(ncclRecv(buffer.get(), 1, ncclInt64, 5, comm, nullptr), ncclSuccess);
+    EXPECT_EQ(buffer.Known(), MEMTRACE_CARD_UNKNOWN);
+    const Buffer told({rank == 0 ? 42 : 0});
+    const ncclResult_t passed = rank == 0 ? ncclSend(told.get(), 1, ncclInt64, 3, comm, nullptr)
+                                          : ncclRecv(told.get(), 1, ncclInt64, 0, comm, nullptr);
+    EXPECT_EQ(passed, ncclSuccess);
+    EXPECT_THAT(told.Read(), ElementsAre(42));
+    EXPECT_EQ(told.Known(), MEMTRACE_CARD_KNOWN);
+  });
+}
+
+TEST(NcclVirtualRanksTest, ExchangeOfAllWithAllIsFilledIn) {
+  OnRealRanks([](int rank, ncclComm_t comm) {
+    Values values;
+    for (int peer = 0; peer < kRanks; ++peer) values.push_back(100 * rank + peer);
+    const Buffer from(values);
+    const Buffer to(Values(kRanks, -1));
+    ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+    for (int peer = 0; peer < kRanks; ++peer) {
+      EXPECT_EQ(ncclSend(from.get() + peer, 1, ncclInt64, peer, comm, nullptr), ncclSuccess);
+      EXPECT_EQ(ncclRecv(to.get() + peer, 1, ncclInt64, peer, comm, nullptr), ncclSuccess);
+    }
+    ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
+    const int of_third = 300 + rank;
+    EXPECT_THAT(to.Read(), ElementsAre(rank, rank, of_third, of_third, of_third, of_third, of_third,
+                                       of_third));
+    EXPECT_EQ(to.Known(), MEMTRACE_CARD_ASSUMED);
+  });
+}
+
+TEST(NcclVirtualRanksTest, LargeContentsAreUnknown) {
+  OnRealRanks([](int, ncclComm_t comm) {
+    constexpr std::size_t kTooMany = (std::size_t{16} << 20) / kRanks / sizeof(std::int64_t) + 1;
+    const Buffer buffer(Values(kTooMany, 1));
+    EXPECT_EQ(
+        ncclAllReduce(buffer.get(), buffer.get(), kTooMany, ncclInt64, ncclSum, comm, nullptr),
+        ncclSuccess);
+    EXPECT_EQ(buffer.Known(), MEMTRACE_CARD_UNKNOWN);
+  });
+}
+
+TEST(NcclVirtualRanksTest, UnknownCommunicatorsAndSplitsAreRefused) {
+  ncclUniqueId id;
+  ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+  ncclComm_t made = nullptr;
+  EXPECT_EQ(ncclCommInitRank(&made, 4, id, 0), ncclInvalidUsage);
+  EXPECT_THAT(ncclGetLastError(nullptr), HasSubstr("a communicator of 4 ranks was not made by"));
+  OnRealRanks([](int rank, ncclComm_t comm) {
+    ncclComm_t part = nullptr;
+    EXPECT_EQ(ncclCommSplit(comm, 0, rank, &part, nullptr), ncclInvalidUsage);
+  });
+}
+
+TEST(NcclVirtualRanksTest, RankThatIsRealAloneWaitsForNobody) {
+  ncclUniqueId id = {};
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.netName = "memtrace-ranks:4:2";
+  ncclComm_t comm = nullptr;
+  ASSERT_EQ(ncclCommInitRankConfig(&comm, 4, id, 2, &config), ncclSuccess);
+  const Buffer from({5});
+  const Buffer to(Values(4, 0));
+  EXPECT_EQ(ncclAllGather(from.get(), to.get(), 1, ncclInt64, comm, nullptr), ncclSuccess);
+  EXPECT_THAT(to.Read(), Each(5));
+  EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+}
+
+}  // namespace

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of many ranks of which few are real (docs/design/virtual-ranks.md)."""
+
+from pathlib import Path
+
+import pytest
+from support.jobs import by_rank, run_job
+
+HERE = Path(__file__).parent
+PIPELINE = HERE / "pipeline.py"
+MEMORY = ("peak", "reserved", "used")
+
+
+def memory(rank: dict) -> tuple[int, ...]:
+    return tuple(rank[name] for name in MEMORY)
+
+
+def test_data_parallel_job_runs_with_two_of_eight_ranks(tmp_path):
+    finished = run_job(HERE / "data_parallel.py", tmp_path, world=8, ranks="0,3")
+    ranks = by_rank(finished)
+    assert set(ranks) == {0, 3}
+    for rank in ranks.values():
+        assert rank["summed"] == 8
+        assert rank["told"] == [0, 0, 3, 3, 3, 3, 3, 3]
+    assert (
+        "rank 3 of 8: small values of virtual ranks were taken from the nearest real rank (ncclAllGather"
+        in finished.err
+    )
+    assert (tmp_path / "run.rank-0.trace").exists() and (tmp_path / "run.rank-3.trace").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "ranks"),
+    [
+        ("fully_sharded.py", (), ("0", "2")),
+        ("fully_sharded.py", ("eager",), ("0",)),
+        ("tensor_parallel.py", (), ("0", "1")),
+        ("pipeline.py", ("2",), ("0,2", "1,3")),
+    ],
+)
+def test_real_rank_takes_the_memory_of_a_job_whose_ranks_are_all_real(tmp_path, program, arguments, ranks):
+    whole = by_rank(run_job(HERE / program, tmp_path, *arguments, world=4, ranks="0-3", cards=4))
+    for real in ranks:
+        alone = by_rank(run_job(HERE / program, tmp_path, *arguments, world=4, ranks=real, cards=4))
+        assert list(alone) and {rank: memory(of) for rank, of in alone.items()} == {
+            rank: memory(of) for rank, of in whole.items() if rank in alone
+        }
+
+
+@pytest.mark.parametrize("arguments", [(), ("hybrid",), ("hybrid", "eager")])
+def test_fully_sharded_job_of_512_ranks_runs_with_one(tmp_path, arguments):
+    (rank,) = by_rank(run_job(HERE / "fully_sharded.py", tmp_path, *arguments, world=512, ranks="448")).values()
+    assert rank["rank"] == 448 and rank["peak"] > 0
+
+
+def test_ranks_on_the_same_card_of_two_machines_do_not_share_it(tmp_path):
+    ranks = by_rank(run_job(HERE / "fully_sharded.py", tmp_path, "hybrid", world=512, ranks="0,448"))
+    assert memory(ranks[0]) == memory(ranks[448])
+
+
+def test_tensor_parallel_job_runs_with_one_rank(tmp_path):
+    (rank,) = by_rank(run_job(HERE / "tensor_parallel.py", tmp_path, world=16, ranks="0")).values()
+    assert rank["peak"] > 0
+
+
+def test_pipeline_runs_with_one_rank_for_each_stage(tmp_path):
+    ranks = by_rank(run_job(HERE / "pipeline.py", tmp_path, "4", world=8, ranks="0,2,4,6"))
+    assert {rank: of["stage"] for rank, of in ranks.items()} == {0: 0, 2: 1, 4: 2, 6: 3}
+    assert ranks[0]["peak"] > ranks[2]["peak"]
+
+
+def test_missing_stage_is_named(tmp_path):
+    finished = run_job(HERE / "pipeline.py", tmp_path, "4", world=8, ranks="0,6", expect=1)
+    line = 1 + PIPELINE.read_text().splitlines().index(
+        "        schedule.step(target=torch.randn(64, 512, device=device), losses=[])"
+    )
+    assert f"pipeline.py:{line} receives an object from rank 4, which is virtual" in finished.err
+    assert "memtrace run --ranks 0,4,6" in finished.err
+    assert "EOFError" not in finished.err
+
+
+@pytest.mark.parametrize("library", [(), ("gloo",)], ids=["nccl", "gloo"])
+def test_small_values_of_virtual_ranks_are_those_of_the_nearest_real_rank(tmp_path, library):
+    ranks = by_rank(run_job(HERE / "exchanges.py", tmp_path, *library, world=8, ranks="0,3"))
+    for own, rank in ranks.items():
+        assert rank["all_reduce"] == 2 * 1 + 6 * 4
+        assert rank["all_reduce_max"] == 4
+        assert rank["all_gather"] == [0, 0, 3, 3, 3, 3, 3, 3]
+        assert rank["reduce_scatter"] == 8 * own
+        assert rank["all_to_all"] == rank["all_to_all_list"] == [own] * 2 + [300 + own] * 6
+        assert rank["broadcast"] == 3
+        assert rank["sent"] == (42 if own == 3 else -1)
+        assert rank["broadcast_object_list"] == ["by 0"]
+        assert rank["scatter_object_list"] == [f"for {own}"]
+    assert ranks[0]["gather_object"] == ["a"] * 2 + ["aaaa"] * 6
+    assert ranks[3]["gather_object"] is None
+
+
+def test_job_runs_if_rank_zero_is_virtual(tmp_path):
+    ranks = by_rank(run_job(HERE / "data_parallel.py", tmp_path, world=8, ranks="2,5"))
+    assert {rank: of["told"] for rank, of in ranks.items()} == {rank: [2, 2, 2, 2, 5, 5, 5, 5] for rank in (2, 5)}
+
+
+def test_real_ranks_write_their_part_of_a_checkpoint(tmp_path):
+    whole = run_job(HERE / "checkpointed.py", tmp_path, str(tmp_path / "whole"), world=4, ranks="0-3", cards=4)
+    some = run_job(HERE / "checkpointed.py", tmp_path, str(tmp_path / "some"), world=4, ranks="0,2", cards=4)
+    written = {rank: of["written"] for rank, of in by_rank(some).items()}
+    assert written == pytest.approx({rank: by_rank(whole)[rank]["written"] for rank in (0, 2)}, rel=0.02)
+    assert memory(by_rank(some)[2]) == memory(by_rank(whole)[2])
+
+
+def test_program_that_states_another_world_is_refused(tmp_path):
+    program = tmp_path / "other.py"
+    program.write_text("import torch.distributed as dist\ndist.init_process_group('nccl', rank=0, world_size=4)\n")
+    finished = run_job(program, tmp_path, world=8, ranks="0", expect=1)
+    assert (
+        "starts a job of 4 ranks as rank 0, but memtrace run --world 8 started this process as rank 0" in finished.err
+    )
+
+
+def test_symmetric_memory_is_refused_instead_of_waiting(tmp_path):
+    program = tmp_path / "symmetric.py"
+    program.write_text(
+        "import torch\nimport torch.distributed as dist\n"
+        "from torch.distributed import _symmetric_memory\n"
+        "dist.init_process_group('nccl')\n"
+        "_symmetric_memory.enable_symm_mem_for_group(dist.group.WORLD.group_name)\n"
+    )
+    finished = run_job(program, tmp_path, world=8, ranks="0", expect=1)
+    assert "Symmetric memory cannot be used with virtual ranks" in finished.err
+
+
+def test_first_rank_that_fails_ends_the_job(tmp_path):
+    program = tmp_path / "fails.py"
+    program.write_text("import os, sys, time\nif os.environ['RANK'] == '3':\n    sys.exit(7)\ntime.sleep(100)\n")
+    finished = run_job(program, tmp_path, world=8, ranks="0,3", expect=7, seconds=60)
+    assert finished.status == 7
+
+
+def test_launcher_of_torch_gives_way(tmp_path):
+    program = tmp_path / "prints.py"
+    program.write_text(
+        "import json, os, sys\n"
+        "names = ('LOCAL_RANK', 'WORLD_SIZE', 'LOCAL_WORLD_SIZE', 'GROUP_RANK')\n"
+        "print(json.dumps({'rank': int(os.environ['RANK']), 'arguments': sys.argv[1:], "
+        "**{name: os.environ[name] for name in names}}))\n"
+    )
+    launcher = ("-m", "torch.distributed.run", "--nproc-per-node", "8")
+    finished = run_job(program, tmp_path, "--nnodes", "1", world=16, ranks="9", launcher=launcher)
+    (rank,) = by_rank(finished).values()
+    assert rank == {
+        "rank": 9,
+        "arguments": ["--nnodes", "1"],
+        "LOCAL_RANK": "1",
+        "WORLD_SIZE": "16",
+        "LOCAL_WORLD_SIZE": "8",
+        "GROUP_RANK": "1",
+    }

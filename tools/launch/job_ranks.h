@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_LAUNCH_JOB_RANKS_H_
+#define MEMTRACE_TOOLS_LAUNCH_JOB_RANKS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace memtrace::launch {
+
+// The ranks of a job of several machines with `cards` cards each. Only the real ones are started
+// (docs/design/virtual-ranks.md).
+struct JobRanks {
+  int world = 1;
+  int cards = 1;
+  std::vector<int> real;  // ascending, not empty, each below `world`
+
+  int MachineOf(int rank) const { return rank / cards; }
+  int CardOf(int rank) const { return rank % cards; }
+  int Machines() const { return (world + cards - 1) / cards; }
+  // Returns the number of ranks on that machine; the last one may have fewer.
+  int RanksOn(int machine) const;
+};
+
+// Reads `--world` ("512", or "64x8": machines of so many ranks) and `--ranks` ("0,448", "0-3";
+// empty: rank 0). `cards` are the specifications of `--card`, which were checked. Returns
+// kInvalidArgument with a sentence.
+absl::StatusOr<JobRanks> ParseJobRanks(const std::string& world, const std::string& ranks,
+                                       const std::vector<std::string>& cards);
+
+}  // namespace memtrace::launch
+
+#endif  // MEMTRACE_TOOLS_LAUNCH_JOB_RANKS_H_
