@@ -70,6 +70,18 @@ TEST_F(FolderReportTest, FirstProcessToFailIsNamed) {
   EXPECT_EQ(late["bytes"], 700 << 20);
 }
 
+TEST_F(FolderReportTest, VirtualRanksAreNotMissing) {
+  const std::string ranks = "info environment.MEMTRACE_REAL_RANKS 0,3,4\n";
+  Write("rank-0.trace", ranks + Process(0, 100));
+  Write("rank-3.trace", ranks + Process(3, 100));
+  const Outcome outcome = shell_.Run("memtrace report job");
+  EXPECT_THAT(outcome.out, HasSubstr("MISSING: there is no readable trace of 1 rank: 4"));
+  EXPECT_THAT(outcome.out, HasSubstr("2 more ranks of the job were virtual"));
+  EXPECT_EQ(Json()["virtual_ranks"], 2);
+  EXPECT_THAT(shell_.Run("memtrace report job/rank-3.trace").out,
+              HasSubstr("rank 3 of 5, 2 of which are virtual"));
+}
+
 TEST_F(FolderReportTest, OutlierIsNamedWithItsExtraMemory) {
   for (int rank = 0; rank < 5; ++rank)
     Write("rank" + std::to_string(rank) + ".trace", Process(rank, rank == 3 ? 500 : 100 + rank));

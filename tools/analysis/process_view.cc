@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -65,6 +66,16 @@ Outlier Describe(const std::vector<ProcessView>& views, const std::vector<size_t
     return std::abs(a.second) > std::abs(b.second);
   });
   return outlier;
+}
+
+// Returns the number of ranks that the traces state; 0 if they state none, or one that is not
+// believed.
+uint64_t WorldOf(const std::vector<ProcessView>& views) {
+  constexpr uint64_t kMostRanks = 1'000'000;
+  uint64_t world = 0;
+  for (const ProcessView& view : views)
+    if (view.is_readable()) world = std::max(world, NumberIn(view.run.world_size).value_or(0));
+  return world > kMostRanks ? 0 : world;
 }
 
 }  // namespace
@@ -146,19 +157,29 @@ std::vector<Outlier> FindOutliers(const std::vector<ProcessView>& views) {
 }
 
 std::vector<uint64_t> MissingRanks(const std::vector<ProcessView>& views) {
-  constexpr uint64_t kMostRanks = 1'000'000;  // more is not believed
   std::set<uint64_t> seen;
-  uint64_t world = 0;
+  std::set<uint64_t> started;
   for (const ProcessView& view : views) {
     if (!view.is_readable()) continue;
     if (const auto rank = NumberIn(view.run.rank)) seen.insert(*rank);
-    world = std::max(world, NumberIn(view.run.world_size).value_or(0));
+    started.insert(view.run.real_ranks.begin(), view.run.real_ranks.end());
   }
+  if (seen.empty()) return {};
+  if (started.empty())
+    for (uint64_t rank = 0; rank < WorldOf(views); ++rank) started.insert(rank);
   std::vector<uint64_t> missing;
-  if (seen.empty() || world > kMostRanks) return missing;
-  for (uint64_t rank = 0; rank < world; ++rank)
-    if (!seen.contains(rank)) missing.push_back(rank);
+  std::set_difference(started.begin(), started.end(), seen.begin(), seen.end(),
+                      std::back_inserter(missing));
   return missing;
+}
+
+uint64_t VirtualRanks(const std::vector<ProcessView>& views) {
+  uint64_t ranks = 0;
+  for (const ProcessView& view : views) {
+    const uint64_t started = view.run.real_ranks.size();
+    if (started > 0 && started < WorldOf(views)) ranks = WorldOf(views) - started;
+  }
+  return ranks;
 }
 
 }  // namespace memtrace::analysis

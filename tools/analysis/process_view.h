@@ -69,8 +69,11 @@ struct Outlier {
 // distances and than 5 percent of the median. Returns none for fewer than three processes.
 std::vector<Outlier> FindOutliers(const std::vector<ProcessView>& views);
 
-// Returns the ranks of the job that have no readable trace, ascending.
+// Returns the ranks of the job that were started and have no readable trace, ascending.
 std::vector<uint64_t> MissingRanks(const std::vector<ProcessView>& views);
+
+// Returns the number of ranks of the job that were not started (memtrace run --ranks).
+uint64_t VirtualRanks(const std::vector<ProcessView>& views);
 
 }  // namespace memtrace::analysis
 

@@ -139,6 +139,14 @@ std::string Missing(const Views& views) {
                         FormatCount(missing.size()));
 }
 
+std::string VirtualText(const Views& views) {
+  const uint64_t ranks = VirtualRanks(views);
+  if (ranks == 0) return "";
+  return CountedMessage(ranks, "1 more rank of the job was virtual: it was not started.",
+                        "$0 more ranks of the job were virtual: they were not started.",
+                        FormatCount(ranks));
+}
+
 // Returns "0.49", or "0.98 on 2" cards. A rank usually has a context on its own card only.
 std::string ContextText(const ProcessView& view, TableUnit unit) {
   if (view.contexts.empty()) return "?";
@@ -256,7 +264,9 @@ Document ProcessesDocument(const std::string& folder, const Views& views) {
                                            unreadable}}}}};
   if (const std::string missing = Missing(views); !missing.empty())
     document.push_back({.id = "missing", .parts = {Paragraph{missing}}});
-  document.push_back({.id = "verdict", .parts = {Paragraph{VerdictOf(views)}}});
+  document.push_back(
+      {.id = "verdict",
+       .parts = {Paragraph{JoinedSentences({VerdictOf(views), VirtualText(views)})}}});
   for (const Section& section : {OutlierSection(views), ProcessSection(views)})
     if (!section.parts.empty()) document.push_back(section);
   return document;
@@ -280,6 +290,7 @@ std::string JsonProcesses(const std::string& folder, const Views& views) {
                    {"folder", folder},
                    {"first_to_fail", first ? ordered_json(views[*first].file) : ordered_json()},
                    {"missing_ranks", MissingRanks(views)},
+                   {"virtual_ranks", VirtualRanks(views)},
                    {"outliers", outliers},
                    {"processes", processes}});
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "messages/message.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/sections/activity_table.h"
@@ -229,10 +230,15 @@ void SimulationText::AddUnsupportedCalls() {
   Say(Message("Calls answered \"not supported\", with their number: $0.", calls));
 }
 
-// Returns "rank 3 of 8" for one process of several.
+// Returns "rank 3 of 8" for one process of several, and how many of these were not started.
 std::string RankText(const RunFacts& run) {
   if (run.rank.empty() || run.world_size.empty() || run.world_size == "1") return "";
-  return Message("rank $0 of $1", Printable(run.rank), Printable(run.world_size));
+  const uint64_t started = run.real_ranks.size();
+  uint64_t world = 0;
+  if (started == 0 || !absl::SimpleAtoi(run.world_size, &world) || world <= started)
+    return Message("rank $0 of $1", Printable(run.rank), Printable(run.world_size));
+  return Message("rank $0 of $1, $2 of which are virtual", Printable(run.rank), FormatCount(world),
+                 FormatCount(world - started));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ constexpr std::array kRecordedEnvironment = {
     env::kRank,
     env::kLocalRank,
     env::kWorldSize,
+    env::kRealRanks,
     env::kCublasWorkspaceConfig,
     env::kAllocator,
     env::kCard,

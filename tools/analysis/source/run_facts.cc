@@ -19,6 +19,16 @@ std::string Fact(const std::map<std::string, std::string>& info, const std::stri
   return found == info.end() ? std::string() : found->second;
 }
 
+// Returns the numbers of "0,448"; none if it is anything else.
+std::vector<uint64_t> Numbers(const std::string& list) {
+  std::vector<uint64_t> numbers;
+  for (const std::string& word : std::vector<std::string>(absl::StrSplit(list, ','))) {
+    numbers.emplace_back();
+    if (!absl::SimpleAtoi(word, &numbers.back())) return {};
+  }
+  return numbers;
+}
+
 // Returns the words of the command, which is kept as a JSON array; empty if it is anything else.
 std::vector<std::string> CommandWords(const std::string& command) {
   const nlohmann::json words = nlohmann::json::parse(command, nullptr, false);
@@ -123,6 +133,7 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
     facts.started_unix_ns = 0;
   facts.rank = Fact(info, "environment.RANK");
   facts.world_size = Fact(info, "environment.WORLD_SIZE");
+  facts.real_ranks = Numbers(Fact(info, "environment.MEMTRACE_REAL_RANKS"));
   facts.torch = Fact(info, "torch");
   facts.allocator = Fact(info, "allocator");
   facts.card = Fact(info, "card");

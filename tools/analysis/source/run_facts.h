@@ -68,6 +68,7 @@ struct RunFacts {
   uint64_t started_unix_ns = 0;       // when the trace began; 0 if not known
   std::string rank;                   // as launchers number the processes of a job; empty: none
   std::string world_size;             // ... how many there are
+  std::vector<uint64_t> real_ranks;   // those that were started; empty: all
   std::vector<std::string> siblings;  // traces of other processes beside the file
   std::string torch;
   std::string allocator;  // "memtrace" or "native"

@@ -179,6 +179,15 @@ std::vector<launch::WrittenTraces> WatchTraces(const std::vector<launch::LaunchP
   return traces;
 }
 
+// Names the folder of the ranks' traces if they have one of their own, else the first trace.
+void PrintRankTraces(const std::vector<std::string>& traces, const Options& options) {
+  const std::string& folder = options.request.output;
+  std::error_code ignored;
+  if (traces.size() < 2 || !std::filesystem::is_directory(folder, ignored))
+    return PrintTraces(traces, options.request.cards);
+  Note(Message("wrote $0 traces; next: memtrace report $1", traces.size(), Shown(folder)));
+}
+
 int RunRanks(const std::vector<launch::LaunchPlan>& plans, const launch::JobRanks& job,
              const Options& options) {
   const bool is_told = !options.quiet && !launch::IsSwitchedOff(plans.front().environment);
@@ -191,7 +200,7 @@ int RunRanks(const std::vector<launch::LaunchPlan>& plans, const launch::JobRank
   std::vector<std::string> written;
   for (const launch::WrittenTraces& of_rank : traces)
     for (std::string& trace : of_rank.Find()) written.push_back(std::move(trace));
-  if (is_told && !options.request.no_trace) PrintTraces(written, options.request.cards);
+  if (is_told && !options.request.no_trace) PrintRankTraces(written, options);
   return end->failed ? end->ends[*end->failed].code : kDone;
 }
 

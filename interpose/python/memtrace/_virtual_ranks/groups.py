@@ -10,12 +10,15 @@ from types import ModuleType
 from typing import Any
 
 from memtrace import _patches
+from memtrace._say import refuse
 from memtrace._virtual_ranks.nccl import NcclLibrary
 from memtrace._virtual_ranks.ranks import GroupRanks, Job
 
 # torch's processes of a group find the id of its communicator in its store under this key; those of a pair that sends
 # and receives, under "LOWER:HIGHER".
 _ID = "0"
+# The parameters of torch's function that the wrapper reads.
+_NEEDED = {"group_size", "group_rank", "global_ranks_in_group", "backend", "store", "group_name", "timeout"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ def prepare(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
 def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
     make = c10d._new_process_group_helper
     signature = inspect.signature(make)
+    if not set(signature.parameters) >= _NEEDED:
+        refuse(
+            "This torch makes process groups in a way that memtrace run --world does not know. Use torch 2.11, or run "
+            "all ranks of the job."
+        )
     options_name = "backend_options" if "backend_options" in signature.parameters else "pg_options"
 
     @functools.wraps(make)
@@ -74,7 +82,7 @@ def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
         group = Group(ranks, members.index(job.rank), stores)
         if devices:
             given.arguments[options_name] = _described(c10d, group, given.arguments.get(options_name))
-            given.arguments[options_name]._timeout = given.arguments["timeout"]
+            given.arguments[options_name]._timeout = given.arguments.get("timeout")
             _write_id(group, nccl)
         _groups[given.arguments["group_name"]] = group
         _in_making.append(group)
