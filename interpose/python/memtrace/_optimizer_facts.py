@@ -58,8 +58,9 @@ def optimizer_facts(torch: ModuleType, optimizer: Optimizer) -> dict[str, str]:
         for index, group in enumerate(optimizer.param_groups):
             for parameter in group["params"]:
                 if parameter.grad is not None and parameter.is_cuda:
-                    lists[index, str(parameter.device), str(parameter.dtype)] += parameter.nbytes
-                    elements += parameter.numel()
+                    part = getattr(parameter, "_local_tensor", parameter)  # of a DTensor, whose own sizes are the job's
+                    lists[index, str(part.device), str(part.dtype)] += part.nbytes
+                    elements += part.numel()
         facts[OPTIMIZER_STATE_BYTES] = str(2 * sum(lists.values()))
         facts[OPTIMIZER_ELEMENTS] = str(elements)
         facts[OPTIMIZER_COPY_BYTES] = str(max(lists.values(), default=0) if foreach else 0)

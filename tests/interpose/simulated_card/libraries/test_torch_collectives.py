@@ -36,6 +36,7 @@ import os
 import sys
 import torch
 import torch.distributed as dist
+from memtrace._optimizer_facts import optimizer_facts
 from torch.distributed.fsdp import fully_shard
 
 rank = int(os.environ["LOCAL_RANK"])
@@ -51,9 +52,10 @@ optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
 for _ in range(3):
     net(torch.randn(8, 1024, device="cuda")).sum().backward()
     torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    facts = optimizer_facts(torch, optimizer)
     optimizer.step()
     optimizer.zero_grad()
-sys.stdout.write(json.dumps({"rank": rank, "sharded": sharded, "steps": 3}) + "\\n")
+sys.stdout.write(json.dumps({"rank": rank, "sharded": sharded, "steps": 3, "facts": facts}) + "\\n")
 sys.stdout.flush()
 dist.destroy_process_group()
 """
@@ -139,6 +141,8 @@ def test_fully_sharded_parameters_take_half_a_card_each(tmp_path, values):
     assert [(got["rank"], got["steps"]) for got in ranks] == [(0, 3), (1, 3)]
     for got in ranks:
         assert 8 * MIB <= got["sharded"] < 9 * MIB  # of 16
+        assert got["facts"]["optimizer.elements"] == str(2 * MIB)  # of this rank, not of the job
+        assert got["facts"]["optimizer.state_bytes"] == str(16 * MIB)
 
 
 def test_mismatched_collectives_fail_instead_of_hanging(tmp_path):
