@@ -73,6 +73,9 @@ TEST_P(GoldenTest, FirstScreenIsTheHeadOfTheReportAndFitsATerminal) {
   const std::string first = OutputOf("report");
   EXPECT_EQ(OutputOf("report --verbose").substr(0, first.size()), first);
   EXPECT_LE(std::count(first.begin(), first.end(), '\n'), kLines) << first;
+  const std::string narrow =
+      shell_.Run("COLUMNS=80; export COLUMNS; memtrace report " + trace_).out;
+  EXPECT_LE(std::count(narrow.begin(), narrow.end(), '\n'), kLines) << narrow;
 }
 
 TEST_P(GoldenTest, JsonReportMatchesGolden) {

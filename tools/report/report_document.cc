@@ -26,6 +26,7 @@
 #include "tools/report/sections/top_holders.h"
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
+#include "tools/report/words/text_document.h"
 
 namespace memtrace::report {
 namespace {
@@ -33,7 +34,6 @@ namespace {
 using analysis::Explanation;
 
 // The remedies of the first screen.
-constexpr size_t kFirstRemedies = 2;
 
 struct Meaning {
   std::string_view id;  // of the section
@@ -80,15 +80,28 @@ Section OtherSentences(const VerdictText& verdict) {
 
 }  // namespace
 
-Document FirstScreen(const Explanation& explanation, const analysis::RunFacts& run) {
+Document FirstScreen(const Explanation& explanation, const analysis::RunFacts& run,
+                     FirstScreenSize size) {
   Document document = RunSections(explanation, run);
   for (const Section& section :
-       {VerdictSection(VerdictTextOf(explanation)), TopHolderSection(explanation),
-        RemedySection(explanation, kFirstRemedies),
+       {VerdictSection(VerdictTextOf(explanation)), TopHolderSection(explanation, size.holders),
+        RemedySection(explanation, size.remedies),
         Section{.id = "next", .parts = {NextCommands(explanation, run)}}}) {
     if (!section.parts.empty()) document.push_back(section);
   }
   return document;
+}
+
+Document FirstScreenOfTerminal(const Explanation& explanation, const analysis::RunFacts& run) {
+  constexpr std::ptrdiff_t kLines = 25;
+  constexpr std::array<FirstScreenSize, 4> kSizes = {{{5, 2}, {4, 2}, {3, 2}, {3, 1}}};
+  Document screen;
+  for (const FirstScreenSize size : kSizes) {
+    screen = FirstScreen(explanation, run, size);
+    const std::string text = TextOf(screen);
+    if (std::count(text.begin(), text.end(), '\n') <= kLines) break;
+  }
+  return screen;
 }
 
 Document EvidenceSections(const Explanation& explanation, const analysis::RunFacts& run) {
@@ -112,7 +125,7 @@ Document EvidenceSections(const Explanation& explanation, const analysis::RunFac
 }
 
 Document WholeReport(const Explanation& explanation, const analysis::RunFacts& run) {
-  Document document = FirstScreen(explanation, run);
+  Document document = FirstScreenOfTerminal(explanation, run);
   for (Section& section : EvidenceSections(explanation, run))
     document.push_back(std::move(section));
   return document;

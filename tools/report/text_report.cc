@@ -9,7 +9,7 @@ namespace memtrace::report {
 
 std::string TextReport(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                        bool verbose) {
-  return TextOf(verbose ? WholeReport(explanation, run) : FirstScreen(explanation, run));
+  return TextOf(verbose ? WholeReport(explanation, run) : FirstScreenOfTerminal(explanation, run));
 }
 
 }  // namespace memtrace::report

@@ -22,8 +22,6 @@ using analysis::Explanation;
 using analysis::Ledger;
 using analysis::LedgerPart;
 
-constexpr size_t kRows = 5;
-
 // Leaves room for the bars.
 size_t PlaceWidth() { return Columns() < kColumns ? 14 : 24; }
 
@@ -75,24 +73,24 @@ std::string TitleOf(const analysis::CardExplanation& card) {
 }
 
 // Keeps the largest and adds up the others in one row.
-void KeepLargest(std::vector<Holder>& holders) {
-  if (holders.size() <= kRows) return;
-  const size_t others = holders.size() - kRows;
+void KeepLargest(size_t rows, std::vector<Holder>& holders) {
+  if (holders.size() <= rows) return;
+  const size_t others = holders.size() - rows;
   Holder rest{.name = CountedMessage(others, "1 other", "$0 others", FormatCount(others))};
-  for (size_t i = kRows; i < holders.size(); ++i)
+  for (size_t i = rows; i < holders.size(); ++i)
     rest.bytes = SumOfBytes(rest.bytes, holders[i].bytes);
-  holders.resize(kRows);
+  holders.resize(rows);
   holders.push_back(std::move(rest));
 }
 
 }  // namespace
 
-Section TopHolderSection(const Explanation& explanation) {
+Section TopHolderSection(const Explanation& explanation, size_t rows) {
   const Ledger& ledger = explanation.card_of_verdict().ledger;
   std::vector<Holder> holders = HoldersOf(explanation);
   Section section{.id = "top", .title = TitleOf(explanation.card_of_verdict())};
   if (holders.empty()) return section;
-  KeepLargest(holders);
+  KeepLargest(rows, holders);
   if (ledger.total > 0) {
     holders.push_back(
         {.name = LedgerWords(LedgerPart::kFree), .bytes = ledger.bytes(LedgerPart::kFree)});

@@ -8,11 +8,11 @@
 
 namespace memtrace::report {
 
-// Returns the five largest holders of the card of the verdict: roles of blocks in use (those of
+// Returns the `rows` largest holders of the card of the verdict: roles of blocks in use (those of
 // each tag and each model apart), and what is not a block, such as the context, holes and other
 // processes; then the rest in one row, and what is free. The rows add up to the card, unless its
 // ledger does not (`unexplained` is negative).
-Section TopHolderSection(const analysis::Explanation& explanation);
+Section TopHolderSection(const analysis::Explanation& explanation, size_t rows);
 
 }  // namespace memtrace::report
 
