@@ -94,7 +94,7 @@ Document FirstScreen(const Explanation& explanation, const analysis::RunFacts& r
 
 Document FirstScreenOfTerminal(const Explanation& explanation, const analysis::RunFacts& run) {
   constexpr std::ptrdiff_t kLines = 25;
-  constexpr std::array<FirstScreenSize, 4> kSizes = {{{5, 2}, {4, 2}, {3, 2}, {3, 1}}};
+  constexpr std::array<FirstScreenSize, 5> kSizes = {{{5, 2}, {4, 2}, {3, 2}, {2, 2}, {3, 1}}};
   Document screen;
   for (const FirstScreenSize size : kSizes) {
     screen = FirstScreen(explanation, run, size);

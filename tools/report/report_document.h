@@ -11,7 +11,7 @@
 
 namespace memtrace::report {
 
-// What a first screen lists.
+// How much a first screen lists.
 struct FirstScreenSize {
   size_t holders = 5;
   size_t remedies = 2;
