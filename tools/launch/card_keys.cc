@@ -8,9 +8,13 @@ namespace memtrace::launch {
 
 void AddCardKey(std::string_view key, std::string_view value, std::vector<std::string>* specs) {
   if (value.empty()) return;
-  const std::string assignment = "," + std::string(key) + "=" + std::string(value);
-  for (std::string& spec : *specs)
-    spec = absl::StrReplaceAll(spec, {{";", assignment + ";"}}) + assignment;
+  std::string assignment = ",";
+  assignment.append(key).append("=").append(value);
+  const std::string assignment_of_many = assignment + ";";
+  for (std::string& spec : *specs) {
+    spec = absl::StrReplaceAll(spec, {{";", assignment_of_many}});
+    spec += assignment;
+  }
 }
 
 }  // namespace memtrace::launch

@@ -243,7 +243,7 @@ absl::StatusOr<JointEnd> RunTogether(const std::vector<LaunchPlan>& plans) {
   const sigset_t watched = WatchedSignals();
   JointProcesses processes(plans.size());
   for (const LaunchPlan& plan : plans) {
-    const absl::Status started = processes.Start(plan, MaskAtStart(watched));
+    absl::Status started = processes.Start(plan, MaskAtStart(watched));
     if (started.ok()) continue;
     processes.Send(SIGKILL);
     processes.Reap(/*waits=*/true);

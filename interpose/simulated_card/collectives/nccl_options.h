@@ -23,13 +23,13 @@ struct NcclOptions {
   std::optional<bool> peers_read = std::nullopt;
   bool shares_parent = false;  // ncclConfig_t::splitShare
   int fewest_channels = 1;     // NCCL_MIN_NCHANNELS, NCCL_MIN_CTAS, ncclConfig_t::minCTAs
-  int most_channels = std::numeric_limits<int>::max();       // likewise
-  int fewest_peer_channels = 1;                              // NCCL_MIN_P2P_NCHANNELS
-  int most_peer_channels = std::numeric_limits<int>::max();  // NCCL_MAX_P2P_NCHANNELS
-  std::uint64_t simple_buffer = 4u << 20;                    // NCCL_BUFFSIZE
-  std::uint64_t low_latency_buffer = 8 * 512 * 8 * 16;       // NCCL_LL_BUFFSIZE
-  std::uint64_t low_latency_128_buffer = 120 * 640 * 8 * 8;  // NCCL_LL128_BUFFSIZE
-  std::string algorithms;                                    // NCCL_ALGO, in lower case; empty: all
+  int most_channels = std::numeric_limits<int>::max();          // likewise
+  int fewest_peer_channels = 1;                                 // NCCL_MIN_P2P_NCHANNELS
+  int most_peer_channels = std::numeric_limits<int>::max();     // NCCL_MAX_P2P_NCHANNELS
+  std::uint64_t simple_buffer = 4u << 20;                       // NCCL_BUFFSIZE
+  std::uint64_t low_latency_buffer = 8ull * 512 * 8 * 16;       // NCCL_LL_BUFFSIZE
+  std::uint64_t low_latency_128_buffer = 120ull * 640 * 8 * 8;  // NCCL_LL128_BUFFSIZE
+  std::string algorithms;  // NCCL_ALGO, in lower case; empty: all
 };
 
 // Reads the variables of this process. Safe from any thread that does not change them.

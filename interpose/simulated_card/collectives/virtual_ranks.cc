@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <string>
@@ -55,10 +54,11 @@ std::optional<std::vector<int>> ParseList(std::string_view text, int size) {
 
 // Returns nothing if `memtrace run --world` did not start this process.
 std::optional<RealRanks> RanksOfJob() {
-  const int world = std::atoi(std::string(env::Text(env::kWorldSize)).c_str());
-  auto ranks = ParseList(env::Text(env::kRealRanks), world);
+  std::string_view size = env::Text(env::kWorldSize);
+  const std::optional<int> world = TakeNumber(&size);
+  auto ranks = ParseList(env::Text(env::kRealRanks), world.value_or(0));
   if (!ranks) return std::nullopt;
-  return RealRanks(world, *std::move(ranks));
+  return RealRanks(*world, *std::move(ranks));
 }
 
 std::optional<RealRanks> OfPair(int rank) {

@@ -58,7 +58,7 @@ std::string WrongValueText(const std::string& option, const std::string& why) {
 
 // Returns what CLI11's sentence says; the sentence itself if its kind has no other one.
 std::string ReasonText(const CLI::App& app, const CLI::ParseError& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !app.remaining(true).empty())
     return UnexpectedWord(app, app.remaining(true).front());
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)

@@ -151,7 +151,7 @@ std::string CapacityReason(const Explanation& explanation) {
             : Message("The card is full, not fragmented.");
     return JoinedSentences({full, RestOfCardSentences(ledger)});
   }
-  const std::string full = JoinedSentences(
+  std::string full = JoinedSentences(
       {blocks_fill_it ? Message("The card is full: $0 of $1 is in use.", in_use, total)
                       : Message("The card is full."),
        RestOfCardSentences(ledger)});

@@ -74,6 +74,7 @@ TEST_F(VirtualRanksTest, JobWithoutVirtualRanksIsAsUsual) {
 TEST(RealRanksTest, NearestRankIsTheLowerOfTwo) {
   const RealRanks ranks(8, {2, 4});
   std::vector<int> nearest;
+  nearest.reserve(8);
   for (int rank = 0; rank < 8; ++rank) nearest.push_back(ranks.NearestTo(rank));
   EXPECT_THAT(nearest, ElementsAre(2, 2, 2, 2, 4, 4, 4, 4));
 }
