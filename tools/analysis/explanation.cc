@@ -35,17 +35,6 @@ bool IsOfPass(const Position& position) {
          position.phase == Phase::kRecompute || position.phase == Phase::kEvaluate;
 }
 
-// Results that are kept are not temporary, even if they are gone when the phase is over.
-std::vector<CapturedBlock> WithoutResults(std::vector<CapturedBlock> blocks,
-                                          const std::optional<KeptResults>& results,
-                                          const LiveSet& live) {
-  if (!results) return blocks;
-  std::erase_if(blocks, [&](const CapturedBlock& entry) {
-    return results->sequences.contains(live.block(entry.id).sequence);
-  });
-  return blocks;
-}
-
 // Turns the two readings into an Explanation, piece by piece.
 class Explainer {
  public:

@@ -75,13 +75,9 @@ std::string FileRows(const analysis::EventCounts& counts, const analysis::RunFac
 
 // Lists moments that memtrace snapshot marked: "snapshot.3" -> "step 12".
 std::string SnapshotRows(const analysis::Annotations& annotations) {
-  constexpr std::string_view kKey = trace::fact::kSnapshot.prefix();
   std::string rows;
-  for (auto mark = annotations.lower_bound(kKey);
-       mark != annotations.end() && mark->first.rfind(kKey, 0) == 0; ++mark) {
-    rows += Row(Message("snapshot $0", Printable(mark->first.substr(kKey.size()))),
-                Printable(mark->second));
-  }
+  for (const auto& [number, moment] : analysis::AnnotatedAll(annotations, trace::fact::kSnapshot))
+    rows += Row(Message("snapshot $0", Printable(number)), Printable(moment));
   return rows;
 }
 

@@ -58,13 +58,19 @@ def optimizer_facts(torch: ModuleType, optimizer: Optimizer) -> dict[str, str]:
         for index, group in enumerate(optimizer.param_groups):
             for parameter in group["params"]:
                 if parameter.grad is not None and parameter.is_cuda:
-                    part = getattr(parameter, "_local_tensor", parameter)  # of a DTensor, whose own sizes are the job's
+                    part = local_part(parameter)
                     lists[index, str(part.device), str(part.dtype)] += part.nbytes
                     elements += part.numel()
         facts[OPTIMIZER_STATE_BYTES] = str(2 * sum(lists.values()))
         facts[OPTIMIZER_ELEMENTS] = str(elements)
         facts[OPTIMIZER_COPY_BYTES] = str(max(lists.values(), default=0) if foreach else 0)
     return facts
+
+
+def local_part(parameter: Tensor) -> Tensor:
+    """Returns the part on this process's card of a parameter that is spread over several (DTensor)."""
+    part: Tensor = getattr(parameter, "_local_tensor", parameter)
+    return part
 
 
 def uses_foreach(torch: ModuleType, group: ParameterGroup) -> bool:

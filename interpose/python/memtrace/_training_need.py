@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace import _patches
-from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, ParameterGroup, class_name, uses_foreach
+from memtrace._optimizer_facts import COPIES_SECOND_MOMENTS, ParameterGroup, class_name, local_part, uses_foreach
 from memtrace._quiet import quieter
 from memtrace._session import Session
 from memtrace._vocabulary import (
@@ -124,7 +124,7 @@ class _TrainingNeed:
         """Yields each parameter that will be stepped, with its part on a card of this process."""
         will_step = self._rule_of(optimizer)
         for parameter in group["params"]:
-            part = getattr(parameter, "_local_tensor", parameter)  # of a DTensor
+            part = local_part(parameter)
             if part.is_cuda and will_step(parameter):
                 yield parameter, part
 

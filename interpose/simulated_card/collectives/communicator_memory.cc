@@ -2,33 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/collectives/communicator_memory.h"
 
-#include <set>
+#include <array>
+#include <map>
 
+#include "base/units.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
+#include "interpose/simulated_card/interface/library_memory.h"
 
 namespace memtrace::card {
 namespace {
 
-constexpr std::uint64_t kMiB = 1u << 20;
-constexpr int kHopper = 90;
 // NCCL's kernels take this of a card, once in a process, with the first communicator: measured on
 // an H100 with NCCL 2.28.9 (nccl_growth.json), less the memory of side streams, which the card
 // charges itself. On other generations nothing was measured.
-constexpr std::uint64_t kKernels = 106 * kMiB;
+constexpr std::array<std::size_t, 1> kKernels = {std::size_t{106} << 20};
 
-// True the first time that the process asks for a device.
-bool IsFirstOn(int device) {
+// Takes it of the current card. Kernels stay until the process ends, whatever becomes of
+// communicators. Returns false if the card has no room.
+bool LoadKernels(int device) {
   static Mutex mutex;
-  static auto* devices = new std::set<int>;  // never destroyed: used until the end
+  static auto* loaded = new std::map<int, LibraryMemory>;  // never destroyed: used until the end
   const MutexLock lock(mutex);
-  return devices->insert(device).second;
+  const auto [kernels, is_new] = loaded->try_emplace(device);
+  if (!is_new || kernels->second.Take(kKernels)) return true;
+  loaded->erase(kernels);
+  return false;
 }
 
-// Kernels stay until the context ends, whatever becomes of communicators.
-bool LoadKernels(int device, int compute_capability) {
-  if (compute_capability != kHopper || !IsFirstOn(device)) return true;
-  CUdeviceptr address = 0;
-  return cuMemAlloc(&address, kKernels) == CUDA_SUCCESS;
+bool IsWithEachPeer(std::string_view call) {
+  return call == "ncclAlltoAll" || call == "ncclGather" || call == "ncclScatter";
 }
 
 }  // namespace
@@ -44,7 +46,7 @@ std::unique_ptr<CommunicatorMemory> CommunicatorMemory::Take(int device, const N
   std::unique_ptr<CommunicatorMemory> memory(
       new CommunicatorMemory(device, ShapeOf(neighbours, options, version, ranks, rank)));
   if (described.states_bytes && ranks > 1) memory->stated_ = described.bytes;
-  const bool has_room = LoadKernels(device, described.compute_capability) && memory->Start();
+  const bool has_room = LoadKernels(device) && memory->Start();
   return has_room ? std::move(memory) : nullptr;
 }
 
@@ -76,35 +78,33 @@ bool CommunicatorMemory::Start() {
 bool CommunicatorMemory::Connect(std::string_view call, std::uint64_t bytes) {
   const MutexLock lock(mutex_);
   if (stated_) return true;
-  const OnCard card(device_);
-  bool has_room = true;
-  if (call == "ncclAlltoAll" || call == "ncclGather" || call == "ncclScatter") {
+  if (IsWithEachPeer(call)) {
+    bool has_room = true;
     for (int peer = 0; peer < shape_.ranks && has_room; ++peer) has_room = ConnectOne(peer);
-  } else if (!shape_.is_early) {
-    has_room = ConnectBy(WayOf(call, bytes, shape_));
+    return has_room;
   }
-  Tell();
-  return has_room;
+  if (shape_.is_early) return true;
+  const NcclWay way = WayOf(call, bytes, shape_);
+  return !ways_.insert(way).second || TakeMore(PiecesOf(way, shape_));
 }
 
 bool CommunicatorMemory::ConnectPeer(int peer) {
   const MutexLock lock(mutex_);
-  if (stated_) return true;
-  const OnCard card(device_);
-  const bool has_room = ConnectOne(peer);
-  Tell();
-  return has_room;
+  return stated_ || ConnectOne(peer);
 }
 
 // Peers beyond those of one machine are reached over a network, which is not charged.
 bool CommunicatorMemory::ConnectOne(int peer) {
   const bool has_all = static_cast<int>(peers_.size()) >= shape_.ranks - 1;
   if (peer == shape_.rank || has_all || !peers_.insert(peer).second) return true;
-  return TakeAll(PiecesOf(NcclWay::kPeer, shape_));
+  return TakeMore(PiecesOf(NcclWay::kPeer, shape_));
 }
 
-bool CommunicatorMemory::ConnectBy(NcclWay way) {
-  return !ways_.insert(way).second || TakeAll(PiecesOf(way, shape_));
+bool CommunicatorMemory::TakeMore(const NcclPieceList& pieces) {
+  const OnCard card(device_);
+  const bool has_room = TakeAll(pieces);
+  Tell();
+  return has_room;
 }
 
 // Which of ring, tree and switch a collective uses is assumed; all else is NCCL's rule.
@@ -153,7 +153,7 @@ bool CommunicatorMemory::TakeOwn(std::uint64_t bytes) {
   if (cuMemGetAllocationGranularity(&granule, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM) !=
       CUDA_SUCCESS)
     return false;
-  const std::size_t rounded = (bytes + granule - 1) / granule * granule;
+  const std::uint64_t rounded = RoundUp(bytes, granule);
   if (cuMemCreate(&handle, rounded, &wanted, 0) != CUDA_SUCCESS) return false;
   handles_.push_back(handle);
   taken_ += rounded;

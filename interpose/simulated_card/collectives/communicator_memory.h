@@ -41,8 +41,8 @@ class CommunicatorMemory {
 
   bool Start();
   memtrace_card_nccl_bytes Bounds() const;
-  bool ConnectBy(NcclWay way);
   bool ConnectOne(int peer);
+  bool TakeMore(const NcclPieceList& pieces);
   void Tell();
   bool TakeAll(const NcclPieceList& pieces);
   bool TakeOwn(std::uint64_t bytes);

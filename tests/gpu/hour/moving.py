@@ -82,6 +82,13 @@ class Region:
     def leave(self) -> None:
         self.driver.unreserve(self.address, self.size)
 
+    def end(self) -> None:
+        """Gives all of it back, once nothing uses it."""
+        torch.cuda.synchronize()
+        self.unmap()
+        self.drop()
+        self.leave()
+
 
 def remapping(driver: Driver, size: int, chunk: int, place: int = DEVICE) -> dict[str, object]:
     """Returns the times of the calls that put a gigabyte away and back, the first time and again, in microseconds."""
@@ -177,10 +184,7 @@ def host_speeds(driver: Driver) -> dict[str, object]:
             "copied from the card": speed(lambda d=data: d.copy_(other), GIB),
         }
         del data, floats
-        torch.cuda.synchronize()
-        region.unmap()
-        region.drop()
-        region.leave()
+        region.end()
     return found
 
 
@@ -212,10 +216,7 @@ def optimizer_speeds(driver: Driver) -> dict[str, object]:
                 "statuses": sorted(region.statuses),
             }
             del optimizer, parameters
-            torch.cuda.synchronize()
-            region.unmap()
-            region.drop()
-            region.leave()
+            region.end()
     return found
 
 

@@ -62,15 +62,43 @@ Effort EffortForRanking(const Remedy& remedy, const Ledger& ledger, bool fits) {
   return remedy.effort <= Effort::kOption && leaves_much ? Effort::kOption : Effort::kLines;
 }
 
-}  // namespace
-
-uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
-
 // True if it is only known that the sum, of which the request is a part, must fit, and not whether
 // the free pieces suffice after the change.
 bool DependsOnFreePieces(const Verdict& verdict, const Saving& saving) {
   return verdict.cause == Cause::kFragmentation && !saving.need;
 }
+
+// Returns what the card must hold with the saving. `later`: the need of the next step, if known.
+Remedy RemedyOf(const Saving& saving, const Need& need, std::optional<uint64_t> later,
+                const Verdict& verdict, const Ledger& ledger) {
+  Remedy remedy{.name = saving.name,
+                .this_step = Less(need.bytes, saving.bytes),
+                .next_step = later,
+                .how_known = saving.how_known,
+                .change = saving.change,
+                .cost = saving.cost,
+                .hook = saving.hook,
+                .effort = saving.effort,
+                .at_least = (need.at_least && !saving.is_whole) || saving.at_least,
+                .ends_growth = saving.ends_growth};
+  if (DependsOnFreePieces(verdict, saving)) {
+    const uint64_t sum = Less(ledger.total, Unused(ledger)) + verdict.requested;
+    remedy.this_step = WholeMiB(Less(std::min(sum, need.bytes), saving.bytes));
+    remedy.at_least = true;
+  }
+  if (saving.need) {
+    remedy.this_step = WholeMiB(*saving.need);
+    remedy.at_least = saving.at_least;
+  }
+  if (!saving.at_least && LeavesRoom(saving, remedy.this_step, ledger)) remedy.at_least = false;
+  if (later) remedy.next_step = Less(*later, saving.bytes_later);
+  if (LeavesNoRoomForHoles(remedy, ledger)) remedy.at_least = true;
+  return remedy;
+}
+
+}  // namespace
+
+uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
 
 Need NeedOf(const Verdict& verdict, const Ledger& ledger, const std::optional<NextStep>& next,
             uint64_t failed_in) {
@@ -135,31 +163,9 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
   std::optional<uint64_t> later;
   if (next && next->number > failed_in) later = WholeMiB(next->need);
   std::vector<Remedy> remedies;
-  for (const Saving& saving : savings) {
-    Remedy remedy{.name = saving.name,
-                  .this_step = Less(need.bytes, saving.bytes),
-                  .next_step = later,
-                  .how_known = saving.how_known,
-                  .change = saving.change,
-                  .cost = saving.cost,
-                  .hook = saving.hook,
-                  .effort = saving.effort,
-                  .at_least = (need.at_least && !saving.is_whole) || saving.at_least,
-                  .ends_growth = saving.ends_growth};
-    if (DependsOnFreePieces(verdict, saving)) {
-      const uint64_t sum = Less(ledger.total, Unused(ledger)) + verdict.requested;
-      remedy.this_step = WholeMiB(Less(std::min(sum, need.bytes), saving.bytes));
-      remedy.at_least = true;
-    }
-    if (saving.need) {
-      remedy.this_step = WholeMiB(*saving.need);
-      remedy.at_least = saving.at_least;
-    }
-    if (!saving.at_least && LeavesRoom(saving, remedy.this_step, ledger)) remedy.at_least = false;
-    if (later) remedy.next_step = Less(*later, saving.bytes_later);
-    if (LeavesNoRoomForHoles(remedy, ledger)) remedy.at_least = true;
-    remedies.push_back(std::move(remedy));
-  }
+  remedies.reserve(savings.size());
+  for (const Saving& saving : savings)
+    remedies.push_back(RemedyOf(saving, need, later, verdict, ledger));
   // Adds a row that gives more memory to the program as it is.
   const auto add_whole_need = [&](memtrace::remedies::Id id, std::string_view how_known,
                                   bool at_least) {

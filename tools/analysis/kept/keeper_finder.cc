@@ -60,11 +60,9 @@ std::optional<Statement> Parsed(const std::string& text, int32_t device) {
 }
 
 std::vector<Statement> StatementsOf(const Annotations& annotations, int32_t device) {
-  constexpr std::string_view kPrefix = fact::kKeeper.prefix();
   std::vector<Statement> statements;
-  for (auto entry = annotations.lower_bound(kPrefix);
-       entry != annotations.end() && entry->first.starts_with(kPrefix); ++entry) {
-    if (std::optional<Statement> found = Parsed(entry->second, device))
+  for (const NumberedAnnotation& fact : AnnotatedAll(annotations, fact::kKeeper)) {
+    if (std::optional<Statement> found = Parsed(std::string(fact.value), device))
       statements.push_back(*std::move(found));
   }
   return statements;

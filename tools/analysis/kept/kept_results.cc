@@ -153,4 +153,14 @@ std::optional<KeptResults> FindKeptResults(const ResultsMoment& moment, const Li
   return results;
 }
 
+std::vector<CapturedBlock> WithoutResults(std::vector<CapturedBlock> blocks,
+                                          const std::optional<KeptResults>& results,
+                                          const LiveSet& live) {
+  if (!results) return blocks;
+  std::erase_if(blocks, [&](const CapturedBlock& entry) {
+    return results->sequences.contains(live.block(entry.id).sequence);
+  });
+  return blocks;
+}
+
 }  // namespace memtrace::analysis

@@ -44,6 +44,12 @@ struct ResultsMoment {
 std::optional<KeptResults> FindKeptResults(const ResultsMoment& moment, const LiveSet& live,
                                            const EventSource& source);
 
+// Returns the blocks that are no such results: these are not temporary, even if they are gone when
+// the phase is over.
+std::vector<CapturedBlock> WithoutResults(std::vector<CapturedBlock> blocks,
+                                          const std::optional<KeptResults>& results,
+                                          const LiveSet& live);
+
 }  // namespace memtrace::analysis
 
 #endif  // MEMTRACE_TOOLS_ANALYSIS_KEPT_KEPT_RESULTS_H_

@@ -22,6 +22,17 @@ std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::str
   return number;
 }
 
+std::vector<NumberedAnnotation> AnnotatedAll(const Annotations& annotations,
+                                             const fact::NumberedKey& key) {
+  const std::string_view prefix = key.prefix();
+  std::vector<NumberedAnnotation> all;
+  for (auto entry = annotations.lower_bound(prefix);
+       entry != annotations.end() && entry->first.starts_with(prefix); ++entry)
+    all.push_back(
+        {.number = std::string_view(entry->first).substr(prefix.size()), .value = entry->second});
+  return all;
+}
+
 bool HasEnded(const Annotations& annotations) {
   return !AnnotatedText(annotations, fact::kProgramException).empty();
 }

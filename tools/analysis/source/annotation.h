@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profiler/trace/vocabulary/facts.h"
 
@@ -22,6 +23,16 @@ std::string AnnotatedText(const Annotations& annotations, std::string_view key);
 
 // Returns nothing if the key is not there or its value is not a decimal number.
 std::optional<uint64_t> AnnotatedNumber(const Annotations& annotations, std::string_view key);
+
+// A fact that may be there several times: what stands for "N" in "snapshot.N", and the value.
+struct NumberedAnnotation {
+  std::string_view number;
+  std::string_view value;
+};
+
+// Returns all facts of that key, in the order of the text for "N". Views of `annotations`.
+std::vector<NumberedAnnotation> AnnotatedAll(const Annotations& annotations,
+                                             const fact::NumberedKey& key);
 
 // True if the program is known to have ended, with or without an exception.
 bool HasEnded(const Annotations& annotations);

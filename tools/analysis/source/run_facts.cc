@@ -61,30 +61,24 @@ std::optional<HostRead> ParseHostRead(const std::string& text) {
 }
 
 void ReadHostValues(const Annotations& annotations, SimulationFacts& facts) {
-  constexpr std::string_view kRead = fact::kSimulationRead.prefix();
   facts.host_values = AnnotatedText(annotations, fact::kSimulationValues) == "on";
   facts.reads_known = AnnotatedNumber(annotations, fact::kSimulationReadsKnown).value_or(0);
   facts.reads_assumed = AnnotatedNumber(annotations, fact::kSimulationReadsAssumed).value_or(0);
   facts.reads_unknown = AnnotatedNumber(annotations, fact::kSimulationReadsUnknown).value_or(0);
-  for (auto entry = annotations.lower_bound(kRead);
-       entry != annotations.end() && entry->first.rfind(kRead, 0) == 0; ++entry) {
-    if (auto read = ParseHostRead(AnnotatedText(annotations, entry->first))) {
-      facts.reads.push_back(*std::move(read));
-    }
+  for (const auto& [number, value] : AnnotatedAll(annotations, fact::kSimulationRead)) {
+    if (auto read = ParseHostRead(std::string(value))) facts.reads.push_back(*std::move(read));
   }
   std::stable_sort(facts.reads.begin(), facts.reads.end(),
                    [](const HostRead& a, const HostRead& b) { return a.count > b.count; });
 }
 
 std::map<int, NcclBytes> ReadNccl(const Annotations& annotations) {
-  constexpr std::string_view kNccl = fact::kSimulationNccl.prefix();
   std::map<int, NcclBytes> cards;
-  for (auto entry = annotations.lower_bound(kNccl);
-       entry != annotations.end() && entry->first.rfind(kNccl, 0) == 0; ++entry) {
-    const std::vector<std::string> figures = absl::StrSplit(entry->second, ' ');
+  for (const auto& [number, value] : AnnotatedAll(annotations, fact::kSimulationNccl)) {
+    const std::vector<std::string> figures = absl::StrSplit(std::string(value), ' ');
     int card = 0;
     NcclBytes read;
-    if (figures.size() == 4 && absl::SimpleAtoi(entry->first.substr(kNccl.size()), &card) &&
+    if (figures.size() == 4 && absl::SimpleAtoi(std::string(number), &card) &&
         absl::SimpleAtoi(figures[0], &read.charged) && absl::SimpleAtoi(figures[1], &read.least) &&
         absl::SimpleAtoi(figures[2], &read.most) &&
         absl::SimpleAtoi(figures[3], &read.communicators))
@@ -94,8 +88,6 @@ std::map<int, NcclBytes> ReadNccl(const Annotations& annotations) {
 }
 
 SimulationFacts ReadSimulation(const Annotations& annotations) {
-  constexpr std::string_view kFault = fact::kSimulationFault.prefix();
-  constexpr std::string_view kUnsupported = fact::kSimulationUnsupported.prefix();
   SimulationFacts facts;
   facts.kernel_launches = AnnotatedNumber(annotations, fact::kSimulationKernelLaunches);
   facts.device_to_host_copies = AnnotatedNumber(annotations, fact::kSimulationDeviceToHostCopies);
@@ -104,15 +96,12 @@ SimulationFacts ReadSimulation(const Annotations& annotations) {
   facts.timed_answers = AnnotatedNumber(annotations, fact::kSimulationAnswersThatDependOnTime);
   const auto events = annotations.find(fact::kSimulationEvents);
   if (events != annotations.end()) facts.events = events->second;
-  for (auto entry = annotations.lower_bound(kFault);
-       entry != annotations.end() && entry->first.rfind(kFault, 0) == 0; ++entry) {
-    facts.first_faults.push_back(entry->second);
-  }
+  for (const NumberedAnnotation& fault : AnnotatedAll(annotations, fact::kSimulationFault))
+    facts.first_faults.emplace_back(fault.value);
   facts.assumed_workspaces = AnnotatedNumber(annotations, fact::kSimulationAssumedWorkspaces);
-  for (auto entry = annotations.lower_bound(kUnsupported);
-       entry != annotations.end() && entry->first.rfind(kUnsupported, 0) == 0; ++entry) {
-    facts.unsupported[entry->first.substr(kUnsupported.size())] =
-        AnnotatedNumber(annotations, entry->first).value_or(1);
+  for (const NumberedAnnotation& call : AnnotatedAll(annotations, fact::kSimulationUnsupported)) {
+    const std::string key = fact::kSimulationUnsupported.Of(call.number);
+    facts.unsupported[std::string(call.number)] = AnnotatedNumber(annotations, key).value_or(1);
   }
   facts.nccl = ReadNccl(annotations);
   ReadHostValues(annotations, facts);

@@ -232,6 +232,104 @@ int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
   return plan.ok() ? RunPlan(*plan, options) : Refuse(plan.status());
 }
 
+void DefineCard(CLI::App& app, Options& options) {
+  CLI::Option* card =
+      app.add_option(
+             "--card", options.request.cards,
+             "Simulate this card instead of using a real one; repeat the option for unequal cards")
+          ->type_name("CARD")
+          ->allow_extra_args(false)
+          ->group("Card and allocator");
+  app.add_option("--events", options.request.events,
+                 "When work on a simulated card completes. eager (default): immediately, so the "
+                 "least memory is held for it; lazy: only when the host waits, so the most is")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"eager", "lazy"}))
+      ->group("Card and allocator");
+  app.add_option(
+         "--nccl", options.nccl,
+         "What each communicator of NCCL takes of a simulated card, such as 800MiB, instead "
+         "of what NCCL's rule gives; memtrace explain NCCL")
+      ->type_name("SIZE")
+      ->needs(card)
+      ->group("Card and allocator");
+  app.add_option("--allocator", options.request.allocator,
+                 "memtrace (default): memtrace's own allocator; native: torch's allocator, which "
+                 "memtrace observes")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"memtrace", "native"}))
+      ->group("Card and allocator");
+  app.add_option("--plan", options.request.plan,
+                 "Place blocks at the addresses in FILE, as written by memtrace plan; other blocks "
+                 "are placed as usual")
+      ->type_name("FILE")
+      ->group("Card and allocator");
+  app.add_option("--host-values", options.request.host_values,
+                 "Keep the true values of small tensors on a simulated card: on (default if torch "
+                 "allows it), off, or FILE with answers for values that are unknown")
+      ->type_name("on|off|FILE")
+      ->group("Card and allocator");
+  app.add_option("--generate-length", options.request.generate_length,
+                 "Number of tokens that generate() makes on a simulated card, whatever they are "
+                 "(default: the program's own)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("Card and allocator");
+}
+
+void DefineJob(CLI::App& app, Options& options) {
+  app.add_option("--world", options.world,
+                 "Run ranks of a job of this many, such as 512 or 64x8; the ranks that are not "
+                 "started are virtual, and nothing waits for them")
+      ->type_name("RANKS")
+      ->group("Job of many ranks");
+  app.add_option("--ranks", options.ranks,
+                 "The ranks that are started, such as 0,448 or 0-3 (default: 0)")
+      ->type_name("LIST")
+      ->group("Job of many ranks");
+}
+
+void DefineRecording(CLI::App& app, Options& options) {
+  CLI::Option* output = app.add_option("-o,--output", options.request.output,
+                                       "Trace file (default: memtrace-SCRIPT.PID.trace in this "
+                                       "folder); additional processes write FILE.PID. With --world "
+                                       "FOLDER/ or FILE, and each rank's trace has its number")
+                            ->type_name("FILE")
+                            ->group("Recording");
+  app.add_flag("-f,--force", options.request.force, "Overwrite FILE")->group("Recording");
+  app.add_flag("--native-stacks", options.request.native_stacks,
+               "Also record the C++ frames of every allocation; this costs a few us for each")
+      ->group("Recording");
+  app.add_option("--keep", options.request.keep,
+                 "Limit each trace to SIZE, at least 4MiB; the oldest events are dropped. 256MiB "
+                 "holds about 25 million events")
+      ->type_name("SIZE")
+      ->group("Recording");
+  app.add_flag("--no-paths", options.request.no_paths,
+               "Record files, the script and arguments without their folders")
+      ->group("Recording");
+  app.add_flag("--no-source", options.request.no_source,
+               "Record no call stacks: no file, function or line of your code")
+      ->group("Recording");
+  app.add_flag(
+         "--keep-secrets", options.request.keep_secrets,
+         "Record passwords, tokens and keys that are in the command; by default *** replaces them")
+      ->group("Recording");
+  CLI::Option* cupti =
+      app.add_flag("--cupti", options.request.cupti,
+                   "Also record kernels and copies with CUPTI, to show how long each block has "
+                   "been idle. Costs a few MiB of card memory and some speed")
+          ->group("Recording");
+  app.add_flag("--no-trace", options.request.no_trace,
+               "Record nothing, so that memtrace's allocator runs at full speed")
+      ->excludes(output)
+      ->excludes(cupti)
+      ->group("Recording");
+  app.add_flag("-q,--quiet", options.quiet,
+               "Do not print notes about the run, such as which trace was written")
+      ->group("Recording");
+}
+
 }  // namespace
 
 void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
@@ -239,95 +337,9 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.description(kDescription);
   app.footer(kExamples);
   app.prefix_command();
-  CLI::Option* card =
-      app.add_option(
-             "--card", options->request.cards,
-             "Simulate this card instead of using a real one; repeat the option for unequal cards")
-          ->type_name("CARD")
-          ->allow_extra_args(false)
-          ->group("Card and allocator");
-  app.add_option("--events", options->request.events,
-                 "When work on a simulated card completes. eager (default): immediately, so the "
-                 "least memory is held for it; lazy: only when the host waits, so the most is")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"eager", "lazy"}))
-      ->group("Card and allocator");
-  app.add_option(
-         "--nccl", options->nccl,
-         "What each communicator of NCCL takes of a simulated card, such as 800MiB, instead "
-         "of what NCCL's rule gives; memtrace explain NCCL")
-      ->type_name("SIZE")
-      ->needs(card)
-      ->group("Card and allocator");
-  app.add_option("--allocator", options->request.allocator,
-                 "memtrace (default): memtrace's own allocator; native: torch's allocator, which "
-                 "memtrace observes")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"memtrace", "native"}))
-      ->group("Card and allocator");
-  app.add_option("--plan", options->request.plan,
-                 "Place blocks at the addresses in FILE, as written by memtrace plan; other blocks "
-                 "are placed as usual")
-      ->type_name("FILE")
-      ->group("Card and allocator");
-  app.add_option("--host-values", options->request.host_values,
-                 "Keep the true values of small tensors on a simulated card: on (default if torch "
-                 "allows it), off, or FILE with answers for values that are unknown")
-      ->type_name("on|off|FILE")
-      ->group("Card and allocator");
-  app.add_option("--world", options->world,
-                 "Run ranks of a job of this many, such as 512 or 64x8; the ranks that are not "
-                 "started are virtual, and nothing waits for them")
-      ->type_name("RANKS")
-      ->group("Job of many ranks");
-  app.add_option("--ranks", options->ranks,
-                 "The ranks that are started, such as 0,448 or 0-3 (default: 0)")
-      ->type_name("LIST")
-      ->group("Job of many ranks");
-  app.add_option("--generate-length", options->request.generate_length,
-                 "Number of tokens that generate() makes on a simulated card, whatever they are "
-                 "(default: the program's own)")
-      ->type_name("N")
-      ->check(CountFromOne())
-      ->group("Card and allocator");
-  CLI::Option* output = app.add_option("-o,--output", options->request.output,
-                                       "Trace file (default: memtrace-SCRIPT.PID.trace in this "
-                                       "folder); additional processes write FILE.PID. With --world "
-                                       "FOLDER/ or FILE, and each rank's trace has its number")
-                            ->type_name("FILE")
-                            ->group("Recording");
-  app.add_flag("-f,--force", options->request.force, "Overwrite FILE")->group("Recording");
-  app.add_flag("--native-stacks", options->request.native_stacks,
-               "Also record the C++ frames of every allocation; this costs a few us for each")
-      ->group("Recording");
-  app.add_option("--keep", options->request.keep,
-                 "Limit each trace to SIZE, at least 4MiB; the oldest events are dropped. 256MiB "
-                 "holds about 25 million events")
-      ->type_name("SIZE")
-      ->group("Recording");
-  app.add_flag("--no-paths", options->request.no_paths,
-               "Record files, the script and arguments without their folders")
-      ->group("Recording");
-  app.add_flag("--no-source", options->request.no_source,
-               "Record no call stacks: no file, function or line of your code")
-      ->group("Recording");
-  app.add_flag(
-         "--keep-secrets", options->request.keep_secrets,
-         "Record passwords, tokens and keys that are in the command; by default *** replaces them")
-      ->group("Recording");
-  CLI::Option* cupti =
-      app.add_flag("--cupti", options->request.cupti,
-                   "Also record kernels and copies with CUPTI, to show how long each block has "
-                   "been idle. Costs a few MiB of card memory and some speed")
-          ->group("Recording");
-  app.add_flag("--no-trace", options->request.no_trace,
-               "Record nothing, so that memtrace's allocator runs at full speed")
-      ->excludes(output)
-      ->excludes(cupti)
-      ->group("Recording");
-  app.add_flag("-q,--quiet", options->quiet,
-               "Do not print notes about the run, such as which trace was written")
-      ->group("Recording");
+  DefineCard(app, *options);
+  DefineJob(app, *options);
+  DefineRecording(app, *options);
   app.callback(
       [&app, &invocation, options, &exit_code] { exit_code = Run(app, invocation, *options); });
 }

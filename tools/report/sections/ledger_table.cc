@@ -76,8 +76,8 @@ std::vector<Entry> OthersOf(const analysis::CardExplanation& card) {
 
 // Lists the libraries that took memory outside the allocator; empty if none did. Small allocations
 // share granules, which belong to no library.
-std::vector<Entry> LibrariesOf(const std::vector<analysis::OutsideHolding>& holdings,
-                               int64_t outside) {
+std::vector<Entry> LibraryEntries(const std::vector<analysis::OutsideHolding>& holdings,
+                                  int64_t outside) {
   std::vector<Entry> entries;
   int64_t named = 0;
   for (const analysis::LibraryBytes& library : analysis::LibrariesOf(holdings)) {
@@ -129,7 +129,7 @@ class LedgerTable {
       if (entries[i].part == LedgerPart::kLive)
         AddParts(RolesOf(holders_.held, entries[i].bytes), figures[i]);
       if (entries[i].part == LedgerPart::kOutsideAllocator)
-        AddParts(LibrariesOf(holders_.outside, entries[i].bytes), figures[i]);
+        AddParts(LibraryEntries(holders_.outside, entries[i].bytes), figures[i]);
       if (entries[i].part == LedgerPart::kOtherProcesses) AddParts(OthersOf(card_), figures[i]);
     }
     table_.total = {"", FormatHundredths(total)};

@@ -13,43 +13,17 @@
 #include <vector>
 
 #include "interpose/simulated_card/interface/card_ranges.h"
+#include "tests/interpose/simulated_card/libraries/nccl_buffer.h"
 
 namespace {
 
+using memtrace::card::Buffer;
+using memtrace::card::Values;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-using Values = std::vector<std::int64_t>;
-
 constexpr int kRanks = 8;
-
-// Memory of one rank, on the current card.
-class Buffer {
- public:
-  explicit Buffer(const Values& values) : count_(values.size()) {
-    EXPECT_EQ(cudaMalloc(&memory_, bytes()), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(memory_, values.data(), bytes(), cudaMemcpyDefault), cudaSuccess);
-  }
-  ~Buffer() { EXPECT_EQ(cudaFree(memory_), cudaSuccess); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-
-  std::int64_t* get() const { return static_cast<std::int64_t*>(memory_); }
-  int Known() const {
-    return memtrace_card_known_at(reinterpret_cast<std::uintptr_t>(memory_), bytes());
-  }
-  Values Read() const {
-    Values values(count_);
-    EXPECT_EQ(cudaMemcpy(values.data(), memory_, bytes(), cudaMemcpyDefault), cudaSuccess);
-    return values;
-  }
-
- private:
-  std::size_t bytes() const { return count_ * sizeof(std::int64_t); }
-  void* memory_ = nullptr;
-  std::size_t count_;
-};
 
 // Runs body(rank, communicator) in one thread for each real rank of a communicator of all ranks.
 void OnRealRanks(const std::function<void(int, ncclComm_t)>& body) {
