@@ -278,9 +278,10 @@ void DefineCard(CLI::App& app, Options& options) {
 }
 
 void DefineJob(CLI::App& app, Options& options) {
-  app.add_option("--world", options.world,
-                 "Run ranks of a job of this many, such as 512 or 64x8; the ranks that are not "
-                 "started are virtual, and nothing waits for them")
+  app.add_option(
+         "--world", options.world,
+         "Number of ranks of a job, such as 512 or 64x8. Only those of --ranks are started; the "
+         "others are virtual, and nothing waits for them")
       ->type_name("RANKS")
       ->group("Job of many ranks");
   app.add_option("--ranks", options.ranks,
@@ -290,12 +291,13 @@ void DefineJob(CLI::App& app, Options& options) {
 }
 
 void DefineRecording(CLI::App& app, Options& options) {
-  CLI::Option* output = app.add_option("-o,--output", options.request.output,
-                                       "Trace file (default: memtrace-SCRIPT.PID.trace in this "
-                                       "folder); additional processes write FILE.PID. With --world "
-                                       "FOLDER/ or FILE, and each rank's trace has its number")
-                            ->type_name("FILE")
-                            ->group("Recording");
+  CLI::Option* output =
+      app.add_option("-o,--output", options.request.output,
+                     "Trace file (default: memtrace-SCRIPT.PID.trace in this "
+                     "folder); additional processes write FILE.PID. With --world, "
+                     "FILE or FOLDER/; the name of each trace has its rank")
+          ->type_name("FILE")
+          ->group("Recording");
   app.add_flag("-f,--force", options.request.force, "Overwrite FILE")->group("Recording");
   app.add_flag("--native-stacks", options.request.native_stacks,
                "Also record the C++ frames of every allocation; this costs a few us for each")
