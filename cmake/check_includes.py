@@ -46,6 +46,7 @@ TOOLS = [
     "tools/launch",
     "tools/fit/files",
     "tools/fit",
+    "tools/fit/ranks",
     "tools/interchange",
     *_layers("tools/interchange", "importers", "parquet", "writers/rows", "writers"),
     *_layers("tools/report", "words", "verdict", "sections"),

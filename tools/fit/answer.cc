@@ -63,7 +63,9 @@ StepCost Outcome::cost() const {
   };
   return {.kernel_launches = number(trace::fact::kFitStep.Of("kernel_launches")),
           .product_operations = number(trace::fact::kFitStep.Of("product_operations")),
-          .host_copy_bytes = number(trace::fact::kFitStep.Of("host_copy_bytes"))};
+          .host_copy_bytes = number(trace::fact::kFitStep.Of("host_copy_bytes")),
+          .sent_bytes = number(trace::fact::kFitStep.Of("sent_bytes")),
+          .sent_bytes_network = number(trace::fact::kFitStep.Of("sent_bytes_network"))};
 }
 
 }  // namespace memtrace::fit

@@ -17,6 +17,7 @@
 #include "tools/fit/need.h"
 #include "tools/fit/outlook.h"
 #include "tools/fit/untried.h"
+#include "tools/launch/job_ranks.h"
 
 namespace memtrace::fit {
 
@@ -118,7 +119,8 @@ struct StoppedTrial {
 // All results; with `stopped`, those found until then.
 struct Answer {
   std::vector<std::string> cards;    // as given; empty: only the need was measured
-  std::vector<uint64_t> card_bytes;  // bytes of each of these cards
+  std::vector<uint64_t> card_bytes;  // bytes of each of these cards; of a job, by rank
+  std::optional<launch::JobRanks> job;
   uint64_t margin_percent = 0;
   Outcome unlimited;
   Outcome within;                     // on the card

@@ -38,6 +38,8 @@ struct StepCost {
   uint64_t kernel_launches = 0;
   uint64_t product_operations = 0;  // floating-point operations in products by cuBLAS
   uint64_t host_copy_bytes = 0;     // between host and card
+  uint64_t sent_bytes = 0;          // to other cards of the machine
+  uint64_t sent_bytes_network = 0;  // to other machines
 };
 
 // A request that failed.

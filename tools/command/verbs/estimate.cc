@@ -14,6 +14,7 @@
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
+#include "tools/launch/program_file.h"
 #include "tools/remedies/catalogue.h"
 
 namespace memtrace::command {
@@ -55,9 +56,9 @@ struct Options {
 // Returns the interpreter that this program is installed for, else the usual one.
 std::string Python() {
   std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path beside = program.parent_path() / "python3";
-  return !error && std::filesystem::exists(beside, error) ? beside.string() : "python3";
+  const auto folder = std::filesystem::path(launch::OwnProgram()).parent_path();
+  const std::filesystem::path beside = folder / "python3";
+  return !folder.empty() && std::filesystem::exists(beside, error) ? beside.string() : "python3";
 }
 
 // Returns the values N, N/2, ... of an option that may be made smaller, down to `least`.

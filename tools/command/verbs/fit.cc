@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "tools/command/help/usage_error.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/outputs/fit_trials.h"
+#include "tools/command/outputs/layout_search.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
@@ -21,6 +23,7 @@
 #include "tools/fit/question.h"
 #include "tools/fit/scaling.h"
 #include "tools/launch/card_keys.h"
+#include "tools/launch/job_ranks.h"
 
 namespace memtrace::command {
 namespace {
@@ -40,6 +43,7 @@ constexpr const char* kExamples =
     "  memtrace fit --smallest-card -- python train.py           which card to buy\n"
     "  memtrace fit --card 24GiB --scale n=1,2,4 -- python train.py --batch {n}\n"
     "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
+    "  memtrace fit --card 8xh100-80gb --world 64x8 -- python train.py    a job of 512 ranks\n"
     "\n"
     "Exit codes: 0 it fits, 1 it does not fit, 2 an option is wrong, 3 the program fails by "
     "itself,\n"
@@ -55,7 +59,9 @@ struct Options {
   uint64_t watch = 20;
   std::vector<std::string> variations;
   std::vector<std::string> scalings;
-  std::string nccl;  // what each communicator takes
+  std::string nccl;   // what each communicator takes
+  std::string world;  // the ranks of the job; empty: no job
+  std::string ranks = "auto";
   bool no_remedies = false;
   FitOutput output;
 };
@@ -126,14 +132,24 @@ int Fit(Options& options, const std::vector<std::string>& command) {
     return kUsage;
   launch::AddCardKey("nccl", options.nccl, &question.trial.cards);
   question.trial.command = command;
+  if (!options.world.empty()) {
+    absl::StatusOr<launch::JobRanks> job =
+        launch::ParseJobRanks(options.world, options.ranks, question.trial.cards);
+    if (!job.ok()) Note(std::string(job.status().message()));
+    if (!job.ok()) return kUsage;
+    question.trial.job = *std::move(job);
+  }
   if (question.trial.cards.empty()) {
     question.trial.cards = {kAnyCard};
     question.asks_card = false;
   }
-  if (auto processes = fit::ProcessVariation(question.trial.command,
-                                             fit::BytesOfCards(question.trial.cards).size()))
-    question.variations.push_back(*std::move(processes));
+  const size_t cards = fit::BytesOfCards(question.trial.cards).size();
+  auto processes =
+      question.trial.job ? std::nullopt : fit::ProcessVariation(question.trial.command, cards);
+  if (processes) question.variations.push_back(*std::move(processes));
   question.with_remedies = !options.no_remedies;
+  if (question.trial.job && !question.variations.empty())
+    return RunLayoutSearch(question, options.output);
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   return RunFitSearch(question, options.output);
 }
@@ -143,6 +159,17 @@ void DefinePlaces(CLI::App& app, Options& options) {
                  "Card to test, written as for memtrace run; repeat the option for unequal cards")
       ->type_name("CARD")
       ->allow_extra_args(false)
+      ->group("Runs");
+  CLI::Option* world =
+      app.add_option("--world", options.world,
+                     "Number of ranks of a job, such as 512 or 64x8. One rank of each kind runs; "
+                     "the others are virtual, and nothing waits for them")
+          ->type_name("RANKS")
+          ->group("Runs");
+  app.add_option("--ranks", options.ranks,
+                 "The ranks that run, such as 0,448 or 0-3 (default: auto, one of each kind)")
+      ->type_name("LIST")
+      ->needs(world)
       ->group("Runs");
   app.add_option("--nccl", options.nccl,
                  "What each communicator of NCCL takes of a card, such as 800MiB, instead of what "
@@ -181,7 +208,8 @@ void DefinePlaces(CLI::App& app, Options& options) {
 void DefineTries(CLI::App& app, Options& options) {
   app.add_option("--vary", options.variations,
                  "Values to try for one of the script's own options, the usual value first: "
-                 "batch_size=8,4,2 -- python train.py --batch {batch_size}")
+                 "batch_size=8,4,2 -- python train.py --batch {batch_size}. With --world, all "
+                 "combinations are compared as layouts of the job")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
       ->group("Changes to try");

@@ -246,6 +246,25 @@ ordered_json StoppedJson(const fit::Answer& answer) {
           {"cards", CardsJson(answer.stopped->outcome)}};
 }
 
+// Returns the ranks of the job that ran, and for how many each stands; null if there is no job.
+ordered_json JobJson(const fit::Answer& answer) {
+  if (!answer.job) return nullptr;
+  return {{"world", answer.job->world},
+          {"ranks", answer.job->real},
+          {"alike", answer.job->alike},
+          {"left_out", answer.job->left_out},
+          {"has_each_kind", answer.job->HasEachKind()}};
+}
+
+// Returns the bytes of each card; of a job, of each rank that ran.
+ordered_json CardBytesJson(const fit::Answer& answer) {
+  if (!answer.job || answer.card_bytes.empty()) return answer.card_bytes;
+  ordered_json bytes = ordered_json::array();
+  for (const int rank : answer.job->real)
+    bytes.push_back(answer.card_bytes[static_cast<size_t>(rank)]);
+  return bytes;
+}
+
 }  // namespace
 
 std::string JsonFit(const fit::Answer& answer) {
@@ -256,7 +275,8 @@ std::string JsonFit(const fit::Answer& answer) {
   ordered_json json = {
       {"schema", "memtrace.fit/1"},
       {"card", answer.cards},
-      {"card_bytes", answer.card_bytes},
+      {"card_bytes", CardBytesJson(answer)},
+      {"job", JobJson(answer)},
       {"fits", nullptr},
       {"verdict", VerdictJson(answer)},
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},

@@ -12,8 +12,10 @@
 
 namespace memtrace::report {
 
-// Returns "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."
-std::string NeedText(uint64_t need, int32_t card, uint64_t has, const std::string& seen);
+// Returns "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."; for a job, "Rank 448 needs
+// most: ...". `card` is the card's number, of a job the rank.
+std::string NeedText(const fit::Answer& answer, uint64_t need, int32_t card,
+                     const std::string& seen);
 
 // Returns "That is 2.30 GiB more than the card has."
 std::string MoreThanCardText(uint64_t bytes);

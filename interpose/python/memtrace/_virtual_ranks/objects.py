@@ -5,6 +5,7 @@
 import functools
 import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,19 +16,24 @@ from memtrace._package import PACKAGE
 from memtrace._virtual_ranks.ranks import Job
 
 
-def prepare(c10d: ModuleType, job: Job) -> None:
-    """Replaces torch's functions that receive an object from one rank."""
+def prepare(c10d: ModuleType, job: Job, before_refusal: Callable[[int], object] | None = None) -> None:
+    """Replaces torch's functions that receive an object from one rank.
+
+    Calls `before_refusal` with a virtual rank that would send one.
+    """
     for name in ("recv_object_list", "broadcast_object_list", "scatter_object_list"):
         receive = getattr(c10d, name)
         _patches.put(
             c10d,
             name,
-            _refusing_virtual_ranks(c10d, job, receive),
+            _refusing_virtual_ranks(c10d, job, receive, before_refusal),
             "torch.distributed.*: says if an object would come from a virtual rank",
         )
 
 
-def _refusing_virtual_ranks(c10d: ModuleType, job: Job, receive: Any) -> Any:
+def _refusing_virtual_ranks(
+    c10d: ModuleType, job: Job, receive: Any, before_refusal: Callable[[int], object] | None
+) -> Any:
     signature = inspect.signature(receive)
 
     @functools.wraps(receive)
@@ -35,6 +41,8 @@ def _refusing_virtual_ranks(c10d: ModuleType, job: Job, receive: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
         source = _source(c10d, given, receive.__name__)
         if source is not None and job.ranks.index(source) is None:
+            if before_refusal is not None:
+                before_refusal(source)
             raise RuntimeError(_sentence(job, source))
         return receive(*args, **kwargs)
 
