@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs whose real ranks memtrace chooses (`--ranks auto`), and `memtrace fit` of jobs (docs/design/virtual-ranks.md)."""
+"""Jobs whose real ranks memtrace chooses (`--ranks auto`), and `memtrace fit` of jobs."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ def fit(folder: Path, program: str, *arguments: str, options: tuple[str, ...]) -
         ("pipeline.py", ("4",), {0: 2, 2: 2, 4: 2, 6: 2}),
         ("fully_sharded.py", (), {0: 8}),
         ("data_parallel.py", (), {0: 8}),
-        ("uneven.py", (), {0: 7, 7: 1}),
+        ("uneven.py", (), {0: 4, 4: 1, 5: 3}),
     ],
 )
 def test_one_rank_of_each_kind_runs(tmp_path, program, arguments, ranks):
