@@ -37,6 +37,7 @@ absl::StatusOr<LaunchPlan> PlanJob(const LaunchRequest& request, const JobRanks&
   plan.arguments = WordsOf(request, job);
   plan.environment = std::move(environment);
   plan.output = request.output;
+  plan.passes_on_signals = true;
   return plan;
 }
 

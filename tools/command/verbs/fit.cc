@@ -46,8 +46,8 @@ constexpr const char* kExamples =
     "\n"
     "Exit codes: 0 it fits, 1 it does not fit, 2 an option is wrong, 3 the program fails by "
     "itself,\n"
-    "5 it cannot be started, 6 nothing failed but its peak was still growing, 130 stopped by "
-    "Ctrl-C.";
+    "5 it cannot be started, 6 nothing failed but its peak was still growing, or ranks of the job\n"
+    "that did not run may need more, 130 stopped by Ctrl-C.";
 
 // A placeholder if only the need is measured.
 constexpr const char* kAnyCard = "24GiB";

@@ -8,6 +8,7 @@ By then the program has made its groups and its model, and a pipeline has begun 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import io
 import json
@@ -162,7 +163,8 @@ def watch_groups(c10d: ModuleType, scout: Scout) -> None:
 def _told(c10d: ModuleType, method: Any, scout: Scout) -> Any:
     @functools.wraps(method)
     def call(process_group: Any, tensors: object, peer: int, *args: object, **kwargs: object) -> object:
-        scout.exchanges(c10d.get_global_rank(process_group, peer))
+        with contextlib.suppress(ValueError):  # a group that torch does not list
+            scout.exchanges(c10d.get_global_rank(process_group, peer))
         return method(process_group, tensors, peer, *args, **kwargs)
 
     return call
