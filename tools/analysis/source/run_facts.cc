@@ -78,10 +78,12 @@ std::map<int, NcclBytes> ReadNccl(const Annotations& annotations) {
     const std::vector<std::string> figures = absl::StrSplit(std::string(value), ' ');
     int card = 0;
     NcclBytes read;
-    if (figures.size() == 4 && absl::SimpleAtoi(std::string(number), &card) &&
+    const bool has_host = figures.size() == 5;  // older traces do not say it
+    if ((has_host || figures.size() == 4) && absl::SimpleAtoi(std::string(number), &card) &&
         absl::SimpleAtoi(figures[0], &read.charged) && absl::SimpleAtoi(figures[1], &read.least) &&
         absl::SimpleAtoi(figures[2], &read.most) &&
-        absl::SimpleAtoi(figures[3], &read.communicators))
+        absl::SimpleAtoi(figures[3], &read.communicators) &&
+        (!has_host || absl::SimpleAtoi(figures[4], &read.host)))
       cards[card] = read;
   }
   return cards;

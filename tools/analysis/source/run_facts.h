@@ -30,6 +30,7 @@ struct NcclBytes {
   uint64_t least = 0;
   uint64_t most = 0;
   uint64_t communicators = 0;  // of several ranks
+  uint64_t host = 0;           // pinned memory of the host
 };
 
 // Facts about what stood in for a card, from the counts that the simulated card and its host values

@@ -135,7 +135,7 @@ absl::Status LayoutSearch::Judge(Trial trial, Layout& layout) {
   MEMTRACE_ASSIGN_OR_RETURN(const Trial unlimited, Unlimited(trial));
   MEMTRACE_ASSIGN_OR_RETURN(layout.outcome, RunOf(unlimited, layout));
   layout.fullest = FullestOf(layout.outcome);
-  layout.cost = layout.outcome.cost();
+  if (const ProcessNeed* most = layout.outcome.MostSending()) layout.cost = most->cost;
   layout.verdict = VerdictOf(layout);
   if (Exceeds(layout.fullest, answer_.card_bytes)) {
     layout.verdict = LayoutVerdict::kDoesNotFit;

@@ -36,7 +36,7 @@ struct Layout {
   LayoutVerdict verdict = LayoutVerdict::kNotKnown;
   Outcome outcome;     // without a limit if that decides, else on the card; if it ran
   CardNeed fullest;    // of the rank that needs most; `card` is the rank
-  StepCost cost;       // of a step of the lowest rank that ran
+  StepCost cost;       // of a step of the rank that sends most
   std::string reason;  // of kFailed, as a clause; may be empty
 
   bool ran() const { return !outcome.processes.empty(); }
