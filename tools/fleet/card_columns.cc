@@ -22,7 +22,9 @@ using analysis::RunSummary;
 using nlohmann::ordered_json;
 
 constexpr size_t kMostOwners = 10;
-constexpr uint64_t kStepsOfGrowth = 5;  // as `memtrace check --max-growth` needs
+// The summary has the levels of the last 17 steps; the first steps, which make optimizer states,
+// are not growth.
+constexpr uint64_t kStepsOfGrowth = 20;
 
 using Cards = std::vector<const CardSummary*>;
 

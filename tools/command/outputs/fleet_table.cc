@@ -42,8 +42,8 @@ void NoteProblems(const fleet::Tally& tally) {
   for (const std::string& problem : tally.problems) Note(problem);
   const uint64_t more = tally.with_problems - tally.problems.size();
   if (more > 0)
-    Note(CountedMessage(more, "and 1 more file has a problem; the column problem has it",
-                        "and $0 more files have problems; the column problem has them",
+    Note(CountedMessage(more, "and 1 more file has a problem, which its row states",
+                        "and $0 more files have problems, which their rows state",
                         report::FormatCount(more)));
 }
 
@@ -53,7 +53,7 @@ int CodeOf(const fleet::Tally& tally) {
 }
 
 int NoteNoTrace(const std::string& folder) {
-  Note(Message("there is no trace in $0 or in a folder in it", folder));
+  Note(Message("there is no trace in $0 and its subfolders", folder));
   return kUnreadable;
 }
 

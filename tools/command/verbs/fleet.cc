@@ -60,7 +60,7 @@ std::string WrongForm(const Options& options) {
   if (options.output.empty() && !options.json)
     return Message("name the table to write with -o, or print the rows with --json");
   if (!options.output.empty() && options.json)
-    return Message("-o and --json cannot be used together; a table has no rows of JSON");
+    return Message("-o writes a table and --json prints its rows; use one of them");
   return "";
 }
 
@@ -112,7 +112,7 @@ void DefineFleet(CLI::App& app, const Invocation& /*invocation*/, int& exit_code
   app.description(kDescription);
   app.footer(kExamples);
   app.add_option("FOLDER", options->folder,
-                 "Folder of traces, searched with all folders in it; or the word query")
+                 "Folder of traces, searched with its subfolders; or the word query")
       ->required()
       ->group("Input");
   app.add_option("SQL", options->sql, "SQL about the table fleet, or the name of a question")
