@@ -13,7 +13,7 @@
 
 namespace memtrace::fleet {
 
-// What was written.
+// Counts of the rows that were written.
 struct Tally {
   static constexpr size_t kMostNamed = 20;
 

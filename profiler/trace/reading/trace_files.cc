@@ -27,10 +27,13 @@ std::string WithoutPid(const std::string& name) {
 
 bool IsTraceName(const std::string& name) { return WithoutPid(name).ends_with(".trace"); }
 
+// The magic alone would also be that of a plan, whose text begins "memtrace-plan". No version needs
+// the upper half of its field.
 bool BeginsAsTrace(const std::string& path) {
-  std::array<char, kFileMagic.size()> magic{};
-  std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
-  return magic == kFileMagic;
+  std::array<char, kFileMagic.size() + sizeof(FileHeader::version)> beginning{};
+  std::ifstream(path, std::ios::binary).read(beginning.data(), beginning.size());
+  const bool has_magic = std::equal(kFileMagic.begin(), kFileMagic.end(), beginning.begin());
+  return has_magic && beginning[beginning.size() - 2] == 0 && beginning.back() == 0;
 }
 
 }  // namespace memtrace::trace

@@ -11,7 +11,7 @@
 
 namespace memtrace::trace {
 
-// What a trace says in its first pages: all that is known of its process without its events.
+// The contents of a trace's first pages: all that is known of its process without its events.
 struct TraceFront {
   std::map<std::string, std::string> info;  // as of TraceReader::info()
   absl::StatusOr<std::string> summary;      // as of ReadSummary

@@ -26,9 +26,13 @@ TEST(TraceFilesTest, TracesAreKnownByTheirNames) {
 
 TEST(TraceFilesTest, TracesAreKnownByTheirFirstBytes) {
   const TemporaryFolder folder;
-  WriteBytes(folder.File("trace"), "memtrace and more");
+  ASSERT_TRUE(TraceWriter::Open(folder.File("trace"), {}).ok());
+  WriteBytes(folder.File("cut"), "memtrace");
   WriteBytes(folder.File("short"), "memtrac");
+  WriteBytes(folder.File("plan"), "memtrace-plan 1\n");
   EXPECT_TRUE(BeginsAsTrace(folder.File("trace")));
+  EXPECT_TRUE(BeginsAsTrace(folder.File("cut")));
+  EXPECT_FALSE(BeginsAsTrace(folder.File("plan")));
   EXPECT_FALSE(BeginsAsTrace(folder.File("short")));
   EXPECT_FALSE(BeginsAsTrace(folder.File("missing")));
 }

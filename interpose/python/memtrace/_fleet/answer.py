@@ -19,6 +19,8 @@ Form = Callable[[Answer], str]
 
 _BYTES = ("bytes", "bytes_per_step")  # how the name of a column ends that has bytes
 _BETWEEN = "  "
+# A spreadsheet would take a text that begins so for a formula (tools/interchange/writers/line_writers.cc).
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def text(answer: Answer) -> str:
@@ -33,7 +35,7 @@ def text(answer: Answer) -> str:
 
 
 def comma_separated(answer: Answer) -> str:
-    """Returns CSV with a line of names; NULL is empty, lists are JSON."""
+    """Returns CSV with a line of names; NULL is empty, lists are JSON. An apostrophe keeps texts from being formulas."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     if answer.names:
@@ -74,7 +76,7 @@ def _text_value(value: Any, is_amount: bool) -> str:
         return f"{value:.6g}"
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    return _printable(_csv_value(value))
+    return _printable(value if isinstance(value, str) else _csv_value(value))
 
 
 def _printable(value: object) -> str:
@@ -86,7 +88,9 @@ def _csv_value(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     is_nested = isinstance(value, (list, tuple, dict))
-    return json.dumps(_json_value(value), ensure_ascii=False) if is_nested else value
+    if is_nested:
+        return json.dumps(_json_value(value), ensure_ascii=False)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
 
 
 def _json_value(value: Any) -> Any:
