@@ -87,7 +87,8 @@ absl::StatusOr<RunSummary> SummaryOf(const std::string& path, const trace::Trace
 std::string ProblemOf(const std::string& path, const trace::TraceFront& front,
                       const absl::Status& summary) {
   if (!summary.ok()) return std::string(summary.message());
-  if (front.end_missing) return path + " is cut short: its events are not complete, but its summary is";
+  if (front.end_missing)
+    return path + " is cut short: its events are not complete, but its summary is";
   return "";
 }
 

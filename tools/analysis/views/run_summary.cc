@@ -26,7 +26,7 @@ std::vector<uint64_t> Counts(const ordered_json& json) {
   return counts;
 }
 
-SummaryPosition PositionOf(const ordered_json& at) {
+SummaryPosition ParsePosition(const ordered_json& at) {
   return {.step = Count(at.at("step")), .phase = at.at("phase").get<std::string>()};
 }
 
@@ -95,7 +95,7 @@ CardSummary CardOf(const ordered_json& json) {
   card.reserved = Count(json.at("reserved"));
   card.most_reserved = NewerCount(json, "peak_reserved");
   card.peak = Count(json.at("peak").at("bytes"));
-  card.peak_at = PositionOf(json.at("peak").at("at"));
+  card.peak_at = ParsePosition(json.at("peak").at("at"));
   card.allocated_at_peak = NewerCount(json.at("peak"), "allocated");
   card.reserved_at_peak = NewerCount(json.at("peak"), "reserved");
   card.now = Rows(json.at("now"));
@@ -124,7 +124,7 @@ SummaryFailure FailureOf(const ordered_json& json) {
   failure.requested = Count(json.at("requested"));
   failure.obtainable = Count(json.at("obtainable"));
   failure.owner = json.at("owner").get<std::string>();
-  failure.at = PositionOf(json.at("at"));
+  failure.at = ParsePosition(json.at("at"));
   failure.cause = json.value("cause", "");
   if (json.contains("stack")) failure.line = LineOf(json.at("stack"));
   return failure;
@@ -138,7 +138,7 @@ RunSummary SummaryOf(const ordered_json& json) {
   summary.time_ns = Count(json.at("time_ns"));
   summary.unix_ns = Count(json.at("unix_ns"));
   summary.steps = Count(json.at("steps"));
-  summary.at = PositionOf(json.at("at"));
+  summary.at = ParsePosition(json.at("at"));
   summary.out_of_memory = Count(json.at("out_of_memory"));
   if (json.contains("last_out_of_memory"))
     summary.last_failure = FailureOf(json.at("last_out_of_memory"));

@@ -28,7 +28,8 @@ constexpr const char* kExamples =
     "  memtrace fleet query \"SELECT script, max(peak_requested_bytes) FROM fleet GROUP BY 1\"\n"
     "  memtrace fleet query --show growth > mine.sql    a question to change\n"
     "\n"
-    "docs/fleets.md lists the columns. DuckDB is not part of memtrace: pip install duckdb";
+    "memtrace fleet query \"DESCRIBE fleet\" lists the columns. DuckDB is not part of memtrace;\n"
+    "install it with: pip install \"duckdb>=2,<3\"";
 
 constexpr const char* kQuery = "query";
 constexpr const char* kDefaultTable = "fleet.parquet";

@@ -35,7 +35,10 @@ def text(answer: Answer) -> str:
 
 
 def comma_separated(answer: Answer) -> str:
-    """Returns CSV with a line of names; NULL is empty, lists are JSON. An apostrophe keeps texts from being formulas."""
+    """Returns CSV with a line of names; NULL is empty, lists are JSON.
+
+    An apostrophe comes before a text that a spreadsheet would take for a formula.
+    """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     if answer.names:
