@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <ctime>
 #include <limits>
 #include <utility>
@@ -22,10 +21,9 @@ std::string UtcText(uint64_t unix_ns) {
   gmtime_r(&seconds, &utc);
   std::array<char, 32> text{};
   const size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &utc);
-  const uint64_t microseconds = unix_ns % kSecond / 1000;
-  std::snprintf(text.data() + length, text.size() - length, ".%06u",
-                static_cast<unsigned>(microseconds));
-  return text.data();
+  constexpr uint64_t kMicroseconds = 1'000'000;  // in a second; the digit in front keeps the zeros
+  const std::string digits = std::to_string(kMicroseconds + unix_ns % kSecond / 1000).substr(1);
+  return std::string(text.data(), length) + "." + digits;
 }
 
 }  // namespace

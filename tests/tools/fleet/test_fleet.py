@@ -3,6 +3,7 @@
 """`memtrace fleet` from real traces to the answers of its questions."""
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 import memtrace as memtrace_package
 import pytest
 from fleets import FIRST, GROWTH, LINE_OF_FAILURE, SECOND, ask, record, spoil, table
-from support.programs import GIB, MEMTRACE, MIB, ROOT, memtrace
+from support.programs import GIB, MEMTRACE, MIB, ROOT, memtrace, on_card
 
 pytest.importorskip("duckdb")
 
@@ -187,6 +188,23 @@ def test_questions_are_listed_and_shown() -> None:
         assert shown.startswith(f"-- {line.split(maxsplit=1)[1]}\n") and "FROM" in shown
     chinese = memtrace("fleet", "query", "--list", MEMTRACE_LANG="zh-CN").out
     assert chinese.splitlines()[0].startswith("waste ") and "?" not in chinese
+
+
+def test_version_of_a_module_is_that_of_its_file(tmp_path: Path) -> None:
+    package = tmp_path / "early"
+    package.mkdir()
+    (package / "__init__.py").write_text("import torch")  # memtrace starts before Python knows the module's file
+    (package / "train.py").write_text("import torch; torch.ones(1, device='cuda')")
+    on_card(Path("early.train"), tmp_path, launcher=("-m",), PYTHONPATH=str(tmp_path))
+    (row,) = map(json.loads, memtrace("fleet", str(tmp_path), "--json").out.splitlines())
+    version = hashlib.sha256((package / "train.py").read_bytes()).hexdigest()[:16]
+    assert (row["script"], row["script_version"]) == ("train.py", version)
+
+
+def test_script_has_no_version_without_source(tmp_path: Path) -> None:
+    on_card("import torch; torch.ones(1, device='cuda')", tmp_path, options=("--no-source",))
+    (row,) = map(json.loads, memtrace("fleet", str(tmp_path), "--json").out.splitlines())
+    assert row["script"] == "train.py" and "script_version" not in row
 
 
 def test_an_existing_table_is_kept_without_force(traces: Path, fleet: Path) -> None:
