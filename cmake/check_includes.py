@@ -44,6 +44,7 @@ ANALYSED = [
 ]
 TOOLS = [
     "tools/launch",
+    "tools/fleet",
     "tools/fit/files",
     "tools/fit",
     "tools/fit/ranks",
