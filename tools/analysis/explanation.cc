@@ -209,6 +209,9 @@ void Explainer::ExplainCards() {
     card.peak = BreakDown(at_peak_[device], captures_.live(), source_, sites_);
     card.peak_at = timeline.peak_at;
     card.second_models = FindSecondModels(at_peak_[device], captures_.live(), source_);
+    if (source_.is_one_of_ranks())
+      card.in_flight = FindMicroBatchesInFlight(at_peak_[device], timeline.peak_at,
+                                                captures_.live(), source_, sites_);
     AddOtherMoments(card);
     if (card.ledger.positive(LedgerPart::kOtherProcesses) > 0)
       card.others = ParseOtherProcesses(at_moment_[device].processes);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/analysis/holders/breakdown.h"
+#include "tools/analysis/holders/micro_batches_in_flight.h"
 #include "tools/analysis/holders/second_models.h"
 #include "tools/analysis/replayed/card_ledger.h"
 #include "tools/analysis/source/moment.h"
@@ -29,6 +30,8 @@ struct CardExplanation {
   Breakdown peak;  // requested bytes in use
   Position peak_at;
   SecondModels second_models;  // of `peak`
+  // At `peak`; nothing if that is not known, or if the process is not one of several ranks.
+  std::optional<MicroBatchesInFlight> in_flight;
   // The moments when most was reserved, and when most was in use or waited for a stream; neither
   // need be the peak of requested bytes. Nothing without segments, or without blocks.
   std::optional<CardMoment> most_reserved;
