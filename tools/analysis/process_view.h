@@ -61,7 +61,9 @@ struct ProcessView {
 
   bool is_readable() const { return unreadable.empty(); }
   // False if the trace ends before the process did, so that it does not say how the run ended.
-  bool end_is_known() const { return run.completeness.whole() && run.completeness.closed; }
+  bool end_is_known() const {
+    return run.completeness.whole() && run.completeness.closed && run.repaired.empty();
+  }
   uint64_t context_bytes() const;  // on all cards
 };
 
