@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "messages/message.h"
 #include "tools/report/page/html_document.h"
 #include "tools/report/words/printable.h"
@@ -112,6 +111,7 @@ class Drawing {
   static std::string Hatching();
   std::string RowNames() const;
   std::string ColumnNames() const;
+  std::string Label(const JobDimension& dimension, uint64_t place) const;
   std::string Runs() const;
   std::string RunOf(const Look& look, uint64_t row, uint64_t begin, uint64_t end) const;
   std::string TitleOf(const Look& look) const;
@@ -161,12 +161,10 @@ std::string Drawing::Hatching() {
 // Names as many rows as have room.
 std::string Drawing::RowNames() const {
   const auto every = static_cast<uint64_t>(std::ceil(kLabelHeight / cells_.height));
-  const std::string words = AxisWords(grid_, grid_.rows);
   std::string svg;
   for (uint64_t row = 0; row < cells_.rows; row += every) {
-    const uint64_t place = row * cells_.ranks_down + (grid_.by_machine ? 0 : 1);
-    const std::string name = absl::StrReplaceAll(words, {{"$0", std::to_string(place)}});
-    svg += Text("scale", kLeft - 6, Y(row) + cells_.height / 2 + 3.5, name);
+    svg += Text("scale", kLeft - 6, Y(row) + cells_.height / 2 + 3.5,
+                Label(grid_.rows, row * cells_.ranks_down));
   }
   return svg;
 }
@@ -178,13 +176,19 @@ std::string Drawing::ColumnNames() const {
   const auto every = std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(kLabelWidth / each)));
   std::string svg;
   for (uint64_t place = 0; place < outer.size; place += every) {
-    const uint64_t number = place + (grid_.by_machine ? 0 : 1);
-    const std::string name = grid_.by_machine || outer.name.empty()
-                                 ? std::to_string(number)
-                                 : Printable(outer.name) + " " + std::to_string(number);
-    svg += Text("step", kLeft + each * static_cast<double>(place) + 1, kTop - 6, name);
+    svg +=
+        Text("step", kLeft + each * static_cast<double>(place) + 1, kTop - 6, Label(outer, place));
   }
   return svg;
+}
+
+// Returns "pp 1" for place 0, or "machine 0".
+std::string Drawing::Label(const JobDimension& dimension, uint64_t place) const {
+  constexpr size_t kMostOfName = 14;
+  if (grid_.by_machine)
+    return &dimension == &grid_.rows ? Message("machine $0", place) : Message("card $0", place);
+  if (dimension.name.empty()) return std::to_string(place + 1);
+  return Shortened(Printable(dimension.name), kMostOfName) + " " + std::to_string(place + 1);
 }
 
 std::string Drawing::Runs() const {
