@@ -25,7 +25,7 @@ struct FirstFailure {
   Position at;
 };
 
-// What a process holds of one role at one site.
+// The bytes that a process holds of one role at one site.
 struct PeakHolder {
   trace::Role role = trace::Role::kUnknown;
   std::string site;

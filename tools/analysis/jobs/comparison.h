@@ -32,7 +32,7 @@ struct PeakCause {
   uint64_t other_micro_batches = 0;
 };
 
-// What a process holds more or less than another, each at its own peak. Requested bytes.
+// The difference between what two processes hold, each at its own peak. Requested bytes.
 struct Comparison {
   size_t process = 0;
   size_t with = 0;

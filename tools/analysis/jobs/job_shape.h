@@ -12,7 +12,7 @@
 
 namespace memtrace::analysis {
 
-// What the ranks of a dimension divide among them.
+// The thing that the ranks of a dimension divide among them: layers, tensors, data.
 enum class Parallelism : uint8_t { kPipeline, kTensor, kData, kContext, kExpert, kOther };
 
 // Returns it by the names that libraries give to their groups: "pp", "PIPELINE_MODEL_PARALLEL".

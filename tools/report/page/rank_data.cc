@@ -7,6 +7,7 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "tools/report/page/rank_cells.h"
 #include "tools/report/page/rank_picture.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "messages/message.h"
 #include "tools/report/page/html_document.h"
+#include "tools/report/page/rank_cells.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/rank_words.h"
@@ -24,19 +25,9 @@ using analysis::JobDimension;
 using analysis::ProcessView;
 using analysis::RankGrid;
 
-// The sizes of the drawing in units.
-constexpr double kWidth = 1000;
-constexpr double kLeft = 130;  // the names of the rows
-constexpr double kTop = 18;    // the names of the columns
-constexpr double kMostHeight = 420;
-constexpr double kTallestCell = 28;
+// The room of a name in units.
 constexpr double kLabelHeight = 12;
 constexpr double kLabelWidth = 70;
-// The most cells in each direction: more would be smaller than a pointer can hit.
-constexpr uint64_t kMostRows = 70;
-constexpr uint64_t kMostColumns = 200;
-
-uint64_t CeilOf(uint64_t count, uint64_t size) { return (count + size - 1) / size; }
 
 std::string Number(double value) { return FormatHundredths(std::lround(value * 100)); }
 
@@ -54,16 +45,6 @@ std::string ColorOf(const Job& job, int32_t kind) {
   const std::optional<double> share = analysis::UsedShare(view);
   if (!share) return "share_unknown";
   return "share_" + std::to_string(std::clamp(static_cast<int>(*share * kShades), 0, kShades - 1));
-}
-
-template <typename Visit>
-void ForEachRank(const RankGrid& grid, const RankCells& cells, uint64_t row, uint64_t column,
-                 const Visit& visit) {
-  const uint64_t end_row = std::min((row + 1) * cells.ranks_down, grid.rows.size);
-  const uint64_t end_column = std::min((column + 1) * cells.ranks_across, grid.column_count());
-  for (uint64_t down = row * cells.ranks_down; down < end_row; ++down)
-    for (uint64_t across = column * cells.ranks_across; across < end_column; ++across)
-      if (const std::optional<uint64_t> rank = grid.RankAt(down, across)) visit(*rank);
 }
 
 // How a cell looks.
@@ -136,7 +117,7 @@ Look Drawing::LookAt(uint64_t row, uint64_t column) const {
 
 std::string NameOf(const RankGrid& grid, const JobDimension& dimension) {
   if (grid.by_machine) return &dimension == &grid.rows ? Message("machines") : Message("cards");
-  return dimension.name.empty() ? Message("further ranks") : "'" + Printable(dimension.name) + "'";
+  return dimension.name.empty() ? Message("other ranks") : "'" + Printable(dimension.name) + "'";
 }
 
 std::string Drawing::Caption() const {
@@ -163,7 +144,7 @@ std::string Drawing::RowNames() const {
   const auto every = static_cast<uint64_t>(std::ceil(kLabelHeight / cells_.height));
   std::string svg;
   for (uint64_t row = 0; row < cells_.rows; row += every) {
-    svg += Text("scale", kLeft - 6, Y(row) + cells_.height / 2 + 3.5,
+    svg += Text("scale", cells_.left - 6, Y(row) + cells_.height / 2 + 3.5,
                 Label(grid_.rows, row * cells_.ranks_down));
   }
   return svg;
@@ -172,12 +153,12 @@ std::string Drawing::RowNames() const {
 // Names the places of the first dimension of the columns, as many as have room.
 std::string Drawing::ColumnNames() const {
   const JobDimension& outer = grid_.columns.front();
-  const double each = (kWidth - kLeft) / static_cast<double>(outer.size);
+  const double each = (X(cells_.columns) - cells_.left) / static_cast<double>(outer.size);
   const auto every = std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(kLabelWidth / each)));
   std::string svg;
   for (uint64_t place = 0; place < outer.size; place += every) {
-    svg +=
-        Text("step", kLeft + each * static_cast<double>(place) + 1, kTop - 6, Label(outer, place));
+    svg += Text("step", cells_.left + each * static_cast<double>(place) + 1, cells_.top - 6,
+                Label(outer, place));
   }
   return svg;
 }
@@ -231,10 +212,10 @@ std::string Drawing::Lines() const {
   const std::string bottom = Number(Y(cells_.rows));
   if (cells_.height >= kSmallest)
     for (uint64_t row = 1; row < cells_.rows; ++row)
-      path += "M" + Number(kLeft) + " " + Number(Y(row)) + "H" + right;
+      path += "M" + Number(cells_.left) + " " + Number(Y(row)) + "H" + right;
   if (cells_.width >= kSmallest)
     for (uint64_t column = 1; column < cells_.columns; ++column)
-      path += "M" + Number(X(column)) + " " + Number(kTop) + "V" + bottom;
+      path += "M" + Number(X(column)) + " " + Number(cells_.top) + "V" + bottom;
   return path.empty() ? "" : "<path class=\"cells\" d=\"" + path + "\"/>";
 }
 
@@ -287,30 +268,6 @@ std::vector<LegendEntry> Drawing::Entries() const {
 }
 
 }  // namespace
-
-RankCells CellsOf(const RankGrid& grid) {
-  RankCells cells;
-  const uint64_t columns = grid.column_count();
-  cells.ranks_down = CeilOf(grid.rows.size, kMostRows);
-  cells.ranks_across = CeilOf(columns, kMostColumns);
-  cells.rows = CeilOf(grid.rows.size, cells.ranks_down);
-  cells.columns = CeilOf(columns, cells.ranks_across);
-  cells.left = kLeft;
-  cells.top = kTop;
-  cells.width = (kWidth - kLeft - 1) / static_cast<double>(cells.columns);
-  cells.height = std::min(kTallestCell, kMostHeight / static_cast<double>(cells.rows));
-  return cells;
-}
-
-std::optional<int32_t> KindInCell(const RankGrid& grid, const RankCells& cells, uint64_t row,
-                                  uint64_t column) {
-  std::optional<int32_t> fullest;
-  ForEachRank(grid, cells, row, column, [&](uint64_t rank) {
-    const int32_t kind = grid.kinds[rank];
-    if (!fullest || *fullest < 0 || (kind >= 0 && kind < *fullest)) fullest = kind;
-  });
-  return fullest;
-}
 
 std::string AxisWords(const RankGrid& grid, const JobDimension& dimension) {
   if (!grid.by_machine) return PlaceTemplate(dimension);

@@ -42,12 +42,13 @@ bool IsEmbedding(std::string_view site) {
 }
 
 std::string ModuleText(const Job& job, const Comparison& of, const PeakCause& cause) {
-  const std::string holder = ProcessName(job.processes[cause.bytes > 0 ? of.process : of.with]);
+  const std::string without = ProcessName(job.processes[cause.bytes > 0 ? of.with : of.process]);
   const std::string site = Printable(cause.site);
   if (IsOutputLayer(cause.site))
-    return Message("the output layer ($0): only $1 has it", site, holder);
-  if (IsEmbedding(cause.site)) return Message("the embedding ($0): only $1 has it", site, holder);
-  return Message("the module $0: only $1 has it", site, holder);
+    return Message("the output layer ($0), of which $1 holds nothing", site, without);
+  if (IsEmbedding(cause.site))
+    return Message("the embedding ($0), of which $1 holds nothing", site, without);
+  return Message("the module $0, of which $1 holds nothing", site, without);
 }
 
 std::string MicroBatchText(const Job& job, const Comparison& of, const PeakCause& cause) {
