@@ -21,8 +21,8 @@ using Kind = TableColumn::Kind;
 // Says how the processes of the kind ended, if that is not as it should be.
 std::string EndOf(const ProcessView& view) {
   if (view.first_failure) return Message("OOM");
-  if (!view.end_is_known()) return Message("cut short");
-  return view.exception.empty() ? "" : Message("exception");
+  if (!view.end_is_known()) return Message("cut");
+  return view.exception.empty() ? "" : Message("error");
 }
 
 std::string RanksOf(const RankKind& kind) { return kind.ranks ? Message("x $0", *kind.ranks) : ""; }
@@ -52,11 +52,11 @@ std::vector<Cell> CellsOf(const Job& job, const RankKind& kind, TableUnit unit) 
           {Message("ranks"), 7, RanksOf(kind)},
           {Message("peak $0", unit.name), 9, FormatFigure(view.allocated, unit)},
           {Message("reserved"), 9, FormatFigure(view.reserved, unit), Kind::kFigure, true},
-          {Message("NCCL"), 6, FormatFigure(view.nccl, unit), Kind::kFigure, true},
-          {Message("used"), 7, used},
+          {Message("NCCL"), 8, FormatFigure(view.nccl, unit), Kind::kFigure, true},
+          {Message("used"), 9, used},
           {Message("of card"), 8, percent.empty() ? "?" : percent},
           {Message("steps"), 6, FormatCount(view.steps), Kind::kFigure, true},
-          {"", 10, EndOf(view), Kind::kText}};
+          {"", 6, EndOf(view), Kind::kText}};
 }
 
 std::string RestOf(const Job& job, size_t most) {

@@ -55,8 +55,9 @@ std::string FullestText(const Job& job) {
        view.used ? Message("It used $0 of its card's $1 ($2).", FormatBytes(*view.used),
                            FormatBytes(view.card_bytes), UsedPercent(view))
                  : "",
-       Message("Its peak of $0 requested was $1.", FormatBytes(view.peak),
-               DescribePosition(view.peak_at))});
+       view.peak == 0 ? ""
+                      : Message("Its peak of $0 requested was $1.", FormatBytes(view.peak),
+                                DescribePosition(view.peak_at))});
 }
 
 // The words of a cause as a sentence and in a cell.
