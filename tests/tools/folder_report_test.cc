@@ -159,8 +159,8 @@ TEST_F(FolderReportTest, EqualRanksAreOneKind) {
   Write("c.trace", Process(2, 100));
   const Outcome outcome = shell_.Run("memtrace report job");
   EXPECT_THAT(outcome.out, ContainsRegex("KINDS OF RANKS +ranks +peak MiB +reserved"));
-  EXPECT_THAT(outcome.out, ContainsRegex("  rank 1 +x 1 +0\\.49"));
-  EXPECT_THAT(outcome.out, ContainsRegex("  ranks 0, 2 +x 2 +0\\.29"));
+  EXPECT_THAT(outcome.out, ContainsRegex("  rank 1 +x 1 +500\\.00"));
+  EXPECT_THAT(outcome.out, ContainsRegex("  ranks 0, 2 +x 2 +300\\.00"));
   const json kinds = Json()["kinds"];
   ASSERT_EQ(kinds.size(), 2U);
   EXPECT_EQ(kinds[0]["ranks"], 1);
@@ -234,8 +234,8 @@ TEST_F(PipelineReportTest, PlacesAndImbalanceComeFirst) {
 
 TEST_F(PipelineReportTest, KindsHaveTheirPlacesAndTheRanksTheyStandFor) {
   const Outcome outcome = shell_.Run("memtrace report job");
-  EXPECT_THAT(outcome.out, ContainsRegex("  rank 0 +pipeline stage 1 of 3 +x 2 +0\\.49"));
-  EXPECT_THAT(outcome.out, ContainsRegex("  rank 2 +pipeline stage 2 of 3 +x 2 +0\\.20"));
+  EXPECT_THAT(outcome.out, ContainsRegex("  rank 0 +pipeline stage 1 of 3 +x 2 +500\\.00"));
+  EXPECT_THAT(outcome.out, ContainsRegex("  rank 2 +pipeline stage 2 of 3 +x 2 +200\\.00"));
   const std::string first = outcome.out.substr(0, outcome.out.find("\nRANK "));
   EXPECT_LE(std::count(first.begin(), first.end(), '\n'), 25);
 }
