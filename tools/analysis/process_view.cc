@@ -74,12 +74,19 @@ Outlier Describe(const std::vector<ProcessView>& views, const std::vector<size_t
 }
 
 // True for the functions of torch that compute a loss over words or classes of their logits.
-bool IsOfLoss(const trace::Frame& frame) {
+bool IsOfLossFunction(const trace::Frame& frame) {
   constexpr std::array<std::string_view, 4> kNames = {"cross_entropy", "CrossEntropy",
                                                       "log_softmax", "nll_loss"};
   return std::any_of(kNames.begin(), kNames.end(), [&frame](std::string_view name) {
     return frame.function.find(name) != std::string::npos;
   });
+}
+
+// True if the largest part of the holding is logits or what a loss makes of them. Small blocks of a
+// loss are its results.
+bool IsOfLoss(const Holding& holding, const std::vector<trace::Frame>& stack) {
+  constexpr uint64_t kSmallest = uint64_t{1} << 20;
+  return holding.largest >= kSmallest && std::any_of(stack.begin(), stack.end(), IsOfLossFunction);
 }
 
 // Sums the holdings of one role at one site, of all models and owners.
@@ -90,11 +97,10 @@ std::vector<PeakHolder> HoldersOf(const Breakdown& peak, const EventSource& sour
     const Holding& holding = peak.holdings[i];
     PeakHolder& holder = holders[{holding.role, holding.site}];
     if (holder.bytes == 0) {  // the first is the largest
-      const std::vector<trace::Frame> stack = source.Stack(holding.stack);
       holder = {.role = holding.role,
                 .site = holding.site,
                 .line = lines[i].line,
-                .is_of_loss = std::any_of(stack.begin(), stack.end(), IsOfLoss)};
+                .is_of_loss = IsOfLoss(holding, source.Stack(holding.stack))};
     }
     holder.bytes += holding.bytes;
   }
