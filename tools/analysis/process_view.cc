@@ -156,6 +156,7 @@ ProcessView ViewOf(const Explanation& explanation, const RunFacts& run, const Ev
   view.by_role = card.peak.by_role;
   view.holders = HoldersOf(card.peak, source);
   view.in_flight = card.in_flight;
+  view.layers = card.layers;
   view.used = MostUsed(card);
   view.nccl = NcclBytesOf(explanation.holders.outside);
   if (const auto found = explanation.timelines.find(card.index);

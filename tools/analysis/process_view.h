@@ -48,8 +48,9 @@ struct ProcessView {
   std::vector<Share> by_role;       // of the peak
   std::vector<PeakHolder> holders;  // of the peak, largest first
   std::optional<MicroBatchesInFlight> in_flight;
-  uint64_t allocated = 0;  // the most ever, as torch counts it
-  uint64_t reserved = 0;   // the most ever
+  std::map<std::string, uint64_t> layers;  // with parameters, by name: "layers.*"
+  uint64_t allocated = 0;                  // the most ever, as torch counts it
+  uint64_t reserved = 0;                   // the most ever
   // Bytes of the card that are neither free nor other processes': the most at the peak, when most
   // was reserved, and when most was allocated. Nothing without the card's size.
   std::optional<uint64_t> used;

@@ -134,6 +134,8 @@ std::string CauseName(PeakCause::Kind kind) {
       return "micro_batches";
     case Kind::kLoss:
       return "loss";
+    case Kind::kLayers:
+      return "layers";
     case Kind::kHolder:
       return "holder";
     case Kind::kRest:
@@ -147,9 +149,9 @@ ordered_json CauseJson(const PeakCause& cause) {
   if (cause.kind == PeakCause::Kind::kHolder) json["role"] = std::string(RoleName(cause.role));
   if (!cause.site.empty()) json["site"] = cause.site;
   if (!cause.line.empty()) json["line"] = cause.line;
-  if (cause.kind == PeakCause::Kind::kMicroBatches) {
-    json["micro_batches"] = cause.micro_batches;
-    json["others_micro_batches"] = cause.other_micro_batches;
+  if (cause.count > 0) {
+    json["count"] = cause.count;
+    json["other_count"] = cause.other_count;
   }
   return json;
 }

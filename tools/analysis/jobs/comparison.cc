@@ -40,6 +40,7 @@ class CauseFinder {
     TakeModules();
     if (in_pipeline) TakeMicroBatches();
     TakeLoss();
+    TakeLayers();
     TakeHolders();
     AddRest();
     std::stable_sort(causes_.begin(), causes_.end(), [](const PeakCause& a, const PeakCause& b) {
@@ -62,6 +63,7 @@ class CauseFinder {
   void TakeMicroBatches();
   int64_t TakeActivations(const MicroBatchesInFlight& flight, uint64_t Pair::*side);
   void TakeLoss();
+  void TakeLayers();
   void TakeHolders();
   void AddRest();
   void Add(PeakCause cause) {
@@ -101,8 +103,8 @@ void CauseFinder::TakeMicroBatches() {
   if (!ours_.in_flight || !theirs_.in_flight) return;
   if (ours_.in_flight->count == theirs_.in_flight->count) return;
   PeakCause cause{.kind = PeakCause::Kind::kMicroBatches, .site = {}, .line = {}};
-  cause.micro_batches = ours_.in_flight->count;
-  cause.other_micro_batches = theirs_.in_flight->count;
+  cause.count = ours_.in_flight->count;
+  cause.other_count = theirs_.in_flight->count;
   cause.bytes = TakeActivations(*ours_.in_flight, &Pair::ours) -
                 TakeActivations(*theirs_.in_flight, &Pair::theirs);
   Add(std::move(cause));
@@ -135,6 +137,22 @@ void CauseFinder::TakeLoss() {
     pair = {};
   }
   Add(std::move(cause));
+}
+
+void CauseFinder::TakeLayers() {
+  for (const auto& [name, count] : ours_.layers) {
+    const auto other = theirs_.layers.find(name);
+    if (other == theirs_.layers.end() || other->second == count) continue;
+    PeakCause cause{.kind = PeakCause::Kind::kLayers, .site = name, .line = {}};
+    cause.count = count;
+    cause.other_count = other->second;
+    for (auto& [key, pair] : pairs_) {
+      if (key.second != name && !key.second.starts_with(name + ".")) continue;
+      cause.bytes += pair.difference();
+      pair = {};
+    }
+    Add(std::move(cause));
+  }
 }
 
 void CauseFinder::TakeHolders() {

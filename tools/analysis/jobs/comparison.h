@@ -19,6 +19,7 @@ struct PeakCause {
     kModule,        // only one of them holds anything of a module, with its parameters
     kMicroBatches,  // they hold activations of different numbers of micro-batches
     kLoss,          // logits and what a loss makes of them
+    kLayers,        // they have different numbers of numbered layers
     kHolder,        // one role at one site
     kRest,          // what no other cause has
   };
@@ -26,10 +27,10 @@ struct PeakCause {
   Kind kind = Kind::kRest;
   int64_t bytes = 0;  // what the process has more than the other; negative: less
   trace::Role role = trace::Role::kUnknown;  // of kHolder
-  std::string site;                          // of kHolder; the module of kModule
-  std::string line;                          // where the largest part was made; may be empty
-  uint64_t micro_batches = 0;                // of the process
-  uint64_t other_micro_batches = 0;
+  std::string site;    // of kHolder; the module of kModule, the layers' common name of kLayers
+  std::string line;    // where the largest part was made; may be empty
+  uint64_t count = 0;  // of micro-batches or layers of the process
+  uint64_t other_count = 0;  // of the other
 };
 
 // The difference between what two processes hold, each at its own peak. Requested bytes.

@@ -52,11 +52,16 @@ std::string ModuleText(const Job& job, const Comparison& of, const PeakCause& ca
 }
 
 std::string MicroBatchText(const Job& job, const Comparison& of, const PeakCause& cause) {
-  return CountedMessage(cause.micro_batches,
-                        "activations of 1 micro-batch in flight; $1 holds those of $2",
+  return CountedMessage(cause.count, "activations of 1 micro-batch in flight; $1 holds those of $2",
                         "activations of $0 micro-batches in flight; $1 holds those of $2",
-                        FormatCount(cause.micro_batches), ProcessName(job.processes[of.with]),
-                        FormatCount(cause.other_micro_batches));
+                        FormatCount(cause.count), ProcessName(job.processes[of.with]),
+                        FormatCount(cause.other_count));
+}
+
+std::string LayerText(const Job& job, const Comparison& of, const PeakCause& cause) {
+  return CountedMessage(cause.count, "1 layer ($1); $2 has $3", "$0 layers ($1); $2 has $3",
+                        FormatCount(cause.count), Printable(cause.site),
+                        ProcessName(job.processes[of.with]), FormatCount(cause.other_count));
 }
 
 std::string HolderText(const PeakCause& cause) {
@@ -75,6 +80,8 @@ std::string CauseText(const Job& job, const Comparison& of, const PeakCause& cau
     case Kind::kLoss:
       return cause.line.empty() ? Message("logits of the loss")
                                 : Message("logits of the loss ($0)", Printable(cause.line));
+    case Kind::kLayers:
+      return LayerText(job, of, cause);
     case Kind::kHolder:
       return HolderText(cause);
     case Kind::kRest:
@@ -86,7 +93,7 @@ std::string CauseText(const Job& job, const Comparison& of, const PeakCause& cau
 // Returns the largest causes, then one for the rest if there is any.
 std::vector<PeakCause> LargestCauses(const Comparison& of, size_t most) {
   std::vector<PeakCause> shown = of.causes;
-  if (shown.size() <= most) return shown;
+  if (shown.size() <= most + 1) return shown;  // a row for the rest would not be shorter
   shown.resize(most);
   PeakCause rest;
   rest.bytes = of.bytes;

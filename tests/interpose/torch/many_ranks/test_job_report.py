@@ -73,7 +73,7 @@ def test_embedding_and_output_layer_are_causes(report):
     least = causes(report, 4)
     assert set(named(least, "module")) == {"tok_embeddings"}
     (flight,) = named(least, "micro_batches").values()
-    assert (flight["micro_batches"], flight["others_micro_batches"]) == (2, 4)
+    assert (flight["count"], flight["other_count"]) == (2, 4)
     assert flight["difference"] < 0
 
 

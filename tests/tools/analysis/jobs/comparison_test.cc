@@ -72,8 +72,8 @@ TEST(ComparisonTest, MicroBatchesInFlightAreACauseOfTheirOwn) {
   const Comparison found = Compare({Stage(0, 4), Stage(2, 2)}, 0, 1, true);
   const PeakCause* cause = Find(found, Kind::kMicroBatches);
   ASSERT_NE(cause, nullptr);
-  EXPECT_EQ(cause->micro_batches, 4U);
-  EXPECT_EQ(cause->other_micro_batches, 2U);
+  EXPECT_EQ(cause->count, 4U);
+  EXPECT_EQ(cause->other_count, 2U);
   EXPECT_EQ(cause->bytes, static_cast<int64_t>(2_GiB));
   EXPECT_EQ(found.causes.size(), 1U);
 }
@@ -83,6 +83,24 @@ TEST(ComparisonTest, WithoutAPipelineActivationsAreActivations) {
   ASSERT_EQ(found.causes.size(), 1U);
   EXPECT_EQ(found.causes[0].kind, Kind::kHolder);
   EXPECT_EQ(found.causes[0].role, Role::kActivation);
+}
+
+TEST(ComparisonTest, DifferentNumbersOfLayersAreOneCause) {
+  ProcessView fewer = Rank(0, 8);
+  ProcessView more = Rank(1, 8);
+  fewer.layers = {{"layers.*", 15}};
+  more.layers = {{"layers.*", 16}};
+  for (ProcessView* view : {&fewer, &more}) {
+    Hold(*view, Role::kParameter, "layers.*", view->layers["layers.*"] * 1_GiB);
+    Hold(*view, Role::kOptimizerState, "layers.*.mlp", view->layers["layers.*"] * 2_GiB);
+    Hold(*view, Role::kTemporary, "train.py:9", 1_GiB);
+  }
+  const Comparison found = Compare({fewer, more}, 0, 1, false);
+  ASSERT_EQ(found.causes.size(), 1U);
+  EXPECT_EQ(found.causes[0].kind, Kind::kLayers);
+  EXPECT_EQ(found.causes[0].bytes, -static_cast<int64_t>(3_GiB));
+  EXPECT_EQ(found.causes[0].count, 15U);
+  EXPECT_EQ(found.causes[0].other_count, 16U);
 }
 
 TEST(ComparisonTest, LogitsAreNamedOnlyWhereALossMadeThem) {
