@@ -125,6 +125,8 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
   facts.rank = Fact(info, "environment.RANK");
   facts.world_size = Fact(info, "environment.WORLD_SIZE");
   facts.real_ranks = Numbers(Fact(info, "environment.MEMTRACE_REAL_RANKS"));
+  facts.groups = ParseRankGroups(AnnotatedText(annotations, fact::kJobGroups));
+  facts.ranks_alike = AnnotatedNumber(annotations, fact::kJobRanksAlike).value_or(0);
   facts.torch = Fact(info, "torch");
   facts.allocator = Fact(info, "allocator");
   facts.card = Fact(info, "card");
