@@ -160,8 +160,8 @@ Document ProcessSections(const Job& job) {
   return document;
 }
 
-Document ProcessesDocument(const std::string& folder, const Job& job) {
-  Document document = JobScreen(folder, job);
+Document ProcessesDocument(const std::string& folder, const Job& job, bool all) {
+  Document document = all ? JobSections(folder, job, kAllJobRows) : JobScreen(folder, job);
   for (Section& section : ProcessSections(job)) document.push_back(std::move(section));
   return document;
 }

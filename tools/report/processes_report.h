@@ -17,6 +17,7 @@ struct JobRows {
   size_t kinds = 0;
   bool is_narrow = false;  // KindSection
 };
+inline constexpr JobRows kAllJobRows = {.causes = 100, .kinds = 256, .is_narrow = false};
 
 // Reports on the traces of a folder together: which failed first, which is the fullest, the kinds
 // of ranks and why they differ.
@@ -28,8 +29,8 @@ Document JobScreen(const std::string& folder, const analysis::Job& job);
 // Returns a row for each process. Without ranks, also the processes that are not like the others.
 Document ProcessSections(const analysis::Job& job);
 
-// Returns both, the screen first.
-Document ProcessesDocument(const std::string& folder, const analysis::Job& job);
+// Returns both, the screen first; with `all`, every kind and cause instead of what fits the screen.
+Document ProcessesDocument(const std::string& folder, const analysis::Job& job, bool all = false);
 
 }  // namespace memtrace::report
 

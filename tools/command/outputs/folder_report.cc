@@ -89,6 +89,14 @@ std::string NextLine(const analysis::Job& job) {
   return "\n" + Message("to see what holds the memory: $0", command) + "\n";
 }
 
+std::string Text(const FolderReport& report, const analysis::Job& job) {
+  const std::string text =
+      report::TextOf(report::ProcessesDocument(report.folder, job, report.verbose)) + NextLine(job);
+  if (report.verbose || job.comparisons.empty()) return text;
+  const std::string command = "memtrace report --verbose " + report.folder;
+  return text + Message("to see all kinds and all causes: $0", command) + "\n";
+}
+
 }  // namespace
 
 int ReportFolder(const FolderReport& report) {
@@ -101,9 +109,7 @@ int ReportFolder(const FolderReport& report) {
         WritePageFile(report.page, report::JobPage(report.folder, job, PagesBeside(report, job)));
     return written.ok() ? CodeOf(job.processes) : RefuseResult(written);
   }
-  std::cout << (report.json
-                    ? report::JsonProcesses(report.folder, job)
-                    : report::TextOf(report::ProcessesDocument(report.folder, job)) + NextLine(job))
+  std::cout << (report.json ? report::JsonProcesses(report.folder, job) : Text(report, job))
             << std::flush;
   return CodeOf(job.processes);
 }

@@ -3,7 +3,6 @@
 #include "tools/report/page/job_page.h"
 
 #include <optional>
-#include <utility>
 
 #include "messages/message.h"
 #include "tools/analysis/jobs/rank_grid.h"
@@ -41,9 +40,7 @@ std::string WordsOf(const Document& document, const std::string& drawing) {
 
 std::string JobPage(const std::string& folder, const Job& job,
                     const std::vector<std::string>& pages) {
-  constexpr JobRows kMost = {.causes = 12, .kinds = 256, .is_narrow = false};
-  Document document = JobSections(folder, job, kMost);
-  for (Section& section : ProcessSections(job)) document.push_back(std::move(section));
+  const Document document = ProcessesDocument(folder, job, /*all=*/true);
   const std::optional<analysis::RankGrid> grid = analysis::GridOf(job);
   return FramedPage(
       {.title = folder,

@@ -8,6 +8,7 @@
 
 #include "messages/message.h"
 #include "tools/report/words/printable.h"
+#include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {
@@ -84,15 +85,19 @@ std::string ProcessName(const ProcessView& view) {
 }
 
 std::string RanksName(const std::vector<uint64_t>& ranks) {
+  constexpr size_t kRangesNamed = 16;
   if (ranks.size() == 1) return Message("rank $0", ranks.front());
   std::string list;
-  for (size_t begin = 0; begin < ranks.size();) {
+  size_t begin = 0;
+  for (size_t range = 0; range < kRangesNamed && begin < ranks.size(); ++range) {
     size_t end = begin + 1;
     while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
     const std::string first = std::to_string(ranks[begin]);
     Append(list, end - begin == 1 ? first : first + "-" + std::to_string(ranks[end - 1]));
     begin = end;
   }
+  if (begin < ranks.size())
+    list = Message("$0 and $1 more", list, FormatCount(ranks.size() - begin));
   return Message("ranks $0", list);
 }
 

@@ -14,7 +14,7 @@ namespace memtrace::report {
 // Returns "rank 3", or the file if the process has no rank.
 std::string ProcessName(const analysis::ProcessView& view);
 
-// Returns "rank 3" or "ranks 0-3, 7" for ascending ranks.
+// Returns "rank 3" or "ranks 0-3, 7" for ascending ranks, the first of many.
 std::string RanksName(const std::vector<uint64_t>& ranks);
 std::string KindName(const analysis::Job& job, const analysis::RankKind& kind);
 
