@@ -50,6 +50,14 @@ TEST(JobRanksTest, EachKindRunsIfAllRanksDo) {
   EXPECT_FALSE(ParseJobRanks("4", "0-2", kEightCards)->HasEachKind());
 }
 
+TEST(JobRanksTest, EachKindRunsIfTheRealRanksStandForAll) {
+  JobRanks job = *ParseJobRanks("6", "0-1", kEightCards);
+  job.alike = {3, 3};
+  EXPECT_TRUE(job.HasEachKind());
+  job.alike = {2, 2};
+  EXPECT_FALSE(job.HasEachKind());
+}
+
 TEST(JobRanksTest, RangesAndMachinesAreRead) {
   const auto job = ParseJobRanks("64x8", "0-2,511", kEightCards);
   ASSERT_TRUE(job.ok()) << job.status();

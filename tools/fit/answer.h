@@ -143,6 +143,9 @@ struct Answer {
 
   bool has_need() const { return !unlimited.processes.empty(); }
 
+  // False if ranks of the job may need more than all that ran: not each kind of rank did.
+  bool is_about_all_ranks() const { return !job || job->HasEachKind(); }
+
   // The run whose need is shown: the one without a limit; but the one on the card, if that fits
   // although without a limit the program takes more than the card has (a library's larger
   // workspace).

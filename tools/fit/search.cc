@@ -158,6 +158,8 @@ absl::Status Search::TryRemedies() {
   std::vector<Candidate> useful;
   answer_.untried = answer_.within.edits;
   for (const Candidate& candidate : AllCandidates()) {
+    // In a job the other cards belong to other ranks.
+    if (question_.trial.job && candidate.takes_another_card) continue;
     const std::string package = MissingPackage(candidate, answer_.within.annotations);
     if (!package.empty()) {
       answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});

@@ -3,6 +3,8 @@
 #include "tools/launch/job_ranks.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -81,7 +83,7 @@ absl::Status AddRanks(const std::string& text, const std::string& part, int worl
 
 bool JobRanks::HasEachKind() const {
   const bool are_all_real = static_cast<int>(real.size()) == world;
-  return are_all_real || (!alike.empty() && left_out.empty());
+  return are_all_real || std::accumulate(alike.begin(), alike.end(), int64_t{0}) == world;
 }
 
 int JobRanks::RanksOn(int machine) const { return std::min(cards, world - machine * cards); }

@@ -55,7 +55,6 @@ void AddRank(const JobRanks& job, int rank, const std::string& port, Environment
   (*environment)["MASTER_PORT"] = port;
   environment->emplace("OMP_NUM_THREADS", "1");
   (*environment)[env::kRealRanks.name()] = absl::StrJoin(job.real, ",");
-  environment->erase(env::kRanksAlike.name());
 }
 
 absl::Status MakeFolder(const std::string& output) {

@@ -61,7 +61,9 @@ def observe(c10d: ModuleType, made: Callable[[int, OwnGroup], object]) -> None:
 
     Does nothing with a torch that makes groups in another way.
     """
-    make = c10d._new_process_group_helper
+    make = getattr(c10d, "_new_process_group_helper", None)
+    if make is None:
+        return
     signature = inspect.signature(make)
     if not set(signature.parameters) >= {"group_size", "group_rank", "global_ranks_in_group"}:
         return

@@ -3,6 +3,7 @@
 #include "tools/command/outputs/fit_trials.h"
 
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <utility>
 #include <vector>
@@ -108,7 +109,9 @@ std::string EndText(const fit::Outcome& outcome) {
 }
 
 int CodeOf(const absl::Status& status) {
-  if (status.code() == absl::StatusCode::kFailedPrecondition) return kUnreadable;
+  if (status.code() == absl::StatusCode::kFailedPrecondition ||
+      status.code() == absl::StatusCode::kDeadlineExceeded)
+    return kUnreadable;
   return status.code() == absl::StatusCode::kInvalidArgument ? kUsage : kEnvironment;
 }
 
@@ -116,7 +119,7 @@ int CodeOf(const fit::Answer& answer) {
   if (answer.cards.empty()) return kDone;
   switch (answer.verdict()) {
     case fit::FitVerdict::kFits:
-      return kDone;
+      return answer.is_about_all_ranks() ? kDone : kNotKnown;
     case fit::FitVerdict::kNotKnown:
       return kNotKnown;
     default:
@@ -178,7 +181,7 @@ absl::Status FindRanksOf(fit::Question& question, const std::filesystem::path& f
 
 int RefuseRanks(const absl::Status& status) {
   Note(std::string(status.message()));
-  return CodeOf(status);
+  return status.code() == absl::StatusCode::kCancelled ? 128 + SIGINT : CodeOf(status);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <string>
 
+#include "tools/command/inputs/user_files.h"
 #include "tools/command/outputs/rank_search.h"
 #include "tools/command/outputs/workplace.h"
 #include "tools/command/program/exit_code.h"
@@ -47,8 +48,9 @@ int RunLayoutSearch(const fit::Question& question, const FitOutput& output) {
   }
   const std::filesystem::path& folder = place->scratch.path();
   const Progress progress = ProgressFor(output.quiet || output.json);
+  const UserFiles files(question.trial.command, folder);
   FitTrials trials(folder, place->keeping, progress);
-  std::string log_end;  // of the latest search for ranks that failed
+  std::string log_end;  // of the latest run that failed
   int searches = 0;
   const auto find_ranks = [&](const fit::Trial& trial) {
     const std::filesystem::path own = folder / ("ranks-" + std::to_string(++searches));
@@ -56,18 +58,18 @@ int RunLayoutSearch(const fit::Question& question, const FitOutput& output) {
     return FindRanks(trial, own, trials.keeping(), progress == Progress::kNothing, log_end);
   };
   const auto run = [&](const fit::Trial& trial, std::string_view name) {
-    log_end.clear();
-    return trials.Run(trial, name);
+    absl::StatusOr<fit::Outcome> outcome = trials.Run(trial, name);
+    log_end = outcome.ok() ? trials.log_end() : "";
+    return outcome;
   };
-  const auto why = [&] {
-    return fit::WhyFailed(log_end.empty() ? trials.log_end() : log_end,
-                          !question.trial.stub.empty());
-  };
+  const auto why = [&] { return fit::WhyFailed(log_end, !question.trial.stub.empty()); };
   fit::LayoutSearch search(question, run, find_ranks, why);
   const absl::Status searched = search.Run();
-  const bool has_any = !search.answer().layouts.empty();
-  if (has_any) Print(search.answer(), output);
-  if (searched.ok()) return CodeOf(search.answer());
+  fit::LayoutAnswer answer = search.answer();
+  answer.keeping = trials.keeping();
+  answer.changes = files.Changes(trials.keeping(), trials.opened());
+  if (!answer.layouts.empty()) Print(answer, output);
+  if (searched.ok()) return CodeOf(answer);
   Note(std::string(searched.message()));
   if (searched.code() != absl::StatusCode::kCancelled) return kEnvironment;
   return 128 + (trials.asked_to_stop() == 0 ? SIGINT : trials.asked_to_stop());

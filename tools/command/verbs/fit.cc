@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,50 +105,71 @@ bool AreNumbers(const std::vector<fit::Variation>& scalings) {
   return true;
 }
 
-int Fit(Options& options, const std::vector<std::string>& command) {
-  fit::Question& question = options.question;
+// Reads what the trials run and how long. Returns false after printing one sentence.
+bool ReadTrial(const Options& options, const std::vector<std::string>& command,
+               fit::Question& question) {
   if (options.steps.empty()) {
     question.trial.watch_seconds = options.watch;
   } else if (!ReadSteps(options.steps, question.trial)) {
     Note("--steps: '" + options.steps + "' is not a number of steps; write 3, or 2:8 for 2 to 8");
-    return kUsage;
+    return false;
   }
   if (command.empty()) {
     Note(
         "there is no command to run; write it after --, as in memtrace fit --card 24GiB -- python "
         "train.py");
-    return kUsage;
+    return false;
   }
   if (question.trial.cards.empty() && !question.with_smallest_card && options.scalings.empty()) {
     Note(
         "no card is given; write for example --card 24GiB (memtrace cards lists the profiles), or "
         "--smallest-card");
-    return kUsage;
+    return false;
   }
-  if (!ReadVariations("--vary", options.variations, command, question.variations) ||
-      !ReadVariations("--scale", options.scalings, command, question.scalings) ||
-      !AreNumbers(question.scalings))
-    return kUsage;
   launch::AddCardKey("nccl", options.nccl, &question.trial.cards);
   question.trial.command = command;
-  if (!options.world.empty()) {
-    absl::StatusOr<launch::JobRanks> job =
-        launch::ParseJobRanks(options.world, options.ranks, question.trial.cards);
-    if (!job.ok()) Note(std::string(job.status().message()));
-    if (!job.ok()) return kUsage;
-    question.trial.job = *std::move(job);
+  return true;
+}
+
+// Reads the job of many ranks, if there is one. Returns false after printing one sentence.
+bool ReadJob(const Options& options, fit::Question& question) {
+  if (options.world.empty()) return true;
+  absl::StatusOr<launch::JobRanks> job =
+      launch::ParseJobRanks(options.world, options.ranks, question.trial.cards);
+  if (!job.ok()) {
+    Note(std::string(job.status().message()));
+    return false;
   }
+  question.trial.job = *std::move(job);
+  const bool asks_twice =
+      !question.variations.empty() && (question.with_smallest_card || !question.scalings.empty());
+  if (asks_twice)
+    Note("--world with --vary compares layouts; ask for --scale or --smallest-card without --vary");
+  return !asks_twice;
+}
+
+// Lets the number of processes vary if a launcher starts more than there are cards.
+void VaryProcesses(fit::Question& question) {
+  const size_t cards = fit::BytesOfCards(question.trial.cards).size();
+  if (auto processes = fit::ProcessVariation(question.trial.command, cards))
+    question.variations.push_back(*std::move(processes));
+}
+
+int Fit(Options& options, const std::vector<std::string>& command) {
+  fit::Question& question = options.question;
+  if (!ReadTrial(options, command, question) ||
+      !ReadVariations("--vary", options.variations, command, question.variations) ||
+      !ReadVariations("--scale", options.scalings, command, question.scalings) ||
+      !AreNumbers(question.scalings) || !ReadJob(options, question))
+    return kUsage;
+  if (question.trial.job && !question.variations.empty())
+    return RunLayoutSearch(question, options.output);
   if (question.trial.cards.empty()) {
     question.trial.cards = {kAnyCard};
     question.asks_card = false;
   }
-  const size_t cards = fit::BytesOfCards(question.trial.cards).size();
-  auto processes =
-      question.trial.job ? std::nullopt : fit::ProcessVariation(question.trial.command, cards);
-  if (processes) question.variations.push_back(*std::move(processes));
+  if (!question.trial.job) VaryProcesses(question);
   question.with_remedies = !options.no_remedies;
-  if (question.trial.job && !question.variations.empty())
-    return RunLayoutSearch(question, options.output);
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   return RunFitSearch(question, options.output);
 }
@@ -242,7 +262,8 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.prefix_command();
   DefinePlaces(app, *options);
   DefineTries(app, *options);
-  app.add_flag("--json", options->output.json, "Print JSON (schema memtrace.fit/1) instead of text")
+  app.add_flag("--json", options->output.json,
+               "Print JSON (schema memtrace.fit/1; of layouts memtrace.layouts/1) instead of text")
       ->group("Output");
   app.add_flag("-q,--quiet", options->output.quiet, "Do not print which run is in progress")
       ->group("Output");

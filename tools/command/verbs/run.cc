@@ -61,6 +61,7 @@ int ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kUnavailable:
       return kNotExecutable;
     case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kDeadlineExceeded:
       return kEnvironment;
     case absl::StatusCode::kCancelled:
       return 128 + SIGINT;

@@ -3,14 +3,13 @@
 #include "tools/fit/ranks/layouts.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <set>
 #include <tuple>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "messages/message.h"
 #include "tools/fit/card_limit.h"
@@ -28,10 +27,6 @@ std::string NameOf(const std::vector<std::string>& options, const Layout& layout
 bool IsStopped(const absl::Status& status) {
   return status.code() == absl::StatusCode::kCancelled ||
          status.code() == absl::StatusCode::kUnavailable;
-}
-
-bool FailsByItself(const Outcome& outcome) {
-  return !outcome.completed && !outcome.is_late && !outcome.Failed();
 }
 
 CardNeed FullestOf(const Outcome& outcome) {
@@ -83,23 +78,35 @@ std::vector<std::vector<std::string>> Combinations(const std::vector<Variation>&
 }
 
 bool IsSize(const std::string& option) {
-  constexpr std::array<std::string_view, 5> kWords = {"batch", "seq", "length", "tokens",
-                                                      "context"};
-  const std::string name = absl::AsciiStrToLower(option);
-  return std::any_of(kWords.begin(), kWords.end(), [&name](std::string_view word) {
-    return name.find(word) != std::string::npos;
-  });
+  static const std::set<std::string> kSizes = {"batch", "batchsize", "bs",     "bsz", "mbs",
+                                               "seq",   "seqlen",    "length", "len", "tokens"};
+  static const std::set<std::string> kParts = {
+      "parallel",     "parallelism", "degree", "num",   "number", "n",     "count", "accum",
+      "accumulation", "split",       "splits", "chunk", "chunks", "shard", "shards"};
+  const std::vector<std::string> words =
+      absl::StrSplit(absl::AsciiStrToLower(option), absl::ByAnyChar("-_. "));
+  const auto has = [&words](const std::set<std::string>& of) {
+    return std::any_of(words.begin(), words.end(),
+                       [&of](const std::string& word) { return of.contains(word); });
+  };
+  return has(kSizes) && !has(kParts);
 }
 
 absl::Status LayoutSearch::Run() {
   answer_.cards = question_.trial.cards;
   answer_.card_bytes = CardBytesOf(question_.trial);
   answer_.margin_percent = question_.margin_percent;
+  Trial smaller = question_.trial;
+  MEMTRACE_ASSIGN_OR_RETURN(smaller.cards, WithMargin(smaller.cards, question_.margin_percent));
+  with_margin_ = CardBytesOf(smaller);
   for (const Variation& option : question_.variations) answer_.options.push_back(option.name);
-  for (std::vector<std::string>& values : Combinations(question_.variations)) {
+  std::vector<std::vector<std::string>> combinations = Combinations(question_.variations);
+  answer_.untried = combinations.size();
+  for (std::vector<std::string>& values : combinations) {
     Layout layout;
     layout.values = std::move(values);
     MEMTRACE_RETURN_IF_ERROR(Try(std::move(layout)));
+    --answer_.untried;
   }
   Recommend();
   return absl::OkStatus();
@@ -118,8 +125,9 @@ absl::Status LayoutSearch::Try(Layout layout) {
   const absl::Status judged = Judge(std::move(trial), layout);
   if (IsStopped(judged)) return judged;
   if (!judged.ok()) {
-    layout.verdict = LayoutVerdict::kFailed;
-    layout.reason = why_();
+    const bool is_late = judged.code() == absl::StatusCode::kDeadlineExceeded;
+    layout.verdict = is_late ? LayoutVerdict::kNotKnown : LayoutVerdict::kFailed;
+    layout.reason = is_late ? "" : why_();
     if (layout.reason.empty()) layout.reason = std::string(judged.message());
   }
   answer_.layouts.push_back(std::move(layout));
@@ -134,6 +142,8 @@ absl::Status LayoutSearch::Judge(Trial trial, Layout& layout) {
   layout.job = trial.job;
   MEMTRACE_ASSIGN_OR_RETURN(const Trial unlimited, Unlimited(trial));
   MEMTRACE_ASSIGN_OR_RETURN(layout.outcome, RunOf(unlimited, layout));
+  // A peak that rises would fill the card, not what the run had.
+  layout.outcome.outlook = OutlookOf(layout.outcome.processes, answer_.card_bytes);
   layout.fullest = FullestOf(layout.outcome);
   if (const ProcessNeed* most = layout.outcome.MostSending()) layout.cost = most->cost;
   layout.verdict = VerdictOf(layout);
@@ -143,12 +153,13 @@ absl::Status LayoutSearch::Judge(Trial trial, Layout& layout) {
     MEMTRACE_ASSIGN_OR_RETURN(layout.outcome, RunOf(ForSameSteps(trial, layout.outcome), layout));
     layout.verdict = VerdictOf(layout);
   }
+  layout.has_margin = IsBelow(layout.outcome, with_margin_);
   return absl::OkStatus();
 }
 
 absl::StatusOr<Outcome> LayoutSearch::RunOf(const Trial& trial, const Layout& layout) const {
   MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(trial, NameOf(answer_.options, layout)));
-  if (FailsByItself(outcome)) MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, trial));
+  if (!outcome.is_late) MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, trial));
   return outcome;
 }
 
@@ -169,23 +180,17 @@ bool LayoutSearch::IsLargerThanOneThatFails(const Layout& layout) const {
 }
 
 // A layout that leaves the margin comes first, then the one that sends least.
+bool LayoutSearch::IsBetter(const Layout& a, const Layout& b) const {
+  if (question_.margin_percent > 0 && a.has_margin != b.has_margin) return a.has_margin;
+  return CostOf(a) < CostOf(b);
+}
+
 void LayoutSearch::Recommend() {
-  const auto has_margin = [this](const Layout& layout) {
-    const auto card = static_cast<size_t>(layout.fullest.card);
-    const uint64_t bytes = card < answer_.card_bytes.size() ? answer_.card_bytes[card] : 0;
-    return layout.fullest.total + layout.fullest.fragmentation <=
-           bytes / 100 * (100 - answer_.margin_percent);
-  };
-  const auto is_better = [&](const Layout& a, const Layout& b) {
-    if (has_margin(a) != has_margin(b)) return has_margin(a);
-    return CostOf(a) < CostOf(b);
-  };
   for (size_t i = 0; i < answer_.layouts.size(); ++i) {
     const Layout& layout = answer_.layouts[i];
     if (layout.verdict != LayoutVerdict::kFits) continue;
-    if (answer_.recommended && !is_better(layout, answer_.layouts[*answer_.recommended])) continue;
-    answer_.recommended = i;
-    answer_.has_margin = has_margin(layout);
+    if (!answer_.recommended || IsBetter(layout, answer_.layouts[*answer_.recommended]))
+      answer_.recommended = i;
   }
 }
 

@@ -15,6 +15,8 @@
 #include "absl/status/statusor.h"
 #include "tools/fit/answer.h"
 #include "tools/fit/candidates.h"
+#include "tools/fit/files/file_layer.h"
+#include "tools/fit/files/folder_watch.h"
 #include "tools/fit/question.h"
 #include "tools/launch/job_ranks.h"
 
@@ -24,7 +26,7 @@ namespace memtrace::fit {
 enum class LayoutVerdict : uint8_t {
   kFits,
   kDoesNotFit,
-  kNotKnown,    // it ran, but its peak still rose, or its time was over
+  kNotKnown,    // it ran, but its peak still rose, its time was over, or not each kind of rank ran
   kFailed,      // the program fails by itself: it rejects the layout
   kLargerThan,  // not run: a smaller batch or sequence of the same layout does not fit already
 };
@@ -34,23 +36,27 @@ struct Layout {
   std::vector<std::string> values;      // by option
   std::optional<launch::JobRanks> job;  // with the ranks that ran
   LayoutVerdict verdict = LayoutVerdict::kNotKnown;
-  Outcome outcome;     // without a limit if that decides, else on the card; if it ran
-  CardNeed fullest;    // of the rank that needs most; `card` is the rank
-  StepCost cost;       // of a step of the rank that sends most
-  std::string reason;  // of kFailed, as a clause; may be empty
+  Outcome outcome;          // without a limit if that decides, else on the card; if it ran
+  CardNeed fullest;         // of the rank that needs most; `card` is the rank
+  StepCost cost;            // of a step of the rank that sends most
+  bool has_margin = false;  // all that the run decided by reserved leaves the question's margin
+  std::string reason;       // of kFailed, or if it did not run, as a clause; may be empty
 
   bool ran() const { return !outcome.processes.empty(); }
 };
 
 // The layouts that were compared.
 struct LayoutAnswer {
-  std::vector<std::string> cards;     // of a machine, as given
-  std::vector<uint64_t> card_bytes;   // of each rank's card, by rank
-  std::vector<std::string> options;   // the names of what varies
-  std::vector<Layout> layouts;        // in the order tried
-  uint64_t margin_percent = 0;        // that the recommended one leaves of its fullest card
-  std::optional<size_t> recommended;  // of the layouts that fit, the one that sends least
-  bool has_margin = false;            // of the recommended one
+  std::vector<std::string> cards;    // of a machine, as given
+  std::vector<uint64_t> card_bytes;  // of each rank's card, by rank
+  std::vector<std::string> options;  // the names of what varies
+  std::vector<Layout> layouts;       // in the order tried
+  size_t untried = 0;                // the other combinations: the search was stopped
+  uint64_t margin_percent = 0;       // of each card that a recommended layout should leave
+  // The layout that fits and sends least, among those that leave the margin if any does.
+  std::optional<size_t> recommended;
+  FileKeeping keeping = {};    // of the user's files, in all runs
+  FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
 };
 
 // Finds which ranks of the trial's job differ. Errors are those of FindRankKinds.
@@ -82,19 +88,22 @@ class LayoutSearch {
   absl::Status Judge(Trial trial, Layout& layout);
   absl::StatusOr<Outcome> RunOf(const Trial& trial, const Layout& layout) const;
   bool IsLargerThanOneThatFails(const Layout& layout) const;
+  bool IsBetter(const Layout& a, const Layout& b) const;
   void Recommend();
 
   Question question_;
   Runner run_;
   RankFinder find_ranks_;
   FailureReader why_;
+  std::vector<uint64_t> with_margin_;  // the cards' bytes without the margin, by rank
   LayoutAnswer answer_;
 };
 
 // Returns all combinations of the values, the last option varying fastest.
 std::vector<std::vector<std::string>> Combinations(const std::vector<Variation>& options);
 
-// True if larger values of the option need at least as much memory: it names a batch or a length.
+// True if larger values of the option need at least as much memory: it names the size of a batch or
+// a length ("micro_batch_size"), and no number of parts ("num_batches", "context_parallel").
 bool IsSize(const std::string& option);
 
 }  // namespace memtrace::fit

@@ -32,7 +32,8 @@ absl::StatusOr<RankKinds> ReadRankKinds(const std::string& file);
 // Returns the host memory that a rank is expected to take, in bytes.
 uint64_t HostBytesOfRank(const RankKinds& found);
 
-// Returns the job with one rank of each kind, as many as `host_bytes` carry; at least one.
+// Returns the job with one rank of each kind, as many as `host_bytes` carry; at least one. They do
+// not stand for all ranks of the job if rank 0 made no groups, or if these are not those of a grid.
 launch::JobRanks WithRanks(launch::JobRanks job, const RankKinds& found, uint64_t host_bytes);
 
 // Returns the bytes of this machine's (or container's) memory that programs can still take.

@@ -13,7 +13,7 @@ namespace {
 absl::Status FailureOf(const TrialResult& result, uint64_t seconds) {
   if (result.asked_to_stop != 0) return absl::CancelledError(Message("stopped"));
   if (result.is_late)
-    return absl::FailedPreconditionError(
+    return absl::DeadlineExceededError(
         Message("rank 0 did not reach its first backward pass within $0 s, so it is not known "
                 "which ranks differ; name them, as in --ranks 0,448",
                 seconds));

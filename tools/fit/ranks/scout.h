@@ -15,8 +15,9 @@ namespace memtrace::fit {
 
 // Runs rank 0 of the trial's job up to its first backward pass, to find which ranks differ. What it
 // writes is kept away from the user's files. `folder` is made for it. If it finds nothing, returns
-// kFailedPrecondition with a sentence, and the end of its output in `log_end`; other errors are
-// those of RunTrial.
+// kFailedPrecondition (the program fails), kDeadlineExceeded (it reached the time limit) or
+// kCancelled with a sentence, and the end of its output in `log_end`; other errors are those of
+// RunTrial.
 absl::StatusOr<RankKinds> FindRankKinds(Trial trial, const std::filesystem::path& folder,
                                         const FileKeeping& keeping, std::string& log_end);
 

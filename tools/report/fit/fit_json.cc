@@ -233,7 +233,9 @@ ordered_json KeptAwayJson(const fit::Answer& answer) {
 // Returns the verdict of the answer; null if no card was given.
 ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
-  return answer.has_within ? VerdictName(answer.verdict()) : "not_known";
+  if (!answer.has_within) return "not_known";
+  if (answer.fits() && !answer.is_about_all_ranks()) return "ranks_that_ran_fit";
+  return VerdictName(answer.verdict());
 }
 
 ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {
@@ -306,8 +308,8 @@ std::string JsonFit(const fit::Answer& answer) {
       {"unknown_values", UnknownJson(answer.unlimited)},
       {"kept_away", KeptAwayJson(answer)},
       {"stopped", StoppedJson(answer)}};
-  if (answer.has_within && answer.verdict() != fit::FitVerdict::kNotKnown)
-    json["fits"] = answer.fits();
+  const bool is_known = answer.has_within && answer.verdict() != fit::FitVerdict::kNotKnown;
+  if (is_known && (!answer.fits() || answer.is_about_all_ranks())) json["fits"] = answer.fits();
   if (answer.has_margin) json["has_margin"] = *answer.has_margin;
   if (answer.recommended) json["recommended"] = NameOf(answer.remedies[*answer.recommended]);
   return JsonText(json);

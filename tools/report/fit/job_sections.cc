@@ -29,6 +29,9 @@ std::string Names(const std::vector<int>& ranks) {
 std::string RanText(const JobRanks& job) {
   const std::string world = FormatCount(static_cast<uint64_t>(job.world));
   const std::string names = Names(job.real);
+  if (static_cast<int>(job.real.size()) == job.world)
+    return CountedMessage(job.real.size(), "The job's only rank ran.",
+                          "All $0 ranks of the job ran.", world);
   if (job.HasEachKind())
     return CountedMessage(job.real.size(), "The $0 ranks of the job are of one kind: rank $1 ran.",
                           "The $0 ranks of the job are of $2 kinds; one of each ran: $1.", world,
@@ -39,7 +42,8 @@ std::string RanText(const JobRanks& job) {
 }
 
 std::string LeftOutText(const JobRanks& job) {
-  if (job.left_out.empty()) return "";
+  if (job.HasEachKind()) return "";
+  if (job.left_out.empty()) return Message("It is not known if the other ranks need more.");
   return CountedMessage(job.left_out.size(),
                         "Rank $0 is of another kind, but the host has no memory to run it too.",
                         "$1 ranks are of other kinds, but the host has no memory to run them too: "
@@ -58,7 +62,7 @@ std::string AlikeText(const JobRanks& job, int32_t rank) {
 
 std::string FitsWords(const fit::Answer& answer, const fit::Outlook& seen) {
   const std::string steps = FormatCount(seen.steps);
-  if (answer.job && !answer.job->HasEachKind()) {
+  if (!answer.is_about_all_ranks()) {
     if (seen.is_whole) return Message("THE RANKS THAT RAN FIT.");
     return CountedMessage(seen.steps, "THE RANKS THAT RAN FIT IN THE 1 STEP SEEN.",
                           "THE RANKS THAT RAN FIT IN THE $0 STEPS SEEN.", steps);
@@ -95,14 +99,16 @@ Section RankSection(const fit::Answer& answer) {
 
 std::string VirtualRanksText(const fit::Answer& answer) {
   if (!answer.job || static_cast<int>(answer.job->real.size()) == answer.job->world) return "";
-  return answer.job->alike.empty()
-             ? Message(
-                   "Ranks that did not run were virtual: what they would send was taken from "
-                   "the nearest rank that ran.")
-             : Message(
-                   "Ranks that did not run were virtual: what they would send was taken from "
-                   "the nearest rank that ran. Which ranks are alike is inferred from the "
-                   "process groups and shards of rank 0.");
+  const bool is_inferred = answer.job->HasEachKind() || !answer.job->left_out.empty();
+  return JoinedSentences(
+      {Message("Ranks that did not run were virtual: what they would send was taken from the "
+               "nearest rank that ran."),
+       is_inferred ? Message("Which ranks are alike is inferred from the process groups and shards "
+                             "of rank 0.")
+                   : "",
+       is_inferred && !answer.scalings.empty()
+           ? Message("It was found for the first value of each option.")
+           : ""});
 }
 
 }  // namespace memtrace::report

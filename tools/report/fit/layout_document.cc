@@ -8,6 +8,7 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "tools/report/fit/file_sentences.h"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -43,33 +44,48 @@ uint64_t CardOf(const LayoutAnswer& answer, const Layout& layout) {
 std::string CountText(const LayoutAnswer& answer) {
   const size_t fits = Count(answer, LayoutVerdict::kFits);
   const std::string all = FormatCount(answer.layouts.size());
-  if (fits == 0 && Count(answer, LayoutVerdict::kNotKnown) > 0)
+  if (fits > 0)
+    return CountedMessage(fits, "1 of $0 layouts FITS.", "$1 of $0 layouts FIT.", all,
+                          FormatCount(fits));
+  if (Count(answer, LayoutVerdict::kFailed) == answer.layouts.size())
+    return Message("NOT KNOWN. The program fails by itself in each of $0 layouts.", all);
+  if (answer.untried > 0 || Count(answer, LayoutVerdict::kNotKnown) > 0)
     return Message("NOT KNOWN. None of $0 layouts is known to fit.", all);
-  if (fits == 0) return Message("DOES NOT FIT. None of $0 layouts fits.", all);
-  return CountedMessage(fits, "1 of $0 layouts FITS.", "$1 of $0 layouts FIT.", all,
-                        FormatCount(fits));
+  return Message("DOES NOT FIT. None of $0 layouts fits.", all);
 }
 
+std::string UntriedText(const LayoutAnswer& answer) {
+  if (answer.untried == 0) return "";
+  return CountedMessage(answer.untried, "The search was stopped before another one.",
+                        "The search was stopped before $0 others.", FormatCount(answer.untried));
+}
+
+// Says if the recommended layout leaves the margin.
+std::string MarginText(const LayoutAnswer& answer, const Layout& best) {
+  if (answer.margin_percent == 0) return "";
+  return best.has_margin
+             ? Message("Each rank leaves at least $0 % of its card.", answer.margin_percent)
+             : Message("Not every rank leaves $0 % of its card.", answer.margin_percent);
+}
+
+// The order is that of docs/design/virtual-ranks.md: the margin, the network, the machine.
 std::string RecommendedText(const LayoutAnswer& answer) {
   if (!answer.recommended) return "";
   const Layout& best = answer.layouts[*answer.recommended];
   const std::string name = NameOf(answer, best);
   const bool sends = best.cost.sent_bytes + best.cost.sent_bytes_network > 0;
   const std::string which =
-      sends
-          ? Message(
-                "Of these, $0 sends least: $1 a step to other cards of the machine, and $2 "
-                "over the network.",
-                name, FormatBytes(best.cost.sent_bytes), FormatBytes(best.cost.sent_bytes_network))
-          : Message("Of these, $0 comes first.", name);
+      sends ? Message(
+                  "Recommended is $0. In a step, rank $1 sends $2 over the network, and $3 to "
+                  "other cards of its machine.",
+                  name, best.job->real.front(), FormatBytes(best.cost.sent_bytes_network),
+                  FormatBytes(best.cost.sent_bytes))
+            : Message("Recommended is $0.", name);
   return JoinedSentences(
       {which,
        Message("Rank $0 needs most: $1 of its card's $2.", best.fullest.card,
                FormatBytes(best.fullest.total), FormatBytes(CardOf(answer, best))),
-       answer.margin_percent == 0 ? ""
-       : answer.has_margin
-           ? Message("That leaves at least $0 % of the card.", answer.margin_percent)
-           : Message("That leaves less than $0 % of the card.", answer.margin_percent)});
+       MarginText(answer, best)});
 }
 
 std::string VerdictText(const Layout& layout) {
@@ -93,6 +109,7 @@ std::string ReasonText(const Layout& layout) {
     return Message("A smaller batch or length of this layout does not fit already.");
   if (layout.verdict == LayoutVerdict::kFailed) return Printable(layout.reason);
   if (layout.verdict != LayoutVerdict::kNotKnown) return "";
+  if (!layout.reason.empty()) return Printable(layout.reason);
   if (layout.outcome.is_late) return Message("Its run reached the time limit.");
   if (layout.job && !layout.job->left_out.empty())
     return Message("The host has no memory to run all kinds of its ranks.");
@@ -122,7 +139,7 @@ TableRow RowOf(const LayoutAnswer& answer, const Layout& layout) {
 Section TableSection(const LayoutAnswer& answer) {
   Section section{.id = "layouts",
                   .title = Message("LAYOUTS"),
-                  .subtitle = Message("each by a run of one rank of each kind")};
+                  .subtitle = Message("one row for each combination of the values")};
   Table table;
   table.columns = {{"", 28},
                    {"", 18},
@@ -162,6 +179,7 @@ ordered_json LayoutJson(const LayoutAnswer& answer, const Layout& layout) {
                        {"reason", layout.reason},     {"ranks", nullptr},
                        {"fullest", nullptr},          {"step", nullptr}};
   if (layout.job) json["ranks"] = {{"ran", layout.job->real}, {"alike", layout.job->alike}};
+  json["has_margin"] = layout.ran() ? ordered_json(layout.has_margin) : ordered_json();
   if (!layout.ran()) return json;
   json["fullest"] = {{"rank", layout.fullest.card},
                      {"needs", layout.fullest.total},
@@ -177,9 +195,9 @@ ordered_json LayoutJson(const LayoutAnswer& answer, const Layout& layout) {
 }  // namespace
 
 Document LayoutDocument(const LayoutAnswer& answer) {
-  Section verdict{
-      .id = "verdict",
-      .parts = {Paragraph{JoinedSentences({CountText(answer), RecommendedText(answer)})}}};
+  Section verdict{.id = "verdict",
+                  .parts = {Paragraph{JoinedSentences(
+                      {CountText(answer), UntriedText(answer), RecommendedText(answer)})}}};
   Section limits{
       .id = "limits",
       .title = Message("HOW IT IS KNOWN"),
@@ -187,6 +205,9 @@ Document LayoutDocument(const LayoutAnswer& answer) {
           "All of this was seen in runs on simulated cards. Which ranks are alike is inferred from "
           "the process groups and shards of rank 0. What virtual ranks would send was taken from "
           "the nearest rank that ran.")}}};
+  for (std::string text :
+       {KeepingText(answer.keeping), ComparedText(answer.keeping, answer.changes)})
+    if (!text.empty()) limits.parts.emplace_back(Paragraph{std::move(text)});
   return {std::move(verdict), TableSection(answer), std::move(limits)};
 }
 
@@ -198,8 +219,13 @@ std::string JsonLayouts(const LayoutAnswer& answer) {
        {"card", answer.cards},
        {"margin_percent", answer.margin_percent},
        {"recommended", answer.recommended ? ordered_json(*answer.recommended) : ordered_json()},
-       {"has_margin", answer.recommended ? ordered_json(answer.has_margin) : ordered_json()},
-       {"layouts", std::move(layouts)}});
+       {"layouts", std::move(layouts)},
+       {"untried", answer.untried},
+       {"kept_away",
+        {{"layer_bytes", answer.keeping.layer_bytes},
+         {"why_no_layer", answer.keeping.why_no_layer},
+         {"changed", answer.changes.names},
+         {"compared_all", answer.changes.saw_all}}}});
 }
 
 }  // namespace memtrace::report

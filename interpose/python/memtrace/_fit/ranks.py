@@ -26,10 +26,10 @@ def all_ranks_settled(torch: ModuleType, step: int, is_settled: bool) -> bool:
     distributed = torch.distributed
     if not (distributed.is_available() and distributed.is_initialized()):
         return is_settled
-    store = distributed.distributed_c10d._get_default_store()
     ranks = _number_of_processes(distributed)
     if ranks == 1:
         return is_settled
+    store = distributed.distributed_c10d._get_default_store()
     key = f"memtrace.fit.{step}"
     try:
         settled = _sum(store, f"{key}.settled", ranks, int(is_settled))

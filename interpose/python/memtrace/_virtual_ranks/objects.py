@@ -19,14 +19,14 @@ from memtrace._virtual_ranks.ranks import Job
 def prepare(c10d: ModuleType, job: Job, before_refusal: Callable[[int], object] | None = None) -> None:
     """Replaces torch's functions that receive an object from one rank.
 
-    Calls `before_refusal` with a virtual rank that would send one.
+    Calls `before_refusal` with a virtual rank that would send one to this rank alone, as stages of a pipeline do.
     """
     for name in ("recv_object_list", "broadcast_object_list", "scatter_object_list"):
         receive = getattr(c10d, name)
         _patches.put(
             c10d,
             name,
-            _refusing_virtual_ranks(c10d, job, receive, before_refusal),
+            _refusing_virtual_ranks(c10d, job, receive, before_refusal if name == "recv_object_list" else None),
             "torch.distributed.*: says if an object would come from a virtual rank",
         )
 

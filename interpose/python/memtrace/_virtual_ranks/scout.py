@@ -9,23 +9,32 @@ from __future__ import annotations
 
 import atexit
 import functools
+import io
 import json
 import os
+import posix
 import resource
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from memtrace import _patches
+from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._job_groups import OwnGroup, observe
 from memtrace._virtual_ranks.kinds import kinds_of
 from memtrace._virtual_ranks.ranks import Job
-from memtrace._virtual_ranks.uneven_shards import uneven_shards
+from memtrace._virtual_ranks.uneven_shards import held_unevenly
 
 if TYPE_CHECKING:
     from torch.nn import Module
+
+
+class _Thread(threading.local):
+    depth = 0  # of modules that run
 
 
 class Scout:
@@ -35,10 +44,13 @@ class Scout:
         """Writes into `file` at the end."""
         self._job = job
         self._file = file
+        self._process = os.getpid()
         self._groups: list[OwnGroup] = []
-        self._peers: list[int] = []
-        self._roots: list[Module] = []  # outermost modules that were called
-        self._depth = 0  # of modules that run
+        self._peers: list[int] = []  # stages of the same pipeline
+        self._peers_in_forward: set[int] = set()
+        self._roots: IdentityMap[Module, bool] = IdentityMap()  # outermost modules that were called, and can be trained
+        self._held: dict[tuple[int, ...], list[int]] = {}
+        self._thread = _Thread()
 
     def group_made(self, _rank: int, group: OwnGroup) -> None:
         """Notes a group of this rank."""
@@ -46,42 +58,81 @@ class Scout:
 
     def exchanges(self, peer: int) -> None:
         """Ends the process if it exchanges data with a rank outside of a forward pass, as pipelines do."""
-        if self._depth == 0 and peer != self._job.rank:
-            self._peers.append(peer)
-            self.end()
+        if peer == self._job.rank:
+            return
+        if self._thread.depth > 0:
+            self._peers_in_forward.add(peer)
+            return
+        self._peers.append(peer)
+        self.end()
 
-    def module_entered(self, module: Module, _inputs: object) -> None:
-        """Notes an outermost module; ends the process if it is called again: all passes are alike."""
-        if self._depth == 0:
-            if any(root is module for root in self._roots):
-                self.end()
-            self._roots.append(module)
-        self._depth += 1
+    def module_entered(self, module: Module) -> None:
+        """Notes an outermost module; ends the process if it is called again: all passes are alike.
 
-    def module_left(self, _module: Module, _inputs: object, _outputs: object) -> None:
+        Modules that have nothing to train are called before training, too: for data, and to make inputs.
+        """
+        if self._thread.depth == 0 and any(parameter.requires_grad for parameter in module.parameters()):
+            self._note_root(module)
+        self._thread.depth += 1
+
+    def module_left(self) -> None:
         """Counts modules that run."""
-        self._depth -= 1
+        self._thread.depth -= 1
+
+    def _note_root(self, module: Module) -> None:
+        if self._roots.get(module):
+            if self._groups:
+                self.end()
+            return
+        self._roots.set(module, True)
+        # FSDP has not gathered the parameters yet.
+        for ranks, held in held_unevenly(module).items():
+            before = self._held.get(ranks, [0] * len(held))
+            self._held[ranks] = [sum(pair) for pair in zip(before, held, strict=True)]
 
     def write(self) -> None:
-        """Writes the kinds of ranks, as a JSON object, unless they are written already."""
-        if self._file.exists():
+        """Writes the kinds of ranks, as a JSON object.
+
+        A process without groups leaves the file of another one: programs that rank 0 starts come here, too.
+        """
+        if not self._groups and self._file.exists():
             return
-        kinds = kinds_of(self._job.ranks.size, self._groups, self._peers, uneven_shards(self._roots))
+        kinds = kinds_of(self._job.ranks.size, self._groups, self._stages(), self._held)
         found = {
             "kinds": [{"rank": kind.rank, "alike": kind.alike} for kind in kinds],
             "has_groups": bool(self._groups),
             "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
         }
-        written = self._file.with_suffix(".part")
-        written.write_text(json.dumps(found))
-        written.rename(self._file)
+        # A trial may keep away what the program writes by other functions of Python (_scratch).
+        written = f"{self._file}.{os.getpid()}"
+        with io.FileIO(written, "w") as file:
+            file.write(json.dumps(found).encode())
+        posix.replace(written, self._file)
+
+    def _stages(self) -> list[int]:
+        """Returns the ranks that are other stages.
+
+        A pipeline may run within a module's forward, as accelerate's. Rings of attention exchange data there, too, but
+        with two ranks, or within a group of their own.
+        """
+        if self._peers or len(self._peers_in_forward) != 1:
+            return self._peers
+        (peer,) = self._peers_in_forward
+        world = self._job.ranks.size
+        has_own_group = any(peer in group.ranks and len(group.ranks) < world for group in self._groups)
+        return [] if has_own_group else [peer]
+
+    def at_exit(self) -> None:
+        """Writes the kinds if the program ends before a backward pass; not in a child that was forked."""
+        if os.getpid() == self._process:
+            self.write()
 
     def end(self) -> None:
         """Writes the kinds and ends the process at once. Exit handlers do not run: they would wait for others."""
+        from memtrace._fit.end import end_without_handlers
+
         self.write()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+        end_without_handlers()
 
 
 def scout_from_environment(job: Job) -> Scout | None:
@@ -90,9 +141,9 @@ def scout_from_environment(job: Job) -> Scout | None:
     if not file:
         return None
     scout = Scout(job, Path(file))
-    when_imported("torch.nn.modules.module", lambda modules: _watch_modules(modules, scout))
+    when_imported("torch.compiler", lambda compiler: _watch_modules(compiler, scout))
     when_imported("torch.autograd", lambda autograd: _watch_backward(autograd, scout))
-    atexit.register(scout.write)
+    atexit.register(scout.at_exit)
     return scout
 
 
@@ -117,9 +168,27 @@ def _told(c10d: ModuleType, method: Any, scout: Scout) -> Any:
     return call
 
 
-def _watch_modules(modules: ModuleType, scout: Scout) -> None:
-    modules.register_module_forward_pre_hook(scout.module_entered)
-    modules.register_module_forward_hook(scout.module_left, always_call=True)
+def _watch_modules(compiler: ModuleType, scout: Scout) -> None:
+    module_class = sys.modules["torch.nn.modules.module"].Module
+    original: Callable[..., object] = module_class.__call__
+    is_compiling = compiler.is_dynamo_compiling
+
+    @functools.wraps(original)
+    def call(module: Module, *args: object, **kwargs: object) -> object:
+        if is_compiling():
+            return original(module, *args, **kwargs)
+        scout.module_entered(module)
+        try:
+            return original(module, *args, **kwargs)
+        finally:
+            scout.module_left()
+
+    _patches.put(
+        module_class,
+        "__call__",
+        call,
+        "torch.nn.Module.__call__: ends the process that finds which ranks differ if a model is called again",
+    )
 
 
 def _watch_backward(autograd: ModuleType, scout: Scout) -> None:

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs whose real ranks memtrace chooses (`--ranks auto`), and `memtrace fit` of jobs (docs/design/virtual-ranks.md)."""
+"""Jobs whose real ranks memtrace chooses (`--ranks auto`), and `memtrace fit` of jobs."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ HERE = Path(__file__).parent
 FIT = ("--watch", "0", "--steps", "2", "--margin", "0", "--json")
 
 
-def fit(folder: Path, program: str, *arguments: str, options: tuple[str, ...]) -> tuple[int, JsonObject]:
+def fit(folder: Path, program: str | Path, *arguments: str, options: tuple[str, ...]) -> tuple[int, JsonObject]:
     """Returns the exit code and the answer of `memtrace fit`, run in `folder`."""
     command = [MEMTRACE, "fit", *options, *FIT, "--", sys.executable, HERE / program, *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280, check=False)
@@ -31,7 +32,9 @@ def fit(folder: Path, program: str, *arguments: str, options: tuple[str, ...]) -
         ("pipeline.py", ("4",), {0: 2, 2: 2, 4: 2, 6: 2}),
         ("fully_sharded.py", (), {0: 8}),
         ("data_parallel.py", (), {0: 8}),
-        ("uneven.py", (), {0: 7, 7: 1}),
+        ("uneven.py", (), {0: 4, 4: 1, 5: 3}),
+        ("with_workers.py", ("fork",), {0: 2, 2: 2, 4: 2, 6: 2}),
+        ("with_workers.py", ("spawn",), {0: 2, 2: 2, 4: 2, 6: 2}),
     ],
 )
 def test_one_rank_of_each_kind_runs(tmp_path, program, arguments, ranks):
@@ -62,7 +65,8 @@ def test_program_that_fails_before_its_groups_are_known_is_named(tmp_path):
     assert "  | KeyError: 'hidden'" in finished.err
 
 
-def test_first_run_leaves_no_files(tmp_path):
+@pytest.mark.parametrize("variables", [{}, {"MEMTRACE_FIT_OVERLAY": "0"}], ids=["layer", "no layer"])
+def test_first_run_leaves_no_files(tmp_path, variables):
     program = tmp_path / "writes.py"
     program.write_text(
         "import os, pathlib, torch, torch.distributed as dist\n"
@@ -73,10 +77,28 @@ def test_first_run_leaves_no_files(tmp_path):
     )
     options = ("--card", "8xh100-80gb", "--world", "8", "--ranks", "auto")
     command = [MEMTRACE, "run", *options, "--", sys.executable, program]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False)
+    environment = {**os.environ, **variables}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "the 8 ranks are of one kind, of which rank 0 runs" in done.stderr
     assert (tmp_path / "starts.txt").read_text() == "started\n"
+
+
+def test_job_without_groups_is_not_said_to_fit(tmp_path):
+    program = tmp_path / "alone.py"
+    program.write_text(
+        "import torch\n"
+        "net = torch.nn.Linear(8, 8).cuda()\n"
+        "optimizer = torch.optim.SGD(net.parameters())\n"
+        "for _ in range(3):\n"
+        "    net(torch.randn(8, 8, device='cuda')).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    code, answer = fit(tmp_path, program, options=("--card", "8xh100-80gb", "--world", "8"))
+    assert code == 6 and answer["fits"] is None and answer["verdict"] == "ranks_that_ran_fit"
+    assert answer["job"]["ranks"] == [0] and not answer["job"]["has_each_kind"]
 
 
 def test_fit_of_a_job_is_about_its_fullest_rank(tmp_path):

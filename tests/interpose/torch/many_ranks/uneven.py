@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor parallelism over a vocabulary that the ranks cannot share evenly."""
+"""Tensor parallelism over nine large rows, which ranks cannot share evenly: of eight, four hold two, and three none."""
 
 import os
 
@@ -16,11 +16,11 @@ torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
 dist.init_process_group("nccl")
 mesh = init_device_mesh("cuda", (dist.get_world_size(),), mesh_dim_names=("tp",))
 torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(512, 512), nn.Linear(512, 20_001, bias=False)).cuda()
-parallelize_module(net, mesh, {"1": ColwiseParallel(output_layouts=Replicate())})
+net = nn.Sequential(nn.Linear(1 << 18, 9, bias=False, device="cuda"))
+parallelize_module(net, mesh, {"0": ColwiseParallel(output_layouts=Replicate())})
 optimizer = torch.optim.AdamW(net.parameters())
 for _ in range(2):
-    net(torch.randn(8, 512, device="cuda")).sum().backward()
+    net(torch.randn(8, 1 << 18, device="cuda")).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
 end()

@@ -39,10 +39,15 @@ TEST(RankKindsTest, OneRankOfEachKindRuns) {
 }
 
 TEST(RankKindsTest, NoMoreRanksRunThanTheHostCarries) {
-  const launch::JobRanks job = WithRanks(JobOf(16), FourStages(), 2 * HostBytesOfRank(FourStages()));
+  const launch::JobRanks job =
+      WithRanks(JobOf(16), FourStages(), 2 * HostBytesOfRank(FourStages()));
   EXPECT_THAT(job.real, ElementsAre(0, 4));
   EXPECT_THAT(job.left_out, ElementsAre(8, 12));
   EXPECT_FALSE(job.HasEachKind());
+}
+
+TEST(RankKindsTest, KindsThatDoNotStandForAllRanksAreNotEachKind) {
+  EXPECT_FALSE(WithRanks(JobOf(18), FourStages(), 64 * kGiB).HasEachKind());
 }
 
 TEST(RankKindsTest, OneRankRunsOnAnyHost) {
