@@ -36,7 +36,7 @@ ANALYSED = [
     *ALLOCATOR,
     *MOMENT,
     ANALYSIS,
-    *_layers(ANALYSIS, "views", "checks", "planning", "packing", "replay"),
+    *_layers(ANALYSIS, "jobs", "views", "checks", "planning", "packing", "replay"),
     f"{CARD}/spec/card_spec.h",
     f"{CARD}/spec/card_profile.h",
     f"{CARD}/interface/card_link.h",
@@ -44,6 +44,7 @@ ANALYSED = [
 ]
 TOOLS = [
     "tools/launch",
+    "tools/fleet",
     "tools/fit/files",
     "tools/fit",
     "tools/fit/ranks",
@@ -108,6 +109,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
     f"{CARD}/symbols": [],
     **{layer: [*TRACE, "tools/remedies", *MOMENT[:place]] for place, layer in enumerate(MOMENT)},
     ANALYSIS: [*TRACE, *MOMENT],
+    f"{ANALYSIS}/jobs": [*TRACE, ANALYSIS, *MOMENT],
     f"{ANALYSIS}/views": [*TRACE, ANALYSIS, *MOMENT],
     f"{ANALYSIS}/checks": [*TRACE, f"{ANALYSIS}/source"],
     f"{ANALYSIS}/planning": [

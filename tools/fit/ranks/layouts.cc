@@ -145,7 +145,7 @@ absl::Status LayoutSearch::Judge(Trial trial, Layout& layout) {
   // A peak that rises would fill the card, not what the run had.
   layout.outcome.outlook = OutlookOf(layout.outcome.processes, answer_.card_bytes);
   layout.fullest = FullestOf(layout.outcome);
-  layout.cost = layout.outcome.cost();
+  if (const ProcessNeed* most = layout.outcome.MostSending()) layout.cost = most->cost;
   layout.verdict = VerdictOf(layout);
   if (Exceeds(layout.fullest, answer_.card_bytes)) {
     layout.verdict = LayoutVerdict::kDoesNotFit;

@@ -99,7 +99,10 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
 ordered_json CostJson(const fit::StepCost& cost) {
   return {{"kernel_launches", cost.kernel_launches},
           {"product_operations", cost.product_operations},
-          {"host_copy_bytes", cost.host_copy_bytes}};
+          {"host_copy_bytes", cost.host_copy_bytes},
+          {"sent_bytes", cost.sent_bytes},
+          {"sent_bytes_network", cost.sent_bytes_network},
+          {"sends", cost.sends}};
 }
 
 ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
@@ -160,7 +163,10 @@ ordered_json ProcessesJson(const fit::Outcome& outcome) {
                        {"parts", PartsJson(need)},
                        {"fragmentation", need.fragmentation}});
     }
-    processes.push_back({{"name", process.name}, {"steps", process.steps}, {"cards", cards}});
+    processes.push_back({{"name", process.name},
+                         {"steps", process.steps},
+                         {"step_cost", CostJson(process.cost)},
+                         {"cards", cards}});
   }
   return processes;
 }

@@ -150,9 +150,9 @@ Section TableSection(const LayoutAnswer& answer) {
   for (const Layout& layout : answer.layouts) table.rows.push_back(RowOf(answer, layout));
   section.parts.emplace_back(std::move(table));
   section.parts.emplace_back(
-      Note{Message("The rank is the one that needs most. The last two columns are what the lowest "
-                   "rank that ran sends in a step: to other cards of its machine, and to other "
-                   "machines. Rings are assumed.")});
+      Note{Message("The rank is the one that needs most. The last two columns are what the rank "
+                   "that sends most sends in a step: to other cards of its machine, and to other "
+                   "machines. It follows from the sizes of the calls; rings are assumed.")});
   return section;
 }
 

@@ -38,6 +38,18 @@ fit::CardNeed FullestSoFar(const Outcome& outcome) {
   return fullest;
 }
 
+// Says what a step sends to other cards, of the process that sends most; "" if none sends any.
+std::string MostSentText(const Outcome& outcome) {
+  const fit::ProcessNeed* most = outcome.MostSending();
+  if (most == nullptr) return "";
+  const std::string sent = SentText(most->cost);
+  if (outcome.processes.size() == 1)
+    return Message("Each step sends $0 (calls of NCCL, counted as rings).", sent);
+  return Message(
+      "Each step of $0 sends $1 (calls of NCCL, counted as rings). No other process sends more.",
+      Printable(most->name), sent);
+}
+
 // Says how far the trial had come when it was stopped, and what that means for the card.
 std::string SoFarText(const Answer& answer) {
   const Outcome& outcome = answer.stopped->outcome;
@@ -147,6 +159,14 @@ std::string NotKnownText(const Outcome& outcome) {
       FormatCount(outlook.steps));
 }
 
+std::string SentText(const fit::StepCost& cost) {
+  const std::string near = FormatBytes(cost.sent_bytes);
+  const std::string far = FormatBytes(cost.sent_bytes_network);
+  if (cost.sent_bytes_network == 0) return Message("$0 to other cards of the machine", near);
+  if (cost.sent_bytes == 0) return Message("$0 over the network", far);
+  return Message("$0 to other cards of the machine, $1 over the network", near, far);
+}
+
 std::vector<std::string> FurtherSentences(const Answer& answer) {
   std::vector<std::string> texts;
   const Outcome& within = answer.within;
@@ -163,6 +183,7 @@ std::vector<std::string> FurtherSentences(const Answer& answer) {
   if (&answer.told() != &answer.unlimited)
     texts.push_back(Message("Without a limit it would take $0. It takes less if less is available.",
                             FormatBytes(FullestSoFar(answer.unlimited).total)));
+  if (const std::string sent = MostSentText(answer.told()); !sent.empty()) texts.push_back(sent);
   return texts;
 }
 

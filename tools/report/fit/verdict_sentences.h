@@ -36,7 +36,12 @@ std::string WillNotFitText(const fit::Outlook& outlook);
 // Says why it is not known if a run that did not fail fits.
 std::string NotKnownText(const fit::Outcome& outcome);
 
-// Says what failed first, what the program recovered from, and what it would take on a larger card.
+// Returns "1.20 GiB to other cards of the machine, 0.30 GiB over the network": what a rank sends by
+// NCCL in a step. Requires that it sends something.
+std::string SentText(const fit::StepCost& cost);
+
+// Says what failed first, what the program recovered from, what it would take on a larger card, and
+// what a step sends to other cards.
 std::vector<std::string> FurtherSentences(const fit::Answer& answer);
 
 // Says in which run the search was stopped.

@@ -4,8 +4,10 @@
 
 import functools
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import groupby
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +29,7 @@ class Group:
 
     ranks: GroupRanks
     rank: int  # this process's rank in it
+    machines: tuple[int, ...]  # of each rank of the group
     nccl_stores: tuple[Any, ...]  # where its NCCL backends look for ids
 
 
@@ -79,7 +82,7 @@ def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
         devices = _nccl_devices(c10d, given.arguments["backend"])
         store = c10d.PrefixStore(f"{given.arguments['group_name']}/", given.arguments["store"])
         stores = tuple(c10d.PrefixStore(f"{device}/", store) for device in devices)
-        group = Group(ranks, members.index(job.rank), stores)
+        group = Group(ranks, members.index(job.rank), job.machines_of(members), stores)
         if devices:
             given.arguments[options_name] = _described(c10d, group, given.arguments.get(options_name))
             given.arguments[options_name]._timeout = given.arguments.get("timeout")
@@ -114,14 +117,19 @@ def _nccl_devices(c10d: ModuleType, backend: object) -> list[str]:
 
 
 def _described(c10d: ModuleType, group: Group, given: Any) -> Any:
-    """Returns a copy of the options by which our NCCL learns the group's real ranks: as its network's name."""
+    """Returns a copy of the options by which our NCCL learns about the group's ranks: as its network's name."""
     options = c10d.ProcessGroupNCCL.Options()
     if given is not None:
         options.is_high_priority_stream = given.is_high_priority_stream
         options.config = given.config
     real = ",".join(str(rank) for rank in group.ranks.real)
-    options.config.net_name = f"memtrace-ranks:{group.ranks.size}:{real}"
+    options.config.net_name = f"memtrace-ranks:{group.ranks.size}:{real}:{_runs(group.machines)}"
     return options
+
+
+def _runs(machines: Iterable[int]) -> str:
+    """Returns "0x8,1x8" for eight ranks in machine 0 and then eight in machine 1."""
+    return ",".join(f"{machine}x{len(list(ranks))}" for machine, ranks in groupby(machines))
 
 
 def _write_id(group: Group, nccl: NcclLibrary) -> None:
@@ -191,7 +199,7 @@ def _tell_peers(c10d: ModuleType, nccl: NcclLibrary) -> None:
             if not is_real and peer < group.rank:
                 for store in group.nccl_stores:
                     store.set(f"{peer}:{group.rank}", nccl.unused_id())
-            with nccl.peer(is_real):
+            with nccl.peer(is_real, group.machines[peer]):
                 return method(process_group, tensors, peer, *args, **kwargs)
 
         return call

@@ -36,11 +36,16 @@ class Job:
 
     rank: int
     ranks: GroupRanks
+    cards: int  # of each machine; rank r is on machine r // cards
 
     def of_group(self, global_ranks: Sequence[int]) -> GroupRanks:
         """Returns the ranks of a group that consists of these ranks of the job, in this order."""
         real = set(self.ranks.real)
         return GroupRanks(len(global_ranks), tuple(at for at, rank in enumerate(global_ranks) if rank in real))
+
+    def machines_of(self, global_ranks: Sequence[int]) -> tuple[int, ...]:
+        """Returns the number of the machine of each of these ranks of the job."""
+        return tuple(rank // self.cards for rank in global_ranks)
 
     def with_rank(self, rank: int) -> str:
         """Returns the value for --ranks with one more rank, such as "0,448"."""
@@ -53,4 +58,12 @@ def job_from_environment() -> Job | None:
     if not listed:
         return None
     real = tuple(int(rank) for rank in listed.split(","))
-    return Job(int(os.environ["RANK"]), GroupRanks(int(os.environ["WORLD_SIZE"]), real))
+    return Job(int(os.environ["RANK"]), GroupRanks(int(os.environ["WORLD_SIZE"]), real), _cards())
+
+
+def _cards() -> int:
+    """Returns the cards of each machine. The last machine of a job may have fewer ranks than cards."""
+    machine = int(os.environ["GROUP_RANK"])
+    if machine == 0:
+        return int(os.environ["LOCAL_WORLD_SIZE"])
+    return (int(os.environ["RANK"]) - int(os.environ["LOCAL_RANK"])) // machine

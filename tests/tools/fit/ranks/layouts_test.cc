@@ -45,7 +45,7 @@ class Job {
     const uint64_t bytes = 64 * kGiB * batch / tp;
     process.cards.push_back(
         {.card = 8, .peak_reserved = bytes, .peak_at = {}, .parts = {}, .total = bytes});
-    outcome.annotations["fit.step.sent_bytes"] = std::to_string(tp * batch);
+    process.cost.sent_bytes = tp * batch;
     if (tp == kLeaks) Leak(process);
     return outcome;
   }

@@ -8,6 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/fit/candidates.h"
 #include "tools/report/fit/fit_json.h"
+#include "tools/report/fit/remedy_sections.h"
 #include "tools/report/words/document.h"
 #include "tools/report/words/text_document.h"
 
@@ -164,6 +165,39 @@ TEST(FitDocumentTest, ChangesNameWhatTheProgramHas) {
   EXPECT_THAT(AllOf(answer), HasSubstr("SGD(..., fused=True)"));
   EXPECT_THAT(AllOf(answer), HasSubstr("SGD(..., foreach=False)"));
   EXPECT_THAT(AllOf(answer), Not(HasSubstr("AdamW(...")));
+}
+
+TEST(FitDocumentTest, BytesSentToOtherCardsAreReportedIfThereAreAny) {
+  Outcome sends = RunOf(600);
+  EXPECT_THAT(AllOf(AnswerOf(sends, sends)), Not(HasSubstr("Each step sends")));
+  sends.processes[0].cost.sent_bytes = 1536 * kMiB;
+  sends.processes[0].cost.sent_bytes_network = 300 * kMiB;
+  EXPECT_THAT(AllOf(AnswerOf(sends, sends)),
+              HasSubstr("Each step sends 1.50 GiB to other cards of the machine, 300.0 MiB over "
+                        "the network"));
+  const auto json = nlohmann::json::parse(JsonFit(AnswerOf(sends, sends)));
+  EXPECT_EQ(json["processes"][0]["step_cost"]["sent_bytes"], 1536 * kMiB);
+  EXPECT_EQ(json["processes"][0]["step_cost"]["sent_bytes_network"], 300 * kMiB);
+}
+
+TEST(FitDocumentTest, ProcessThatSendsMostIsNamed) {
+  Outcome both = RunOf(400);
+  both.processes.push_back(both.processes[0]);
+  both.processes[0].cost.sent_bytes = 10 * kMiB;
+  both.processes[1].cost.sent_bytes_network = 20 * kMiB;
+  both.processes[1].name = "rank 1";
+  EXPECT_THAT(AllOf(AnswerOf(both, both)),
+              HasSubstr("Each step of rank 1 sends 20.0 MiB over the network"));
+}
+
+TEST(FitDocumentTest, ChangedTrafficIsAmongTheCosts) {
+  const fit::StepCost before = {.sent_bytes = 1000 * kMiB, .sent_bytes_network = 100 * kMiB};
+  EXPECT_EQ(CostText(before, before), "");
+  EXPECT_EQ(CostText({}, before),
+            "sends 1000.0 MiB to other cards of the machine, 100.0 MiB over "
+            "the network");
+  EXPECT_EQ(CostText(before, {.sent_bytes = 500 * kMiB}),
+            "sends 500.0 MiB to other cards of the machine");
 }
 
 TEST(FitDocumentTest, RisingPeakNamesTheStepThatFillsTheCard) {
