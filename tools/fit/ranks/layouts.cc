@@ -145,7 +145,8 @@ absl::Status LayoutSearch::Judge(Trial trial, Layout& layout) {
   // A peak that rises would fill the card, not what the run had.
   layout.outcome.outlook = OutlookOf(layout.outcome.processes, answer_.card_bytes);
   layout.fullest = FullestOf(layout.outcome);
-  if (const ProcessNeed* most = layout.outcome.MostSending()) layout.cost = most->cost;
+  const ProcessNeed* most = layout.outcome.MostSending();
+  layout.cost = most != nullptr ? most->cost : layout.outcome.cost();
   layout.verdict = VerdictOf(layout);
   if (Exceeds(layout.fullest, answer_.card_bytes)) {
     layout.verdict = LayoutVerdict::kDoesNotFit;

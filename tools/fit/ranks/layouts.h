@@ -38,7 +38,7 @@ struct Layout {
   LayoutVerdict verdict = LayoutVerdict::kNotKnown;
   Outcome outcome;          // without a limit if that decides, else on the card; if it ran
   CardNeed fullest;         // of the rank that needs most; `card` is the rank
-  StepCost cost;            // of a step of the rank that sends most
+  StepCost cost;            // of a step of the rank that sends most, else the lowest
   bool has_margin = false;  // all that the run decided by reserved leaves the question's margin
   std::string reason;       // of kFailed, or if it did not run, as a clause; may be empty
 

@@ -75,12 +75,12 @@ std::string RecommendedText(const LayoutAnswer& answer) {
   const std::string name = NameOf(answer, best);
   const bool sends = best.cost.sent_bytes + best.cost.sent_bytes_network > 0;
   const std::string which =
-      sends ? Message(
-                  "Recommended is $0. In a step, rank $1 sends $2 over the network, and $3 to "
-                  "other cards of its machine.",
-                  name, best.job->real.front(), FormatBytes(best.cost.sent_bytes_network),
-                  FormatBytes(best.cost.sent_bytes))
-            : Message("Recommended is $0.", name);
+      sends
+          ? Message(
+                "Recommended is $0. In a step, the rank that sends most sends $1 over the "
+                "network, and $2 to other cards of its machine.",
+                name, FormatBytes(best.cost.sent_bytes_network), FormatBytes(best.cost.sent_bytes))
+          : Message("Recommended is $0.", name);
   return JoinedSentences(
       {which,
        Message("Rank $0 needs most: $1 of its card's $2.", best.fullest.card,

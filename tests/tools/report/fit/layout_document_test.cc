@@ -55,11 +55,14 @@ TEST(LayoutDocumentTest, RecommendedLayoutAndItsTrafficAreNamed) {
       AnswerOf({LayoutOf("2", LayoutVerdict::kDoesNotFit), LayoutOf("4", LayoutVerdict::kFits)});
   answer.recommended = 1;
   answer.layouts[1].cost.sent_bytes_network = 3 * kGiB;
-  EXPECT_THAT(TextOfAnswer(answer),
-              AllOf(StartsWith("1 of 2 layouts FITS. Recommended is tp=4. In a step, rank 0 sends "
-                               "3.00 GiB over the network,"),
-                    HasSubstr("Rank 8 needs most: 70.00 GiB of its card's 80.00 GiB."),
-                    HasSubstr("Not every rank leaves 5 % of its card.")));
+  EXPECT_THAT(
+      TextOfAnswer(answer),
+      AllOf(
+          StartsWith(
+              "1 of 2 layouts FITS. Recommended is tp=4. In a step, the rank that sends most sends "
+              "3.00 GiB over the network,"),
+          HasSubstr("Rank 8 needs most: 70.00 GiB of its card's 80.00 GiB."),
+          HasSubstr("Not every rank leaves 5 % of its card.")));
   EXPECT_EQ(nlohmann::json::parse(JsonLayouts(answer))["layouts"][1]["fullest"]["rank"], 8);
 }
 
