@@ -42,13 +42,13 @@ class OwnGroup:
 
 def watch(torch: ModuleType, session: Session) -> None:
     """States this process's groups in its trace, and for how many ranks of the job it stands."""
-    if alike := os.environ.get("MEMTRACE_RANKS_ALIKE"):
-        session.core.annotate(JOB_RANKS_ALIKE, alike)
     if not torch.distributed.is_available():
         return
     stated: dict[OwnGroup, dict[str, object]] = {}
 
     def state(rank: int, group: OwnGroup) -> None:
+        if not stated and (alike := os.environ.get("MEMTRACE_RANKS_ALIKE")):
+            session.core.annotate(JOB_RANKS_ALIKE, alike)
         if group not in stated and len(stated) < _MOST_GROUPS:
             stated[group] = group.stated(rank)
             session.core.annotate(JOB_GROUPS, json.dumps(list(stated.values()), separators=(",", ":")))
