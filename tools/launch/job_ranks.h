@@ -18,6 +18,7 @@ struct JobRanks {
   std::vector<int> real;           // ascending, not empty, each below `world`
   std::vector<int> alike = {};     // for each of these, the ranks it stands for; empty: not known
   std::vector<int> left_out = {};  // ranks of other kinds, for which the host has no memory
+  int stages = 1;                  // of a pipeline of rank 0, if the ranks were found
   bool is_auto = false;  // the real ones have to be found, one of each kind; `real` is rank 0
 
   int MachineOf(int rank) const { return rank / cards; }

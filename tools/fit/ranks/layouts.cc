@@ -12,6 +12,8 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "messages/message.h"
+#include "profiler/trace/vocabulary/facts.h"
+#include "tools/analysis/source/annotation.h"
 #include "tools/fit/card_limit.h"
 
 namespace memtrace::fit {
@@ -41,6 +43,24 @@ bool Exceeds(const CardNeed& need, const std::vector<uint64_t>& card_bytes) {
   return card < card_bytes.size() && need.total > card_bytes[card];
 }
 
+// Returns what the rank that sends most sends in a step, and the arithmetic of the rank that
+// computes most.
+StepCost CostOfLayout(const Outcome& outcome) {
+  const ProcessNeed* most = outcome.MostSending();
+  StepCost cost = most != nullptr ? most->cost : outcome.cost();
+  for (const ProcessNeed& process : outcome.processes)
+    cost.product_operations = std::max(cost.product_operations, process.cost.product_operations);
+  return cost;
+}
+
+// Returns the forward passes of the lowest rank in a step; 0 if they are not known.
+uint64_t PassesOfStep(const Outcome& outcome) {
+  if (outcome.processes.empty() || outcome.processes.front().steps == 0) return 0;
+  const uint64_t calls =
+      analysis::AnnotatedNumber(outcome.annotations, trace::fact::kForwardCalls).value_or(0);
+  return calls / outcome.processes.front().steps;
+}
+
 LayoutVerdict VerdictOf(const Layout& layout) {
   switch (layout.outcome.verdict()) {
     case FitVerdict::kFits:
@@ -61,6 +81,12 @@ std::tuple<uint64_t, uint64_t, uint64_t> CostOf(const Layout& layout) {
 }
 
 }  // namespace
+
+double Layout::IdleShare() const {
+  if (!job || job->stages < 2 || passes == 0) return 0;
+  const auto waits = static_cast<double>(job->stages - 1);
+  return waits / (static_cast<double>(passes) + waits);
+}
 
 std::vector<std::vector<std::string>> Combinations(const std::vector<Variation>& options) {
   std::vector<std::vector<std::string>> all = {{}};
@@ -145,8 +171,8 @@ absl::Status LayoutSearch::Judge(Trial trial, Layout& layout) {
   // A peak that rises would fill the card, not what the run had.
   layout.outcome.outlook = OutlookOf(layout.outcome.processes, answer_.card_bytes);
   layout.fullest = FullestOf(layout.outcome);
-  const ProcessNeed* most = layout.outcome.MostSending();
-  layout.cost = most != nullptr ? most->cost : layout.outcome.cost();
+  layout.cost = CostOfLayout(layout.outcome);
+  layout.passes = PassesOfStep(layout.outcome);
   layout.verdict = VerdictOf(layout);
   if (Exceeds(layout.fullest, answer_.card_bytes)) {
     layout.verdict = LayoutVerdict::kDoesNotFit;

@@ -39,10 +39,17 @@ struct Layout {
   Outcome outcome;          // without a limit if that decides, else on the card; if it ran
   CardNeed fullest;         // of the rank that needs most; `card` is the rank
   StepCost cost;            // of a step of the rank that sends most, else the lowest
+  uint64_t passes = 0;      // forward passes of the lowest rank in a step; 0: not known
   bool has_margin = false;  // all that the run decided by reserved leaves the question's margin
   std::string reason;       // of kFailed, or if it did not run, as a clause; may be empty
 
   bool ran() const { return !outcome.processes.empty(); }
+
+  // Returns the part of a step in which a pipeline waits for its first and last micro-batches; 0
+  // without one. With p stages and n forward passes of a stage, each as long as the other's, it is
+  // (p - 1) / (n + p - 1): GPipe and 1F1B, also interleaved (Narayanan et al., "Efficient
+  // Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", 2021, section 2.2).
+  double IdleShare() const;
 };
 
 // The layouts that were compared.

@@ -50,6 +50,7 @@ absl::StatusOr<RankKinds> ReadRankKinds(const std::string& file) {
   RankKinds found;
   for (const nlohmann::json& kind : read["kinds"])
     found.kinds.push_back({kind.value("rank", 0), kind.value("alike", 1)});
+  found.stages = read.value("stages", 1);
   found.has_groups = read.value("has_groups", false);
   found.host_bytes = read.value("host_bytes", uint64_t{0});
   return found;
@@ -67,6 +68,7 @@ launch::JobRanks WithRanks(launch::JobRanks job, const RankKinds& found, uint64_
   std::sort(kept.begin(), kept.end(),
             [](const RankKind& a, const RankKind& b) { return a.rank < b.rank; });
   job.is_auto = false;
+  job.stages = found.stages;
   job.real.clear();
   job.alike.clear();
   job.left_out.clear();

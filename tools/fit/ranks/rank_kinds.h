@@ -21,6 +21,7 @@ struct RankKind {
 // The result of the run of rank 0 (docs/design/virtual-ranks.md, "Which ranks are real").
 struct RankKinds {
   std::vector<RankKind> kinds;  // the most important first
+  int stages = 1;               // of its pipeline
   bool has_groups = false;      // false: it made no process group, so nothing tells ranks apart
   uint64_t host_bytes = 0;      // the most host memory that its process took
 };

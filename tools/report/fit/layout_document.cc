@@ -3,6 +3,7 @@
 #include "tools/report/fit/layout_document.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -21,6 +22,8 @@ using fit::LayoutAnswer;
 using fit::LayoutVerdict;
 using nlohmann::ordered_json;
 using Kind = TableColumn::Kind;
+
+constexpr uint64_t kTera = 1'000'000'000'000;
 
 // Returns "tp=2, pp=4".
 std::string NameOf(const LayoutAnswer& answer, const Layout& layout) {
@@ -120,13 +123,20 @@ std::string ReasonText(const Layout& layout) {
   return Message("Nothing failed, but its peak still rose. More steps can tell: --steps 2:100.");
 }
 
+// Returns the part of a step in which a pipeline idles, "18 %"; "" without a pipeline.
+std::string IdleText(const Layout& layout) {
+  const double share = layout.IdleShare();
+  return share == 0 ? "" : Message("$0 %", std::lround(share * 100));
+}
+
 TableRow RowOf(const LayoutAnswer& answer, const Layout& layout) {
   TableRow row{.cells = {NameOf(answer, layout), VerdictText(layout)}};
   if (layout.ran()) {
     row.cells.insert(
         row.cells.end(),
         {FormatBytes(layout.fullest.total), std::to_string(layout.fullest.card),
-         FormatBytes(layout.cost.sent_bytes), FormatBytes(layout.cost.sent_bytes_network)});
+         FormatBytes(layout.cost.sent_bytes), FormatBytes(layout.cost.sent_bytes_network),
+         IdleText(layout), FormatCount(layout.cost.product_operations / kTera)});
     if (const uint64_t card = CardOf(answer, layout); card > 0)
       row.share =
           std::min(1.0, static_cast<double>(layout.fullest.total) / static_cast<double>(card));
@@ -141,18 +151,24 @@ Section TableSection(const LayoutAnswer& answer) {
                   .title = Message("LAYOUTS"),
                   .subtitle = Message("one row for each combination of the values")};
   Table table;
-  table.columns = {{"", 28},
-                   {"", 18},
+  table.columns = {{"", 20},
+                   {"", 14},
                    {Message("needs"), 10, Kind::kFigure},
-                   {Message("rank"), 5, Kind::kFigure},
-                   {Message("in machine"), 10, Kind::kFigure},
-                   {Message("network"), 10, Kind::kFigure}};
+                   {Message("rank"), 6, Kind::kFigure},
+                   {Message("in machine"), 12, Kind::kFigure},
+                   {Message("network"), 11, Kind::kFigure},
+                   {Message("idle"), 7, Kind::kFigure},
+                   {Message("TFLOP"), 8, Kind::kFigure}};
   for (const Layout& layout : answer.layouts) table.rows.push_back(RowOf(answer, layout));
   section.parts.emplace_back(std::move(table));
   section.parts.emplace_back(
-      Note{Message("The rank is the one that needs most. The last two columns are what the rank "
-                   "that sends most sends in a step: to other cards of its machine, and to other "
-                   "machines. It follows from the sizes of the calls; rings are assumed.")});
+      Note{Message("The rank is the one that needs most. Then follows what the rank that sends "
+                   "most sends in a step: to other cards of its machine, and to other machines. It "
+                   "follows from the sizes of the calls; rings are assumed.")});
+  section.parts.emplace_back(
+      Note{Message("Idle is the part of a step in which a stage of a pipeline waits, estimated "
+                   "from its stages and passes as for 1F1B. TFLOP are the operations in matrix "
+                   "products of the rank that computes most, recomputation included.")});
   return section;
 }
 
@@ -188,7 +204,8 @@ ordered_json LayoutJson(const LayoutAnswer& answer, const Layout& layout) {
                      {"card_bytes", CardOf(answer, layout)}};
   json["step"] = {{"sent_bytes", layout.cost.sent_bytes},
                   {"sent_bytes_network", layout.cost.sent_bytes_network},
-                  {"product_operations", layout.cost.product_operations}};
+                  {"product_operations", layout.cost.product_operations},
+                  {"idle_share", layout.IdleShare()}};
   return json;
 }
 

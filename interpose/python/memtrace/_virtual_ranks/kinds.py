@@ -74,6 +74,11 @@ def kinds_of(
     return [kind for _, kind in kinds if kind.rank < world]
 
 
+def stages_of(world: int, groups: Sequence[OwnGroup], peers: Iterable[int]) -> int:
+    """Returns the number of stages of rank 0's pipeline; 1 without one."""
+    return math.prod(len(ranks) for ranks in _pipelines(world, groups, peers))
+
+
 def _kind_at(chosen: Sequence[tuple[_Dimension, int]], others: int) -> Kind:
     """Returns the kind at a place of each dimension; `others` ranks differ from it in no dimension."""
     rank = sum(dimension.offsets[place] for dimension, place in chosen)

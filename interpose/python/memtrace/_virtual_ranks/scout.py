@@ -26,7 +26,7 @@ from memtrace import _patches
 from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._job_groups import OwnGroup, observe
-from memtrace._virtual_ranks.kinds import kinds_of
+from memtrace._virtual_ranks.kinds import kinds_of, stages_of
 from memtrace._virtual_ranks.ranks import Job
 from memtrace._virtual_ranks.uneven_shards import held_unevenly
 
@@ -101,6 +101,7 @@ class Scout:
         kinds = kinds_of(self._job.ranks.size, self._groups, self._stages(), self._held)
         found = {
             "kinds": [{"rank": kind.rank, "alike": kind.alike} for kind in kinds],
+            "stages": stages_of(self._job.ranks.size, self._groups, self._stages()),
             "has_groups": bool(self._groups),
             "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
         }

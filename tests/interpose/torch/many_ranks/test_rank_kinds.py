@@ -3,7 +3,7 @@
 """Which ranks of a job differ (docs/design/virtual-ranks.md, "Which ranks are real")."""
 
 from memtrace._job_groups import OwnGroup
-from memtrace._virtual_ranks.kinds import Kind, kinds_of
+from memtrace._virtual_ranks.kinds import Kind, kinds_of, stages_of
 
 WORLD = OwnGroup("default_pg", tuple(range(512)))
 PIPELINE = OwnGroup("pp", tuple(range(0, 512, 64)))
@@ -18,6 +18,11 @@ def test_ranks_of_a_job_without_pipeline_are_alike():
 def test_each_stage_of_a_named_pipeline_is_a_kind():
     kinds = kinds_of(512, [WORLD, PIPELINE, DATA, TENSOR], [], {})
     assert kinds == [Kind(stage * 64, 64) for stage in range(8)]
+
+
+def test_stages_of_a_pipeline_are_counted():
+    assert stages_of(512, [WORLD, PIPELINE, DATA, TENSOR], []) == 8
+    assert stages_of(512, [WORLD, DATA, TENSOR], []) == 1
 
 
 def test_names_of_libraries_are_known():

@@ -164,6 +164,17 @@ TEST(LayoutsTest, NothingIsRecommendedIfNothingFits) {
   EXPECT_FALSE(answer->recommended.has_value());
 }
 
+TEST(LayoutsTest, PipelineIdlesForItsFirstAndLastMicroBatches) {
+  Layout layout;
+  EXPECT_EQ(layout.IdleShare(), 0);
+  layout.job = launch::JobRanks();
+  layout.job->stages = 8;
+  layout.passes = 14;
+  EXPECT_DOUBLE_EQ(layout.IdleShare(), 7.0 / 21);
+  layout.job->stages = 1;
+  EXPECT_EQ(layout.IdleShare(), 0);
+}
+
 TEST(LayoutsTest, OptionsThatNameSizesAreKnown) {
   for (const char* name : {"batch_size", "per_device_train_batch_size", "micro-batch", "seq_len",
                            "context_length", "bs", "MBS"}) {
