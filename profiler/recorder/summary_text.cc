@@ -50,7 +50,7 @@ class SummaryWriter {
     });
   }
 
-  std::string Write(const SummaryMoment& moment, size_t most_rows) {
+  std::string Write(const SummaryMoment& moment, size_t most_rows, size_t most_cards) {
     most_rows_ = most_rows;
     json_ = {};
     json_.Begin('{');
@@ -67,7 +67,7 @@ class SummaryWriter {
     json_.Begin("cards", '[');
     size_t count = 0;
     for (const auto& [device, card] : run_.cards()) {
-      if (count++ < kMostCards) Card(device, card);
+      if (count++ < most_cards) Card(device, card);
     }
     json_.End(']');
     json_.End('}');
@@ -210,7 +210,11 @@ std::string SummaryText(const LiveTable& live, const RunAccount& run,
                         size_t most_bytes) {
   SummaryWriter summary(live, run, writer);
   for (size_t rows = kMostRows; rows > 0; rows /= 2) {
-    std::string text = summary.Write(moment, rows);
+    std::string text = summary.Write(moment, rows, kMostCards);
+    if (text.size() <= most_bytes) return text;
+  }
+  for (size_t cards = kMostCards / 2; cards > 0; cards /= 2) {
+    std::string text = summary.Write(moment, 1, cards);
     if (text.size() <= most_bytes) return text;
   }
   return "";
