@@ -20,18 +20,18 @@ def run_job(
     card: str = "h100-80gb",
     python: Path = Path(sys.executable),
     launcher: tuple[str, ...] = (),
+    options: tuple[str, ...] = (),
     expect: int | None = 0,
     seconds: int = 120,
     **environment: str,
 ) -> Finished:
     """Runs the real ranks of a job on simulated cards; fails unless its status is `expect`."""
-    options = ("--world", str(world), "--ranks", ranks)
     return on_card(
         script,
         folder,
         *arguments,
         card=f"{cards}x{card}",
-        options=options,
+        options=("--world", str(world), "--ranks", ranks, *options),
         python=python,
         launcher=launcher,
         expect=expect,

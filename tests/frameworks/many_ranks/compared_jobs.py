@@ -37,12 +37,15 @@ def memory(finished: Finished) -> dict[int, tuple[int, ...]]:
     return {rank: tuple(told[name] for name in MEMORY) for rank, told in by_rank(finished).items()}
 
 
-def assert_same_memory(program: str, folder: Path, *arguments: str, ranks: str) -> None:
-    """Fails if a real rank of `ranks` takes another byte than with all ranks real."""
-    whole = memory(run(program, folder, *arguments, ranks=f"0-{WORLD - 1}"))
-    some = memory(run(program, folder, *arguments, ranks=ranks))
+def assert_same_memory(
+    program: str, folder: Path, *arguments: str, ranks: str, options: tuple[str, ...] = ()
+) -> dict[int, tuple[int, ...]]:
+    """Fails if a real rank of `ranks` takes another byte than with all ranks real; returns the memory of all."""
+    whole = memory(run(program, folder, *arguments, ranks=f"0-{WORLD - 1}", options=options))
+    some = memory(run(program, folder, *arguments, ranks=ranks, options=options))
     assert sorted(some) == [int(rank) for rank in ranks.split(",")]
     assert some == {rank: whole[rank] for rank in some}
+    return whole
 
 
 def skip_without(package: str) -> None:
@@ -51,13 +54,14 @@ def skip_without(package: str) -> None:
         pytest.skip(f"{PYTHON.parents[1].name} has no {package}")
 
 
-def titan_options(folder: Path) -> tuple[str, ...]:
-    """Writes a tokenizer and texts, and returns torchtitan's options for its smallest Llama 3."""
+def titan_options(folder: Path, **more: object) -> tuple[str, ...]:
+    """Writes a tokenizer and texts, and returns torchtitan's options for its smallest model, Llama 3 if not said."""
     (folder / "titan").mkdir()
     maker = ROOT / "examples" / "many_cards" / "make_data.py"
     subprocess.run([PYTHON, maker, folder / "titan"], timeout=120, check=True)
     options = {
         "job.dump_folder": folder / "out",
+        "model.name": "llama3",
         "model.flavor": "debugmodel",
         "model.hf_assets_path": folder / "titan" / "tokenizer",
         "training.dataset": "c4_test",
@@ -67,4 +71,5 @@ def titan_options(folder: Path) -> tuple[str, ...]:
         "training.local_batch_size": 2,
         "metrics.log_freq": 1,
     }
+    options |= {name.replace("__", "."): value for name, value in more.items()}
     return tuple(f"--{name}={value}" for name, value in options.items())

@@ -32,6 +32,17 @@ def test_real_ranks_take_the_same_memory(tmp_path, program, arguments, ranks):
     assert_same_memory(program, tmp_path, *arguments, ranks=ranks)
 
 
+@pytest.mark.parametrize(("result", "is_even"), [("balanced", True), ("0", False)])
+def test_experts_that_an_unknown_router_chooses_are_those_of_the_policy(tmp_path, result, is_even):
+    policy = tmp_path / "routing.policy"
+    policy.write_text(f"aten::topk result {result}\n")
+    options = ("--host-values", str(policy))
+    whole = assert_same_memory("expert_parallel.py", tmp_path, "routed", ranks="0,3", options=options)
+    first, last = whole[0][0], whole[3][0]
+    assert (first == last) == is_even
+    assert first >= last
+
+
 def test_fsdp2_runs_with_one_of_512_ranks(tmp_path):
     ((rank, figures),) = memory(run("fsdp2.py", tmp_path, ranks="0", world=512)).items()
     assert rank == 0

@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memtrace._messages import translated
+
 
 @dataclass(frozen=True)
 class GroupRanks:
@@ -36,11 +38,30 @@ class Job:
 
     rank: int
     ranks: GroupRanks
+    machine: range  # the ranks of this process's machine
 
     def of_group(self, global_ranks: Sequence[int]) -> GroupRanks:
         """Returns the ranks of a group that consists of these ranks of the job, in this order."""
         real = set(self.ranks.real)
         return GroupRanks(len(global_ranks), tuple(at for at, rank in enumerate(global_ranks) if rank in real))
+
+    def check(self, size: int, rank: int) -> None:
+        """Raises ValueError if the program says another size of the job, or another rank of this process."""
+        if (size, rank) != (self.ranks.size, self.rank):
+            raise ValueError(
+                translated(
+                    "The program starts a job of $0 ranks as rank $1, but memtrace run --world $2 started this process "
+                    "as rank $3. Take both numbers from WORLD_SIZE and RANK.",
+                    size,
+                    rank,
+                    self.ranks.size,
+                    self.rank,
+                )
+            )
+
+    def has_on_this_machine(self, global_ranks: Sequence[int]) -> bool:
+        """Returns true if all these ranks of the job are on this process's machine."""
+        return all(rank in self.machine for rank in global_ranks)
 
     def with_rank(self, rank: int) -> str:
         """Returns the value for --ranks with one more rank, such as "0,448"."""
@@ -53,4 +74,7 @@ def job_from_environment() -> Job | None:
     if not listed:
         return None
     real = tuple(int(rank) for rank in listed.split(","))
-    return Job(int(os.environ["RANK"]), GroupRanks(int(os.environ["WORLD_SIZE"]), real))
+    rank = int(os.environ["RANK"])
+    first = rank - int(os.environ["LOCAL_RANK"])
+    machine = range(first, first + int(os.environ["LOCAL_WORLD_SIZE"]))
+    return Job(rank, GroupRanks(int(os.environ["WORLD_SIZE"]), real), machine)
