@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -242,18 +243,45 @@ bool HasNothingToFinish(const Pending& pending) {
   return pending.is_captured || call.kind == CollectiveCall::kSend || IsPlainCopyOfOneRank(call);
 }
 
+// Returns the member's ranks as those of the communicator: "1, 3".
+std::string RanksText(const Communicator& communicator, const std::vector<int>& members) {
+  std::string text;
+  for (const int member : members) {
+    const int rank = communicator.real.ranks()[static_cast<std::size_t>(member)];
+    text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return text;
+}
+
+// Says that the call has waited for long. It goes on waiting, as on a GPU.
+void SayLate(const CollectiveCall& call, const std::vector<int>& members) {
+  const Communicator& communicator = *call.communicator;
+  const char* missing = call.kind == CollectiveCall::kReceive ? "ncclSend" : call.name;
+  std::fprintf(stderr,
+               "memtrace: rank %d of a group of %d has waited 60 s in %s for calls of %s by these "
+               "ranks: %s\n",
+               communicator.rank, communicator.size, call.name, missing,
+               RanksText(communicator, members).c_str());
+}
+
+ncclResult_t FailForEnded(const CollectiveCall& call) {
+  Communicator& communicator = *call.communicator;
+  communicator.error = ncclRemoteError;
+  const int ended = communicator.member->ended();
+  const std::string who = ended < 0 ? "another rank" : "rank " + RanksText(communicator, {ended});
+  return Fail(ncclRemoteError, std::string(call.name) + ": " + who + " has ended");
+}
+
 // Leaves receives from virtual ranks to FinishVirtual.
 ncclResult_t Finish(Pending* pending) {
   const CollectiveCall& call = pending->call;
-  Communicator& communicator = *call.communicator;
+  const Communicator& communicator = *call.communicator;
   if (HasNothingToFinish(*pending) || IsWithVirtualPeer(call)) return ncclSuccess;
   Parts parts = {pending->own};
   if (communicator.member != nullptr) {
-    const auto answer = communicator.member->Answer(pending->ticket);
-    if (!answer) {
-      communicator.error = ncclRemoteError;
-      return Fail(ncclRemoteError, std::string(call.name) + ": another rank has ended");
-    }
+    const auto answer = communicator.member->Answer(
+        pending->ticket, [&](const std::vector<int>& late) { SayLate(call, late); });
+    if (!answer) return FailForEnded(call);
     parts.clear();
     for (const std::string& text : *answer) parts.push_back(Decode(text));
   }

@@ -4,15 +4,13 @@
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from memtrace import _patches
 from memtrace._messages import translated
-from memtrace._package import PACKAGE
+from memtrace._virtual_ranks.program_line import program_line
 from memtrace._virtual_ranks.ranks import Job
 
 
@@ -64,16 +62,7 @@ def _sentence(job: Job, source: int) -> str:
     return translated(
         "$0 receives an object from rank $1, which is virtual, so its contents are not known. Run that rank as well: "
         "memtrace run --ranks $2",
-        _line(),
+        program_line(),
         source,
         job.with_rank(source),
     )
-
-
-def _line() -> str:
-    """Returns the line of the program that calls, outside torch and memtrace."""
-    libraries = (str(PACKAGE), str(Path(sys.modules["torch"].__file__ or "").parent))
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(libraries):
-        frame = frame.f_back
-    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

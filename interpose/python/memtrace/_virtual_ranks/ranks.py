@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memtrace._messages import translated
+
 
 @dataclass(frozen=True)
 class GroupRanks:
@@ -46,6 +48,24 @@ class Job:
     def machines_of(self, global_ranks: Sequence[int]) -> tuple[int, ...]:
         """Returns the number of the machine of each of these ranks of the job."""
         return tuple(rank // self.cards for rank in global_ranks)
+
+    def check(self, size: int, rank: int) -> None:
+        """Raises ValueError if the program says another size of the job, or another rank of this process."""
+        if (size, rank) != (self.ranks.size, self.rank):
+            raise ValueError(
+                translated(
+                    "The program starts a job of $0 ranks as rank $1, but memtrace run --world $2 started this process "
+                    "as rank $3. Take both numbers from WORLD_SIZE and RANK.",
+                    size,
+                    rank,
+                    self.ranks.size,
+                    self.rank,
+                )
+            )
+
+    def has_on_this_machine(self, global_ranks: Sequence[int]) -> bool:
+        """Returns true if all these ranks of the job are on this process's machine."""
+        return all(machine == self.rank // self.cards for machine in self.machines_of(global_ranks))
 
     def with_rank(self, rank: int) -> str:
         """Returns the value for --ranks with one more rank, such as "0,448"."""
