@@ -38,9 +38,12 @@ CardNeed FullestOf(const Outcome& outcome) {
   return fullest;
 }
 
-bool Exceeds(const CardNeed& need, const std::vector<uint64_t>& card_bytes) {
+// True if the need is so far above the card that a run there is not needed to know. It is taken at
+// a moment when libraries may hold more than they must, so it may be a little too high.
+bool ExceedsByFar(const CardNeed& need, const std::vector<uint64_t>& card_bytes) {
+  constexpr uint64_t kPercent = 105;
   const auto card = static_cast<size_t>(need.card);
-  return card < card_bytes.size() && need.total > card_bytes[card];
+  return card < card_bytes.size() && need.total > card_bytes[card] / 100 * kPercent;
 }
 
 // Returns what the rank that sends most sends in a step, and the arithmetic of the rank that
@@ -174,7 +177,7 @@ absl::Status LayoutSearch::Judge(Trial trial, Layout& layout) {
   layout.cost = CostOfLayout(layout.outcome);
   layout.passes = PassesOfStep(layout.outcome);
   layout.verdict = VerdictOf(layout);
-  if (Exceeds(layout.fullest, answer_.card_bytes)) {
+  if (ExceedsByFar(layout.fullest, answer_.card_bytes)) {
     layout.verdict = LayoutVerdict::kDoesNotFit;
   } else if (!IsBelow(layout.outcome, answer_.card_bytes)) {
     MEMTRACE_ASSIGN_OR_RETURN(layout.outcome, RunOf(ForSameSteps(trial, layout.outcome), layout));
