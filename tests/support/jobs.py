@@ -3,6 +3,7 @@
 """Runs jobs of many ranks of which a few are real, for end-to-end tests (`memtrace run --world --ranks`)."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ def run_job(
 
 
 def by_rank(finished: Finished) -> dict[int, Any]:  # each program prints what its test needs
-    """Returns the line of JSON that each rank printed, by its rank."""
-    lines = [json.loads(line) for line in finished.out.splitlines() if line.startswith('{"rank"')]
-    return {line["rank"]: line for line in lines}
+    """Returns the object of JSON that each rank printed, by its rank. Other ranks may have written before it."""
+    decoder = json.JSONDecoder()
+    told = [decoder.raw_decode(finished.out, begin.start())[0] for begin in re.finditer(r'\{"rank"', finished.out)]
+    return {one["rank"]: one for one in told}
