@@ -63,6 +63,7 @@ test-all: test ## and what is slow: the static analyzer, each header alone, the 
 	@$(MAKE) --no-print-directory lint
 	@cmake --build $(BUILD) -j $(JOBS) --target check_headers
 	@setup/setup.sh frameworks
+	@setup/setup.sh spark
 	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
 	@$(MAKE) --no-print-directory test-newest

@@ -24,5 +24,6 @@ echo && echo "host_values_step.py" && "$venv/bin/python" bench/host_values_step.
 echo && echo "event_bytes.py" && "$venv/bin/python" bench/event_bytes.py
 echo && echo "smallest_card.py" && "$venv/bin/python" bench/smallest_card.py "$build"
 echo && echo "replay_torch.py" && "$venv/bin/python" bench/replay_torch.py "$build"
+echo && echo "fleet.py" && "$venv/bin/python" bench/fleet.py
 echo && echo "large_trace.py" && "$venv/bin/python" bench/large_trace.py "$build"
 echo && echo "page_views.ts" && "$venv/bin/node" bench/page_views.ts "$build"

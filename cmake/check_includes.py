@@ -36,7 +36,7 @@ ANALYSED = [
     *ALLOCATOR,
     *MOMENT,
     ANALYSIS,
-    *_layers(ANALYSIS, "views", "checks", "planning", "packing", "replay"),
+    *_layers(ANALYSIS, "jobs", "views", "checks", "planning", "packing", "replay"),
     f"{CARD}/spec/card_spec.h",
     f"{CARD}/spec/card_profile.h",
     f"{CARD}/interface/card_link.h",
@@ -44,8 +44,10 @@ ANALYSED = [
 ]
 TOOLS = [
     "tools/launch",
+    "tools/fleet",
     "tools/fit/files",
     "tools/fit",
+    "tools/fit/ranks",
     "tools/interchange",
     *_layers("tools/interchange", "importers", "parquet", "writers/rows", "writers"),
     *_layers("tools/report", "words", "verdict", "sections"),
@@ -107,6 +109,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
     f"{CARD}/symbols": [],
     **{layer: [*TRACE, "tools/remedies", *MOMENT[:place]] for place, layer in enumerate(MOMENT)},
     ANALYSIS: [*TRACE, *MOMENT],
+    f"{ANALYSIS}/jobs": [*TRACE, ANALYSIS, *MOMENT],
     f"{ANALYSIS}/views": [*TRACE, ANALYSIS, *MOMENT],
     f"{ANALYSIS}/checks": [*TRACE, f"{ANALYSIS}/source"],
     f"{ANALYSIS}/planning": [

@@ -2,13 +2,14 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: setup.sh [newest|frameworks]
+# Usage: setup.sh [newest|frameworks|spark]
 #
 # Makes a machine ready to build, run and test memtrace: Debian packages, a virtual environment with exactly
 # the versions of its lock files, and with that environment's node the packages of package-lock.json
 # (node_modules/), of which the page of a report is built and tested. Without an argument that is `.venv` (requirements.lock and
 # requirements-dev.lock), for `make demo`, `make test` and CI. For `make test-all`: `newest` makes
-# `.venv-newest` with the newest torch, `frameworks` makes `.venv-frameworks` with training frameworks.
+# `.venv-newest` with the newest torch, `frameworks` makes `.venv-frameworks` with training frameworks, `spark` makes
+# `.venv-spark` with Spark, which also needs a Java that this does not install.
 # MEMTRACE_VENV names another folder. A second run finds everything in place and costs well under a second.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,8 +19,9 @@ case ${1-} in
   "") name=.venv locks=(requirements.lock requirements-dev.lock) ;;
   newest) name=.venv-newest locks=(requirements-newest.lock requirements-dev.lock) ;;
   frameworks) name=.venv-frameworks base=$root/.venv size='half a GB' locks=(requirements-frameworks.lock) ;;
+  spark) name=.venv-spark size='450 MB' locks=(requirements-spark.lock) ;;
   *)
-    echo "setup: there is no environment '$1'. Give 'newest', 'frameworks', or no argument for the usual one." >&2
+    echo "setup: there is no environment '$1'. Give 'newest', 'frameworks', 'spark', or no argument for the usual one." >&2
     exit 2
     ;;
 esac
@@ -96,6 +98,6 @@ make_node_modules() {
 
 install_packages
 make_venv
-if [ -z "$base" ]; then
+if [ -x "$venv/bin/npm" ]; then
   make_node_modules
 fi

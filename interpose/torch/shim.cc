@@ -70,3 +70,10 @@ MEMTRACE_SHIM void memtrace_host_values_enter_thread() { memtrace::shim::EnterHo
 MEMTRACE_SHIM void memtrace_host_values_begin_step() { memtrace::shim::BeginHostValuesStep(); }
 
 MEMTRACE_SHIM void memtrace_host_values_annotate() { memtrace::shim::AnnotateHostValues(); }
+
+// Writes the lines that read assumed values into text[size]: whole rows, as many as fit.
+MEMTRACE_SHIM void memtrace_host_values_assumed_reads(char* text, uint64_t size) {
+  std::string rows = memtrace::shim::AssumedReads();
+  while (rows.size() >= size) rows.erase(rows.rfind('\n', rows.size() - 2) + 1);
+  text[rows.copy(text, size - 1)] = '\0';
+}

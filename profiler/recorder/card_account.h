@@ -26,6 +26,14 @@ struct ProgramPosition {
   bool forward_seen = false;
 };
 
+// The moment at which the most requested bytes were in use, for the first time.
+struct CardPeak {
+  Bytes bytes = 0;      // requested
+  Bytes allocated = 0;  // includes blocks whose free is not completed
+  Bytes reserved = 0;
+  ProgramPosition at;
+};
+
 // A block whose free was requested.
 struct FreedBlock {
   LiveBlock block;
@@ -52,7 +60,7 @@ class CardAccount {
   void Allocated(const LiveBlock& block, const ProgramPosition& now) {
     live_requested_ += block.requested;
     live_allocated_ += block.allocated;
-    if (in_use() > peak_) SetPeak(block.birth, now);
+    if (in_use() > peak_.bytes) SetPeak(block.birth, now);
   }
   void FreeRequested(const LiveBlock& block) { waiting_ += block.requested; }
   void FreeCompleted(DeviceAddress address, const FreedBlock& freed) {
@@ -84,8 +92,7 @@ class CardAccount {
 
   Bytes live_requested() const { return live_requested_; }
   Bytes live_allocated() const { return live_allocated_; }
-  Bytes peak() const { return peak_; }
-  const ProgramPosition& peak_at() const { return peak_at_; }
+  const CardPeak& peak() const { return peak_; }
   const GroupSums& dead_since_peak() const { return dead_; }
   const std::vector<uint64_t>& live_at_steps() const { return steps_; }  // at the last kSteps steps
 
@@ -94,9 +101,9 @@ class CardAccount {
 
  private:
   void SetPeak(uint64_t sequence, const ProgramPosition& now) {
-    peak_ = in_use();
+    peak_ = {
+        .bytes = in_use(), .allocated = live_allocated_, .reserved = mapped.bytes(), .at = now};
     peak_sequence_ = sequence;
-    peak_at_ = now;
     if (!dead_.empty()) dead_.clear();
   }
   Bytes in_use() const { return live_requested_ - waiting_; }
@@ -105,9 +112,8 @@ class CardAccount {
   Bytes live_requested_ = 0;
   Bytes waiting_ = 0;  // requested bytes of blocks whose free is not completed
   Bytes live_allocated_ = 0;
-  Bytes peak_ = 0;
+  CardPeak peak_;
   uint64_t peak_sequence_ = 0;
-  ProgramPosition peak_at_;
   GroupSums dead_;
   std::vector<uint64_t> steps_;
   trace::LabelRanges parts_;

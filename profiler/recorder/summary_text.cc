@@ -10,12 +10,23 @@
 
 #include "profiler/recorder/json_writer.h"
 #include "profiler/trace/events/card_fields.h"
+#include "profiler/trace/events/failure_cause.h"
+#include "profiler/trace/events/library_folder.h"
 
 namespace memtrace::recorder {
 namespace {
 
-constexpr size_t kMostCards = 32;  // in a process; their number is stated if there are more
-constexpr size_t kMostRows = 64;   // of a card: current ones, and as many at its peak
+constexpr size_t kMostCards = 32;   // in a process; their number is stated if there are more
+constexpr size_t kMostRows = 64;    // of a card: current ones, and as many at its peak
+constexpr size_t kRowsOfFrame = 8;  // so many fewer rows leave out one frame of a stack
+constexpr size_t kMostFileText = 200;
+
+// Returns the end of a path, without the folders that do not fit.
+std::string_view EndOfPath(std::string_view path) {
+  if (path.size() <= kMostFileText) return path;
+  const size_t slash = path.find('/', path.size() - kMostFileText);
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
 
 struct Groups {
   GroupSums now;
@@ -39,7 +50,7 @@ class SummaryWriter {
     });
   }
 
-  std::string Write(const SummaryMoment& moment, size_t most_rows) {
+  std::string Write(const SummaryMoment& moment, size_t most_rows, size_t most_cards) {
     most_rows_ = most_rows;
     json_ = {};
     json_.Begin('{');
@@ -56,7 +67,7 @@ class SummaryWriter {
     json_.Begin("cards", '[');
     size_t count = 0;
     for (const auto& [device, card] : run_.cards()) {
-      if (count++ < kMostCards) Card(device, card);
+      if (count++ < most_cards) Card(device, card);
     }
     json_.End(']');
     json_.End('}');
@@ -96,7 +107,30 @@ class SummaryWriter {
     json_.Number("obtainable", last.obtainable);
     json_.Text("owner", names_.Text(last.owner));
     Position("at", run_.last_failure_at());
+    if (const trace::CardLedger* card = trace::FailedCard(last))
+      json_.Text("cause", trace::FailureCauseName(trace::CauseOfFailure(last, *card)));
+    Stack(names_.Stack(last.stack));
     json_.End('}');
+  }
+
+  // Writes [file, function, line], innermost first: the innermost frame, and those that are not in
+  // folders of libraries.
+  void Stack(const std::vector<trace::Frame>& stack) {
+    json_.Begin("stack", '[');
+    size_t room = most_rows_ / kRowsOfFrame;
+    for (size_t i = 0; i < stack.size() && room > 0; ++i) {
+      if (i > 0 && trace::IsInLibraryFolder(stack[i].file)) continue;
+      AddFrame(stack[i]);
+      --room;
+    }
+    json_.End(']');
+  }
+  void AddFrame(const trace::Frame& frame) {
+    json_.Begin('[');
+    json_.Text(EndOfPath(frame.file), kMostFileText);
+    json_.Text(frame.function);
+    json_.Number(frame.line);
+    json_.End(']');
   }
 
   void Card(DeviceIndex device, const CardAccount& card) {
@@ -108,10 +142,13 @@ class SummaryWriter {
     json_.Number("waiting_requested", groups.waiting_requested);
     json_.Number("waiting_allocated", groups.waiting_allocated);
     json_.Number("reserved", card.mapped.bytes());
+    json_.Number("peak_reserved", card.mapped.most_bytes());
     Rows("now", groups.now);
     json_.Begin("peak", '{');
-    json_.Number("bytes", card.peak());
-    Position("at", card.peak_at());
+    json_.Number("bytes", card.peak().bytes);
+    json_.Number("allocated", card.peak().allocated);
+    json_.Number("reserved", card.peak().reserved);
+    Position("at", card.peak().at);
     Rows("held", groups.at_peak);
     json_.End('}');
     json_.Begin("live_at_steps", '[');
@@ -173,7 +210,11 @@ std::string SummaryText(const LiveTable& live, const RunAccount& run,
                         size_t most_bytes) {
   SummaryWriter summary(live, run, writer);
   for (size_t rows = kMostRows; rows > 0; rows /= 2) {
-    std::string text = summary.Write(moment, rows);
+    std::string text = summary.Write(moment, rows, kMostCards);
+    if (text.size() <= most_bytes) return text;
+  }
+  for (size_t cards = kMostCards / 2; cards > 0; cards /= 2) {
+    std::string text = summary.Write(moment, 1, cards);
     if (text.size() <= most_bytes) return text;
   }
   return "";

@@ -22,8 +22,8 @@ struct SummaryMoment {
 };
 
 // Returns the run so far as JSON, schema "memtrace.summary/1" (docs/reference/trace.md), in at most
-// `most_bytes`: the smallest owners are combined until it fits. Looks at each live block, some 20
-// ns each.
+// `most_bytes`: the smallest owners are combined until it fits, then the last cards are left out.
+// Looks at each live block, some 20 ns each.
 std::string SummaryText(const LiveTable& live, const RunAccount& run,
                         const trace::TraceWriter& writer, const SummaryMoment& moment,
                         size_t most_bytes);

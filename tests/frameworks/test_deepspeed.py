@@ -20,7 +20,7 @@ def test_fitting_run_is_recorded_completely_and_its_roles_add_up(tmp_path, stage
 
 
 def test_card_too_small_for_the_bucket_is_explained(tmp_path):
-    finished = run("deepspeed_zero.py", tmp_path, "2", card="1GiB", launcher=torchrun(1), expect=1)
-    # The bucket for gathered gradients, 0.93 GiB: it does not fit such a card beside a context.
+    finished = run("deepspeed_zero.py", tmp_path, "2", card="1300MiB", launcher=torchrun(1), expect=1)
+    # The bucket for gathered gradients, 953.7 MiB: it does not fit such a card beside a context of 500 MiB.
     report = assert_explained(finished, cause="too_large")
     assert report["request"]["bytes"] > 500_000_000

@@ -88,5 +88,5 @@ def test_smaller_states_and_adapters_need_less(found):
 
 def test_unknown_models_and_shapes_are_asked_for(found):
     assert found["wan"]["code"] == found["no_such_class"]["code"] == 3
-    assert "Give --shape hidden_states=" in found["wan"]["said"][0]
+    assert "Give the shape of the latents: --shape hidden_states=" in found["wan"]["said"][0]
     assert "has no model 'DreamTransformer'" in found["no_such_class"]["said"][0]

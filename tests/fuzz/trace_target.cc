@@ -9,6 +9,7 @@
 #include "nlohmann/json.hpp"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/reading/summary_reader.h"
+#include "profiler/trace/reading/trace_front.h"
 #include "profiler/trace/reading/trace_reader.h"
 #include "profiler/trace/text/text_trace.h"
 #include "tests/fuzz/checked_text.h"
@@ -19,6 +20,7 @@
 #include "tools/analysis/replayed/timeline.h"
 #include "tools/analysis/source/event_source.h"
 #include "tools/analysis/source/run_facts.h"
+#include "tools/fleet/fleet_row.h"
 #include "tools/interchange/writers/export_format.h"
 #include "tools/report/json_report.h"
 #include "tools/report/stats_report.h"
@@ -99,6 +101,7 @@ void TraceFile(std::string_view bytes) {
   const MemoryFile file(bytes);
   const auto summary = trace::ReadSummary(file.path());
   if (summary.ok()) RunSummaryText(*summary);
+  CheckJson(fleet::RowOf(file.path(), trace::ReadTraceFront(file.path())).json);
   const auto reader = trace::TraceReader::Open(file.path());
   if (reader.ok()) {
     ReportEverything(*reader);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -39,6 +41,12 @@ std::string Process(int rank, int activations, int second = 0) {
 std::string Failure(int mib) {
   return "out_of_memory 0 requested=" + std::to_string(mib) +
          "MiB allocated=" + std::to_string(mib) + "MiB obtainable=10MiB stack=main@train.py:9\n";
+}
+
+// Returns the text without its line breaks.
+std::string Unwrapped(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
 }
 
 class FolderReportTest : public testing::Test {
@@ -89,7 +97,9 @@ TEST_F(FolderReportTest, OutlierIsNamedWithItsExtraMemory) {
   EXPECT_THAT(outcome.out,
               HasSubstr("None of 5 processes ran out of memory. The fullest was rank 3"));
   EXPECT_THAT(outcome.out,
-              HasSubstr("rank 3  700.0 MiB, the median is 302.0 MiB: activations +398.0 MiB"));
+              HasSubstr("WHY RANKS DIFFER  each at its own peak, compared with rank 2"));
+  EXPECT_THAT(outcome.out,
+              ContainsRegex("  rank 3 +\\+398\\.00 MiB\n +\\+398\\.00 MiB +activations"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("MISSING")));
   const json outliers = Json()["outliers"];
   ASSERT_EQ(outliers.size(), 1U);
@@ -130,6 +140,140 @@ TEST_F(FolderReportTest, FolderWithoutTracesIsRejected) {
   shell_.Write("job/b.txt", "words");
   EXPECT_THAT(shell_.Run("memtrace report job").err,
               HasSubstr("there is no trace in it, only other files; name the folder"));
+}
+
+TEST_F(FolderReportTest, ProcessesWithoutRanksAreComparedWithTheMedian) {
+  for (int process = 0; process < 5; ++process) {
+    const std::string text = Process(process, process == 3 ? 500 : 100 + process);
+    Write("run.trace." + std::to_string(process), text.substr(text.find("sample")));
+  }
+  const Outcome outcome = shell_.Run("memtrace report job");
+  EXPECT_THAT(outcome.out, HasSubstr("NOT LIKE THE OTHERS"));
+  EXPECT_THAT(outcome.out, HasSubstr("700.0 MiB, the median is 302.0 MiB: activations +398.0 MiB"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("KINDS OF RANKS")));
+}
+
+TEST_F(FolderReportTest, EqualRanksAreOneKind) {
+  Write("a.trace", Process(0, 100));
+  Write("b.trace", Process(1, 300));
+  Write("c.trace", Process(2, 100));
+  const Outcome outcome = shell_.Run("memtrace report job");
+  EXPECT_THAT(outcome.out, ContainsRegex("KINDS OF RANKS +ranks +peak MiB +reserved"));
+  EXPECT_THAT(outcome.out, ContainsRegex("  rank 1 +x 1 +500\\.00"));
+  EXPECT_THAT(outcome.out, ContainsRegex("  ranks 0, 2 +x 2 +300\\.00"));
+  const json kinds = Json()["kinds"];
+  ASSERT_EQ(kinds.size(), 2U);
+  EXPECT_EQ(kinds[0]["ranks"], 1);
+  EXPECT_THAT(kinds[1]["files"], ElementsAre("job/a.trace", "job/c.trace"));
+  EXPECT_EQ(kinds[1]["fits"], true);
+}
+
+TEST_F(FolderReportTest, PartialTraceIsNotSaidToHaveFit) {
+  Write("a.trace", Process(0, 100));
+  Write("b.trace", Process(1, 100));
+  const fs::path cut = shell_.Path("job/b.trace");
+  fs::resize_file(cut, fs::file_size(cut) - 10);
+  const Outcome outcome = shell_.Run("memtrace report job");
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(Unwrapped(outcome.out),
+              HasSubstr("The process whose trace is complete did not run out of memory. "
+                        "It is not known if 1 more did: the end of its trace is "
+                        "missing."));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("None of 2 processes")));
+  EXPECT_EQ(Json()["processes"][1]["end_known"], false);
+  fs::remove(shell_.Path("job/a.trace"));
+  fs::copy_file(cut, shell_.Path("job/c.trace"));
+  EXPECT_THAT(shell_.Run("memtrace report job").out,
+              HasSubstr("It is not known if any of 2 processes ran out of memory"));
+}
+
+// A stage of a pipeline of three on six cards of 1 GiB, with 200 MiB of layers; `more` holds what
+// only this stage has.
+std::string Stage(int stage, const std::string& more) {
+  const std::string rank = std::to_string(2 * stage);
+  return "info environment.RANK " + rank +
+         "\ninfo environment.WORLD_SIZE 6\ninfo environment.MEMTRACE_REAL_RANKS 0,2,4\n"
+         "annotate job.groups \"[{\\\"name\\\":\\\"pp\\\",\\\"size\\\":3,\\\"at\\\":" +
+         std::to_string(stage) +
+         ",\\\"first\\\":0,\\\"stride\\\":2}]\"\nannotate job.ranks_alike 2\n"
+         "sample 0 total=1GiB free=1GiB\nmap 0 0x7f0000000000 size=1GiB\nstep 1\n"
+         "alloc 0 0x7f0000000000 requested=200MiB\n"
+         "relabel 0 0x7f0000000000 size=200MiB role=parameter path=layers.1.weight\n" +
+         more;
+}
+
+std::string ParametersOf(const std::string& module, const std::string& address, int mib) {
+  const std::string bytes = std::to_string(mib) + "MiB";
+  return "alloc 0 " + address + " requested=" + bytes + "\nrelabel 0 " + address +
+         " size=" + bytes + " role=parameter path=" + module + ".weight\n";
+}
+
+class PipelineReportTest : public FolderReportTest {
+ protected:
+  PipelineReportTest() {
+    Write("rank-0.trace", Stage(0, ParametersOf("tok_embeddings", "0x7f0010000000", 300)));
+    Write("rank-2.trace", Stage(1, ""));
+    Write("rank-4.trace",
+          Stage(2, ParametersOf("output", "0x7f0010000000", 40) +
+                       "alloc 0 0x7f0020000000 requested=60MiB "
+                       "stack=cross_entropy@/x/site-packages/torch/nn/functional.py:"
+                       "3458;step@train.py:9\n"));
+  }
+};
+
+TEST_F(PipelineReportTest, PlacesAndImbalanceComeFirst) {
+  const std::string text = Unwrapped(shell_.Run("memtrace report job").out);
+  EXPECT_THAT(text, HasSubstr("None of 3 processes ran out of memory. The fullest was rank 0: "
+                              "pipeline stage 1 of 3 ('pp')."));
+  EXPECT_THAT(text,
+              HasSubstr("Rank 2 (pipeline stage 2 of 3) holds 300.0 MiB less at its peak than "
+                        "rank 0 (pipeline stage 1 of 3); balanced, each stage would hold about "
+                        "333.3 MiB."));
+  EXPECT_THAT(text, HasSubstr("The processes stand for all 6 ranks of the job."));
+}
+
+TEST_F(PipelineReportTest, KindsHaveTheirPlacesAndTheRanksTheyStandFor) {
+  const Outcome outcome = shell_.Run("memtrace report job");
+  EXPECT_THAT(outcome.out, ContainsRegex("  rank 0 +pipeline stage 1 of 3 +x 2 +500\\.00"));
+  EXPECT_THAT(outcome.out, ContainsRegex("  rank 2 +pipeline stage 2 of 3 +x 2 +200\\.00"));
+  const std::string first = outcome.out.substr(0, outcome.out.find("\nRANK "));
+  EXPECT_LE(std::count(first.begin(), first.end(), '\n'), 25);
+}
+
+TEST_F(PipelineReportTest, CausesAreThoseThatTheTracesShow) {
+  const std::string text = shell_.Run("memtrace report job").out;
+  EXPECT_THAT(text, HasSubstr("compared with rank 4 (pipeline stage 3 of 3)"));
+  EXPECT_THAT(text,
+              HasSubstr("+300.00 MiB    the embedding (tok_embeddings), of which rank 4 holds "
+                        "nothing"));
+  EXPECT_THAT(text, HasSubstr("-40.00 MiB    the output layer (output), of which rank 0 holds "
+                              "nothing"));
+  EXPECT_THAT(text, HasSubstr("-60.00 MiB    logits of the loss (torch/nn/functional.py:3458)"));
+}
+
+TEST_F(PipelineReportTest, JsonHasKindsPlacesAndCauses) {
+  const json report = Json();
+  EXPECT_EQ(report["ranks"], 6);
+  EXPECT_EQ(report["dimensions"][0]["name"], "pp");
+  EXPECT_EQ(report["processes"][2]["place"][0]["at"], 2);
+  EXPECT_EQ(report["processes"][2]["ranks_alike"], 2);
+  EXPECT_EQ(report["kinds"][0]["ranks"], 2);
+  const json& difference = report["differences"][0];
+  EXPECT_EQ(difference["file"], "job/rank-0.trace");
+  int64_t sum = 0;
+  for (const json& cause : difference["causes"]) sum += cause["difference"].get<int64_t>();
+  EXPECT_EQ(sum, difference["difference"].get<int64_t>());
+  EXPECT_EQ(report["imbalance"]["difference"], 300 << 20);
+}
+
+TEST_F(PipelineReportTest, PageDrawsEachRank) {
+  shell_.Write("rank-2.html", "a page that was made before");
+  ASSERT_EQ(shell_.Run("memtrace report -o page.html job").code, 0);
+  const std::string page = ReadFile(shell_.Path("page.html"));
+  EXPECT_THAT(page, HasSubstr("<figure class=\"ranks\">"));
+  EXPECT_THAT(page, HasSubstr("rows: &#39;pp&#39;; columns: other ranks; hatched: not started"));
+  EXPECT_THAT(page, HasSubstr("<template id=\"ranks-data\">"));
+  EXPECT_THAT(page, HasSubstr("KINDS OF RANKS"));
 }
 
 TEST_F(FolderReportTest, CanBeWrittenAsAPage) {

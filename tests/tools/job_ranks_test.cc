@@ -36,6 +36,28 @@ TEST(JobRanksTest, RankZeroIsRealByDefault) {
   EXPECT_THAT(ParseJobRanks("512", "", kEightCards)->real, ElementsAre(0));
 }
 
+TEST(JobRanksTest, RanksMayHaveToBeFound) {
+  const auto job = ParseJobRanks("512", "auto", kEightCards);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_TRUE(job->is_auto);
+  EXPECT_THAT(job->real, ElementsAre(0));
+  EXPECT_FALSE(job->HasEachKind());
+  EXPECT_FALSE(ParseJobRanks("1", "auto", kEightCards)->is_auto);
+}
+
+TEST(JobRanksTest, EachKindRunsIfAllRanksDo) {
+  EXPECT_TRUE(ParseJobRanks("4", "0-3", kEightCards)->HasEachKind());
+  EXPECT_FALSE(ParseJobRanks("4", "0-2", kEightCards)->HasEachKind());
+}
+
+TEST(JobRanksTest, EachKindRunsIfTheRealRanksStandForAll) {
+  JobRanks job = *ParseJobRanks("6", "0-1", kEightCards);
+  job.alike = {3, 3};
+  EXPECT_TRUE(job.HasEachKind());
+  job.alike = {2, 2};
+  EXPECT_FALSE(job.HasEachKind());
+}
+
 TEST(JobRanksTest, RangesAndMachinesAreRead) {
   const auto job = ParseJobRanks("64x8", "0-2,511", kEightCards);
   ASSERT_TRUE(job.ok()) << job.status();

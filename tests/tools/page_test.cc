@@ -79,12 +79,12 @@ class MarkupReader {
   // An attribute that loads or runs something; links within the page do not.
   inline static const std::regex kForbidden{R"( (src|style|action|on\w+)=| href="(?!#))"};
   const std::set<std::string> known_ = {
-      "html",    "head",     "meta",       "title",   "style", "body",    "main",
-      "section", "h1",       "h2",         "small",   "p",     "div",     "table",
-      "thead",   "tbody",    "tfoot",      "caption", "tr",    "th",      "td",
-      "dl",      "dt",       "dd",         "svg",     "rect",  "path",    "text",
-      "circle",  "figure",   "figcaption", "ul",      "li",    "details", "summary",
-      "pre",     "template", "script",     "nav",     "a",     "code",    "abbr"};
+      "html",  "head",    "meta",    "title",  "style",    "body",   "main",       "section",
+      "h1",    "h2",      "small",   "p",      "div",      "table",  "thead",      "tbody",
+      "tfoot", "caption", "tr",      "th",     "td",       "dl",     "dt",         "dd",
+      "svg",   "rect",    "path",    "text",   "circle",   "figure", "figcaption", "ul",
+      "li",    "details", "summary", "pre",    "template", "script", "nav",        "a",
+      "code",  "abbr",    "defs",    "pattern"};
   std::string page_;
   std::vector<std::string> open_;
   std::vector<std::string> faults_;
@@ -157,6 +157,27 @@ TEST_F(PageOfAnyTest, ExistingFileIsOverwrittenOnlyIfForced) {
   EXPECT_EQ(ReadFile(shell_.Path("page.html")), "precious");
   EXPECT_EQ(shell_.Run("memtrace report -f -o page.html run.trace").code, 0);
   EXPECT_EQ(shell_.Run("memtrace report --json -f -o page.html run.trace").code, 2);
+}
+
+// Returns a rank of a job of 4, whose dimension has a hostile name.
+std::string RankTrace(int rank) {
+  return "info environment.RANK " + std::to_string(rank) +
+         "\ninfo environment.WORLD_SIZE 4\nannotate job.groups "
+         "\"[{\\\"name\\\":\\\"<img src=x>\\\",\\\"size\\\":2,\\\"at\\\":0,\\\"first\\\":" +
+         std::to_string(rank) + ",\\\"stride\\\":2}]\"\nsample 0 total=1GiB free=1GiB\n" +
+         "alloc 0 0x7f0000000000 requested=" + std::to_string(100 + rank) + "MiB\n";
+}
+
+TEST_F(PageOfAnyTest, JobHasOnlyKnownTagsAllClosed) {
+  fs::create_directory(shell_.Path("job"));
+  for (int rank = 0; rank < 2; ++rank)
+    shell_.WriteTrace("job/" + std::to_string(rank) + ".trace", RankTrace(rank));
+  ASSERT_EQ(shell_.Run("memtrace report -o page.html job").code, 0);
+  const std::string page = ReadFile(shell_.Path("page.html"));
+  EXPECT_THAT(MarkupReader(page).Faults(), IsEmpty());
+  EXPECT_THAT(page, HasSubstr("<figure class=\"ranks\">"));
+  EXPECT_THAT(page, HasSubstr("&lt;img src=x&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
 }
 
 // The page of a comparison.

@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "tools/analysis/explained_cards.h"
+#include "tools/analysis/holders/layer_counts.h"
 #include "tools/analysis/kept/growth_search.h"
 #include "tools/analysis/replayed/captures.h"
 #include "tools/analysis/source/frames.h"
@@ -59,6 +60,7 @@ class Explainer {
   void LookAt(uint64_t ordinal, int32_t device, std::map<int32_t, CardMoment>& moments);
   void LookForGrowth();
   void ExplainCards();
+  void AddLayers(const CardTimeline& timeline, CardExplanation& card);
   void AddOtherMoments(CardExplanation& card);
   void ExplainFailure();
   void ExplainHolders();
@@ -209,6 +211,7 @@ void Explainer::ExplainCards() {
     card.peak = BreakDown(at_peak_[device], captures_.live(), source_, sites_);
     card.peak_at = timeline.peak_at;
     card.second_models = FindSecondModels(at_peak_[device], captures_.live(), source_);
+    if (source_.is_one_of_ranks()) AddLayers(timeline, card);
     AddOtherMoments(card);
     if (card.ledger.positive(LedgerPart::kOtherProcesses) > 0)
       card.others = ParseOtherProcesses(at_moment_[device].processes);
@@ -216,6 +219,14 @@ void Explainer::ExplainCards() {
   }
   if (result_.cards.empty())  // a process that never touched a card
     result_.cards.emplace_back().ledger = captures_.LedgerAtEnd(0);
+}
+
+// Adds what tells the stages of a pipeline apart.
+void Explainer::AddLayers(const CardTimeline& timeline, CardExplanation& card) {
+  const std::vector<CapturedBlock>& blocks = at_peak_[card.index];
+  const LiveSet& live = captures_.live();
+  card.in_flight = FindMicroBatchesInFlight(blocks, timeline.peak_at, live, source_, sites_);
+  card.layers = CountLayers(blocks, live, source_);
 }
 
 void Explainer::AddOtherMoments(CardExplanation& card) {

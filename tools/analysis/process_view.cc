@@ -3,12 +3,17 @@
 #include "tools/analysis/process_view.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "tools/analysis/holders/holder_lines.h"
+#include "tools/analysis/source/less.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -68,14 +73,62 @@ Outlier Describe(const std::vector<ProcessView>& views, const std::vector<size_t
   return outlier;
 }
 
-// Returns the number of ranks that the traces state; 0 if they state none, or one that is not
-// believed.
-uint64_t WorldOf(const std::vector<ProcessView>& views) {
-  constexpr uint64_t kMostRanks = 1'000'000;
-  uint64_t world = 0;
-  for (const ProcessView& view : views)
-    if (view.is_readable()) world = std::max(world, NumberIn(view.run.world_size).value_or(0));
-  return world > kMostRanks ? 0 : world;
+// True for the functions of torch that compute a loss over words or classes of their logits.
+bool IsOfLossFunction(const trace::Frame& frame) {
+  constexpr std::array<std::string_view, 4> kNames = {"cross_entropy", "CrossEntropy",
+                                                      "log_softmax", "nll_loss"};
+  return std::any_of(kNames.begin(), kNames.end(), [&frame](std::string_view name) {
+    return frame.function.find(name) != std::string::npos;
+  });
+}
+
+// True if the largest part of the holding is logits or what a loss makes of them. Small blocks of a
+// loss are its results.
+bool IsOfLoss(const Holding& holding, const std::vector<trace::Frame>& stack) {
+  constexpr uint64_t kSmallest = uint64_t{1} << 20;
+  return holding.largest >= kSmallest && std::any_of(stack.begin(), stack.end(), IsOfLossFunction);
+}
+
+// Sums the holdings of one role at one site, of all models and owners.
+std::vector<PeakHolder> HoldersOf(const Breakdown& peak, const EventSource& source) {
+  const std::vector<HolderLine> lines = HolderLines(peak, source);
+  std::map<std::pair<trace::Role, std::string>, PeakHolder> holders;
+  for (size_t i = 0; i < peak.holdings.size(); ++i) {
+    const Holding& holding = peak.holdings[i];
+    PeakHolder& holder = holders[{holding.role, holding.site}];
+    if (holder.bytes == 0) {  // the first is the largest
+      holder = {.role = holding.role,
+                .site = holding.site,
+                .line = lines[i].line,
+                .is_of_loss = IsOfLoss(holding, source.Stack(holding.stack))};
+    }
+    holder.bytes += holding.bytes;
+  }
+  std::vector<PeakHolder> sorted;
+  for (auto& [key, holder] : holders) sorted.push_back(std::move(holder));
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const PeakHolder& a, const PeakHolder& b) { return a.bytes > b.bytes; });
+  return sorted;
+}
+
+uint64_t UsedIn(const Ledger& ledger) {
+  return Less(Less(ledger.total, ledger.positive(LedgerPart::kFree)),
+              ledger.positive(LedgerPart::kOtherProcesses));
+}
+
+std::optional<uint64_t> MostUsed(const CardExplanation& card) {
+  if (!card.ledger.total_known || card.ledger.total == 0) return std::nullopt;
+  uint64_t used = UsedIn(card.ledger);
+  for (const std::optional<CardMoment>& moment : {card.most_reserved, card.fullest})
+    if (moment && moment->ledger.total_known) used = std::max(used, UsedIn(moment->ledger));
+  return used;
+}
+
+uint64_t NcclBytesOf(const std::vector<OutsideHolding>& outside) {
+  uint64_t bytes = 0;
+  for (const LibraryBytes& library : LibrariesOf(outside))
+    if (library.library == "NCCL") bytes += library.bytes;
+  return bytes;
 }
 
 }  // namespace
@@ -85,7 +138,7 @@ Explanation ExplainFirstFailure(const EventSource& source) {
   return failed.ok() ? *std::move(failed) : *Explain(source);
 }
 
-ProcessView ViewOf(const Explanation& explanation, const RunFacts& run) {
+ProcessView ViewOf(const Explanation& explanation, const RunFacts& run, const EventSource& source) {
   const CardExplanation& card = explanation.card_of_verdict();
   ProcessView view;
   view.file = run.file;
@@ -101,11 +154,35 @@ ProcessView ViewOf(const Explanation& explanation, const RunFacts& run) {
   view.peak = card.peak.bytes;
   view.peak_at = card.peak_at;
   view.by_role = card.peak.by_role;
+  view.holders = HoldersOf(card.peak, source);
+  view.in_flight = card.in_flight;
+  view.layers = card.layers;
+  view.used = MostUsed(card);
+  view.nccl = NcclBytesOf(explanation.holders.outside);
+  if (const auto found = explanation.timelines.find(card.index);
+      found != explanation.timelines.end()) {
+    view.allocated = found->second.most_allocated;
+    view.reserved = found->second.most_reserved;
+  }
+  view.cards = explanation.cards.size();
+  const EventCounts& counts = explanation.run.counts;
+  view.steps = counts.trained_steps > 0 ? counts.trained_steps : counts.steps;
+  view.exception = ExceptionThatEnded(explanation.run.annotations);
   for (const CardExplanation& each : explanation.cards)
     if (const uint64_t context = each.ledger.positive(LedgerPart::kContext); context > 0)
       view.contexts[each.index] = context;
   return view;
 }
+
+uint64_t WorldOf(const std::vector<ProcessView>& views) {
+  constexpr uint64_t kMostRanks = 1'000'000;
+  uint64_t world = 0;
+  for (const ProcessView& view : views)
+    if (view.is_readable()) world = std::max(world, NumberIn(view.run.world_size).value_or(0));
+  return world > kMostRanks ? 0 : world;
+}
+
+std::optional<uint64_t> RankOf(const ProcessView& view) { return NumberIn(view.run.rank); }
 
 uint64_t ProcessView::context_bytes() const {
   uint64_t bytes = 0;

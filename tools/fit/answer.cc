@@ -57,13 +57,16 @@ std::optional<FailedLine> Outcome::Failed() const {
   return std::nullopt;
 }
 
-StepCost Outcome::cost() const {
-  const auto number = [this](std::string_view key) {
-    return analysis::AnnotatedNumber(annotations, key).value_or(0);
+StepCost Outcome::cost() const { return CostOf(annotations); }
+
+const ProcessNeed* Outcome::MostSending() const {
+  const auto sent = [](const ProcessNeed& process) {
+    return process.cost.sent_bytes + process.cost.sent_bytes_network;
   };
-  return {.kernel_launches = number(trace::fact::kFitStep.Of("kernel_launches")),
-          .product_operations = number(trace::fact::kFitStep.Of("product_operations")),
-          .host_copy_bytes = number(trace::fact::kFitStep.Of("host_copy_bytes"))};
+  const auto most = std::max_element(
+      processes.begin(), processes.end(),
+      [&](const ProcessNeed& a, const ProcessNeed& b) { return sent(a) < sent(b); });
+  return most == processes.end() || sent(*most) == 0 ? nullptr : &*most;
 }
 
 }  // namespace memtrace::fit

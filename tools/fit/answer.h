@@ -17,6 +17,7 @@
 #include "tools/fit/need.h"
 #include "tools/fit/outlook.h"
 #include "tools/fit/untried.h"
+#include "tools/launch/job_ranks.h"
 
 namespace memtrace::fit {
 
@@ -55,6 +56,8 @@ struct Outcome {
 
   // Returns the cost of a step of the first process, from its annotations; 0 if they have none.
   StepCost cost() const;
+  // Returns the process that sends the most bytes by NCCL in a step; null if none sends any.
+  const ProcessNeed* MostSending() const;
 };
 
 struct TriedRemedy {
@@ -118,7 +121,8 @@ struct StoppedTrial {
 // All results; with `stopped`, those found until then.
 struct Answer {
   std::vector<std::string> cards;    // as given; empty: only the need was measured
-  std::vector<uint64_t> card_bytes;  // bytes of each of these cards
+  std::vector<uint64_t> card_bytes;  // bytes of each of these cards; of a job, by rank
+  std::optional<launch::JobRanks> job;
   uint64_t margin_percent = 0;
   Outcome unlimited;
   Outcome within;                     // on the card
@@ -138,6 +142,9 @@ struct Answer {
   bool fits() const { return within.fits(); }
 
   bool has_need() const { return !unlimited.processes.empty(); }
+
+  // False if ranks of the job may need more than all that ran: not each kind of rank did.
+  bool is_about_all_ranks() const { return !job || job->HasEachKind(); }
 
   // The run whose need is shown: the one without a limit; but the one on the card, if that fits
   // although without a limit the program takes more than the card has (a library's larger

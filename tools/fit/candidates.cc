@@ -124,7 +124,8 @@ Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
   }
   if (settings != user_settings) trial.set[kSettings] = settings;
   trial.command = WithFirstValues(std::move(trial.command), variations);
-  if (needs_card && BytesOfCards(trial.cards).size() == 1) trial.cards.push_back(trial.cards[0]);
+  if (needs_card && !trial.job && BytesOfCards(trial.cards).size() == 1)
+    trial.cards.push_back(trial.cards[0]);
   return trial;
 }
 

@@ -140,6 +140,18 @@ std::string PlaceOf(const analysis::ExplainedRequest& request) {
   return is_phase ? "" : request.site;
 }
 
+StepCost CostOf(const analysis::Annotations& annotations) {
+  const auto number = [&](std::string_view name) {
+    return analysis::AnnotatedNumber(annotations, trace::fact::kFitStep.Of(name)).value_or(0);
+  };
+  return {.kernel_launches = number("kernel_launches"),
+          .product_operations = number("product_operations"),
+          .host_copy_bytes = number("host_copy_bytes"),
+          .sent_bytes = number("sent_bytes"),
+          .sent_bytes_network = number("sent_bytes_network"),
+          .sends = number("sends")};
+}
+
 ProcessNeed NeedOf(const Explanation& explanation) {
   ProcessNeed need;
   const std::string rises =
@@ -151,6 +163,7 @@ ProcessNeed NeedOf(const Explanation& explanation) {
   }
   need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
+  need.cost = CostOf(explanation.run.annotations);
   need.failed = FailedLineOf(explanation);
   need.failures = explanation.run.counts.out_of_memory;
   need.went_on =

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/analysis/explanation.h"
+#include "tools/analysis/source/annotation.h"
 #include "tools/fit/climb.h"
 
 namespace memtrace::fit {
@@ -38,7 +39,14 @@ struct StepCost {
   uint64_t kernel_launches = 0;
   uint64_t product_operations = 0;  // floating-point operations in products by cuBLAS
   uint64_t host_copy_bytes = 0;     // between host and card
+  // Sent by NCCL, by the rule of docs/design/collectives.md.
+  uint64_t sent_bytes = 0;          // to ranks of the same machine
+  uint64_t sent_bytes_network = 0;  // to ranks of other machines
+  uint64_t sends = 0;               // point-to-point sends
 };
+
+// Reads the cost of the last step; 0 for what the annotations do not have.
+StepCost CostOf(const analysis::Annotations& annotations);
 
 // A request that failed.
 struct FailedLine {
@@ -61,6 +69,7 @@ struct ProcessNeed {
   std::vector<CardNeed> cards;  // the cards that it allocated on
   uint64_t steps = 0;           // steps that ended
   TrialEnd end = TrialEnd::kProgram;
+  StepCost cost = {};                // of the last step
   std::optional<FailedLine> failed;  // the last of `failures`
   uint64_t failures = 0;             // requests that failed
   bool went_on = false;              // it recovered from the last of them

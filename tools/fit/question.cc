@@ -24,6 +24,14 @@ Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
 
 }  // namespace
 
+bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
+  const std::vector<CardNeed> needs = Joined(outcome.processes);
+  return std::all_of(needs.begin(), needs.end(), [&card_bytes](const CardNeed& need) {
+    const auto card = static_cast<size_t>(need.card);
+    return card < card_bytes.size() && need.total + need.fragmentation <= card_bytes[card];
+  });
+}
+
 absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial) {
   if (outcome.is_late) {
     return absl::FailedPreconditionError(CountedMessage(

@@ -37,6 +37,10 @@ struct Question {
 // Runs a trial and reads its result; the name is for progress. Errors are those of RunTrial.
 using Runner = std::function<absl::StatusOr<Outcome>(const Trial&, std::string_view name)>;
 
+// True if all that the run ever reserved fits these cards: it would make the same run there, so it
+// need not be run again.
+bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes);
+
 // Returns kFailedPrecondition, with a sentence, if the outcome says nothing about memory.
 absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial);
 

@@ -36,16 +36,6 @@ std::string NameOf(const std::vector<Candidate>& changes) {
   return name;
 }
 
-// True if all that the run ever reserved fits these cards: it would make the same run there, so it
-// need not be run again.
-bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
-  const std::vector<CardNeed> needs = Joined(outcome.processes);
-  return std::all_of(needs.begin(), needs.end(), [&card_bytes](const CardNeed& need) {
-    const auto card = static_cast<size_t>(need.card);
-    return card < card_bytes.size() && need.total + need.fragmentation <= card_bytes[card];
-  });
-}
-
 // Returns how far a run came before memory ran out; launches tell runs within a phase apart.
 std::tuple<uint64_t, uint32_t, uint64_t> Progress(const Outcome& outcome) {
   const std::optional<FailedLine> failed = outcome.Failed();
@@ -92,7 +82,8 @@ bool IsBetter(const TriedRemedy& a, const TriedRemedy& b) {
 absl::Status Search::Run() {
   if (question_.asks_card) {
     answer_.cards = question_.trial.cards;
-    answer_.card_bytes = BytesOfCards(question_.trial.cards);
+    answer_.card_bytes = CardBytesOf(question_.trial);
+    answer_.job = question_.trial.job;
   }
   answer_.margin_percent = question_.margin_percent;
   MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
@@ -139,7 +130,7 @@ absl::StatusOr<bool> Search::HasMargin(Trial trial, const Outcome& outcome,
                                        std::string_view name) const {
   if (question_.margin_percent == 0) return true;
   MEMTRACE_ASSIGN_OR_RETURN(trial.cards, WithMargin(trial.cards, question_.margin_percent));
-  if (IsBelow(outcome, BytesOfCards(trial.cards))) return true;
+  if (IsBelow(outcome, CardBytesOf(trial))) return true;
   MEMTRACE_ASSIGN_OR_RETURN(const Outcome tried, run_(trial, Message("$0, with $1 % less", name,
                                                                      question_.margin_percent)));
   return tried.fits();
@@ -167,6 +158,8 @@ absl::Status Search::TryRemedies() {
   std::vector<Candidate> useful;
   answer_.untried = answer_.within.edits;
   for (const Candidate& candidate : AllCandidates()) {
+    // In a job the other cards belong to other ranks.
+    if (question_.trial.job && candidate.takes_another_card) continue;
     const std::string package = MissingPackage(candidate, answer_.within.annotations);
     if (!package.empty()) {
       answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});

@@ -12,7 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment.h"
 #include "messages/message.h"
+#include "tools/fit/card_limit.h"
 #include "tools/launch/child_process.h"
+#include "tools/launch/job_process.h"
 #include "tools/launch/launch_plan.h"
 #include "tools/launch/written_traces.h"
 
@@ -59,6 +61,31 @@ void AddFiles(const fs::path& folder, bool has_layer, launch::Environment& envir
   environment["TMPDIR"] = (folder / kTemporaryFolder).string();
 }
 
+// Returns the figures of cards as those of each rank's card, if the trial is a job's.
+std::vector<uint64_t> ByRank(const Trial& trial, std::vector<uint64_t> of_cards) {
+  if (!trial.job || of_cards.empty()) return of_cards;
+  std::vector<uint64_t> of_ranks;
+  of_ranks.reserve(static_cast<size_t>(trial.job->world));
+  for (int rank = 0; rank < trial.job->world; ++rank)
+    of_ranks.push_back(of_cards[static_cast<size_t>(trial.job->CardOf(rank)) % of_cards.size()]);
+  return of_ranks;
+}
+
+// Watches for the traces of a run that is about to begin.
+std::vector<launch::WrittenTraces> WatchTraces(const Trial& trial,
+                                               const launch::LaunchRequest& request,
+                                               const launch::LaunchPlan& plan) {
+  if (trial.job) return launch::WatchTracesOf(request, *trial.job);
+  return {launch::WrittenTraces(plan.output)};
+}
+
+std::vector<std::string> Found(const std::vector<launch::WrittenTraces>& traces) {
+  std::vector<std::string> found;
+  for (const launch::WrittenTraces& of : traces)
+    for (std::string& trace : of.Find()) found.push_back(std::move(trace));
+  return found;
+}
+
 // Returns the names of files that its processes listed, one a line.
 std::set<std::string> ListedIn(const fs::path& list) {
   std::set<std::string> names;
@@ -81,15 +108,17 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
   const bool has_layer = keeping.layer_bytes > 0;
   AddFiles(folder, has_layer, environment);
   const FileLayer layer(environment, folder.string(), keeping.layer_bytes);
+  const launch::LaunchRequest request = RequestOf(trial, folder);
   absl::StatusOr<launch::LaunchPlan> plan =
-      launch::PlanLaunch(RequestOf(trial, folder), std::move(environment));
+      trial.job ? launch::PlanJob(request, *trial.job, std::move(environment))
+                : launch::PlanLaunch(request, std::move(environment));
   if (!plan.ok()) return plan.status();
   TrialResult result;
   result.log = folder / "log.txt";
   plan->log = result.log.string();
   plan->seconds = trial.seconds;
   if (has_layer) plan->prepare = [&layer](launch::Environment& set) { return layer.Enter(set); };
-  const launch::WrittenTraces traces(plan->output);
+  const std::vector<launch::WrittenTraces> traces = WatchTraces(trial, request, *plan);
   const auto begun = std::chrono::steady_clock::now();
   const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(*plan);
   if (!status.ok()) return status.status();
@@ -97,11 +126,19 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
   result.exit_code = status->code;
   result.is_late = status->is_late;
   result.asked_to_stop = status->asked_to_stop;
-  result.traces = traces.Find();
+  result.traces = Found(traces);
   result.layer = layer.Contents();
   result.saves = ListedIn(folder / "saves");
   result.opened = ListedIn(folder / "files" / ".opened");
   return result;
+}
+
+std::vector<uint64_t> CardBytesOf(const Trial& trial) {
+  return ByRank(trial, BytesOfCards(trial.cards));
+}
+
+std::vector<uint64_t> OthersOf(const Trial& trial) {
+  return ByRank(trial, OthersOfCards(trial.cards));
 }
 
 std::string LogEnd(const TrialResult& result, size_t lines) {

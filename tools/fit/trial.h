@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/fit/files/file_layer.h"
+#include "tools/launch/job_ranks.h"
 
 namespace memtrace::fit {
 
@@ -20,6 +21,7 @@ namespace memtrace::fit {
 struct Trial {
   std::vector<std::string> command;
   std::vector<std::string> cards;          // values of --card
+  std::optional<launch::JobRanks> job;     // its real ranks run together; `cards` of each machine
   std::string allocator = "native";        // or "memtrace"
   std::map<std::string, std::string> set;  // environment beside the user's
   std::string changes;                     // hooks to apply: MEMTRACE_FIT_CHANGES
@@ -47,6 +49,12 @@ struct TrialResult {
 // kUnavailable if it cannot start.
 absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const std::filesystem::path& folder,
                                      const FileKeeping& keeping);
+
+// Returns the bytes of each card, by its number; of a job, of each rank's card, by rank.
+std::vector<uint64_t> CardBytesOf(const Trial& trial);
+
+// Returns what other processes hold of each of these cards.
+std::vector<uint64_t> OthersOf(const Trial& trial);
 
 // Returns the last lines of a trial's output.
 std::string LogEnd(const TrialResult& result, size_t lines);

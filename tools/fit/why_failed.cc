@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "messages/message.h"
@@ -36,6 +37,20 @@ std::string PlaceOf(absl::string_view line) {
   if (is_library) return "";
   return std::filesystem::path(path).filename().string() + ":" +
          std::string(rest.substr(0, rest.find_first_not_of("0123456789")));
+}
+
+// Returns the lines of the rank whose traceback comes first, without the "[rank0]: " that torch
+// puts before each; the log as it is if no traceback has that.
+std::string OfFirstRank(absl::string_view log) {
+  absl::string_view prefix;
+  std::string lines;
+  for (absl::string_view line : absl::StrSplit(log, '\n')) {
+    const size_t begin = line.find(kTraceback);
+    if (prefix.empty() && begin != absl::string_view::npos && absl::StartsWith(line, "[rank"))
+      prefix = line.substr(0, begin);
+    if (!prefix.empty() && absl::ConsumePrefix(&line, prefix)) absl::StrAppend(&lines, line, "\n");
+  }
+  return prefix.empty() ? std::string(log) : lines;
 }
 
 Traceback LastTraceback(absl::string_view log) {
@@ -104,7 +119,7 @@ std::string LastMemtraceSentence(std::string_view text) {
 
 std::string WhyFailed(std::string_view log, bool has_stub) {
   if (std::string said = LastMemtraceSentence(log); !said.empty()) return said;
-  const Traceback traceback = LastTraceback({log.data(), log.size()});
+  const Traceback traceback = LastTraceback(OfFirstRank({log.data(), log.size()}));
   if (traceback.error.empty()) return "";
   const std::string where = traceback.line.empty() ? Message("the program") : traceback.line;
   std::string cause = ExternalCause(where, traceback.error);

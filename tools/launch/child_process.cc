@@ -212,6 +212,7 @@ absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
   if (!child.ok()) return child.status();
   Clock::time_point end = Clock::now() + std::chrono::seconds(plan.seconds);
   const pid_t group = plan.seconds == 0 ? *child : -*child;
+  const pid_t told = plan.passes_on_signals ? *child : group;
   int asked_to_stop = 0;
   while (true) {
     const std::optional<siginfo_t> signal = NextSignal(watched, plan.seconds != 0, end);
@@ -225,7 +226,7 @@ absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
       return late;
     }
     if (signal->si_signo != SIGCHLD) {
-      if (plan.seconds != 0 || IsForChild(*signal)) kill(group, signal->si_signo);
+      if (plan.seconds != 0 || IsForChild(*signal)) kill(told, signal->si_signo);
       if (IsStopSignal(signal->si_signo)) {
         asked_to_stop = signal->si_signo;
         end = std::min(end, Clock::now() + kPatience);

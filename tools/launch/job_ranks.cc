@@ -3,6 +3,8 @@
 #include "tools/launch/job_ranks.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -58,7 +60,7 @@ absl::StatusOr<int> ParseWorld(const std::string& text, int cards) {
 absl::Status RanksError(const std::string& text) {
   return absl::InvalidArgumentError(absl::StrCat("--ranks: '", text,
                                                  "' is not a list of ranks; write for example "
-                                                 "0,448 or 0-3"));
+                                                 "0,448 or 0-3, or auto for one of each kind"));
 }
 
 // Adds the ranks of "7" or "0-3".
@@ -79,6 +81,11 @@ absl::Status AddRanks(const std::string& text, const std::string& part, int worl
 
 }  // namespace
 
+bool JobRanks::HasEachKind() const {
+  const bool are_all_real = static_cast<int>(real.size()) == world;
+  return are_all_real || std::accumulate(alike.begin(), alike.end(), int64_t{0}) == world;
+}
+
 int JobRanks::RanksOn(int machine) const { return std::min(cards, world - machine * cards); }
 
 absl::StatusOr<JobRanks> ParseJobRanks(const std::string& world, const std::string& ranks,
@@ -90,6 +97,11 @@ absl::StatusOr<JobRanks> ParseJobRanks(const std::string& world, const std::stri
   JobRanks job;
   MEMTRACE_ASSIGN_OR_RETURN(job.cards, CountCards(cards));
   MEMTRACE_ASSIGN_OR_RETURN(job.world, ParseWorld(world, job.cards));
+  job.is_auto = ranks == "auto" && job.world > 1;
+  if (ranks == "auto") {
+    job.real = {0};
+    return job;
+  }
   std::set<int> real;
   for (const std::string& part :
        std::vector<std::string>(absl::StrSplit(ranks.empty() ? "0" : ranks, ',')))

@@ -195,6 +195,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   SetOrErase(environment, env::kCardShared.name(),
              request.cards.empty() ? "" : SharedLedger(request.machine));
   environment.erase(env::kRealRanks.name());
+  environment.erase(env::kRanksAlike.name());
   SetOrErase(environment, env::kOutput.name(), plan.output);
   SetOrErase(environment, env::kTrace.name(), request.no_trace ? "0" : "");
   if (!request.keep.empty()) environment[env::kKeep.name()] = request.keep;

@@ -48,6 +48,7 @@ struct LaunchPlan {
   // The file that receives both outputs, with an empty stdin; empty: this process's own three.
   std::string log;
   uint64_t seconds = 0;  // limit after which it and all that it started are ended; 0: none
+  bool passes_on_signals = false;  // it tells those that it started to stop
   // Called in the child before it executes the program; may change its environment. An error keeps
   // the program from starting. Empty: nothing is called.
   std::function<absl::Status(Environment&)> prepare;

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "base/environment.h"
+#include "tools/launch/program_file.h"
 
 namespace memtrace::launch {
 namespace {
@@ -40,9 +41,7 @@ absl::StatusOr<fs::path> FindPackageFolder() {
                                          ", but memtrace's Python package is not there; unset it "
                                          "or name the folder that holds inject/sitecustomize.py");
   }
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path folder = program.parent_path();
+  const fs::path folder = fs::path(OwnProgram()).parent_path();
   std::vector<fs::path> candidates;
   AddEnvironmentFolders(folder.parent_path() / "lib", candidates);
   AddEnvironmentFolders(folder.parent_path() / "lib64", candidates);  // Fedora and similar systems
@@ -53,7 +52,7 @@ absl::StatusOr<fs::path> FindPackageFolder() {
     if (IsPackage(candidate)) return candidate;
   }
   return absl::FailedPreconditionError(
-      "memtrace's Python package is not beside " + program.string() +
+      "memtrace's Python package is not beside " + OwnProgram() +
       "; install it (pip install memtrace, or make build), or set MEMTRACE_HOME to its folder");
 }
 

@@ -62,6 +62,11 @@ bool IsPythonInterpreter(const std::string& path) {
          (!error && IsPythonName(resolved.filename().string()));
 }
 
+std::string OwnProgram() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
 bool IsElfFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, 4> magic{};

@@ -11,6 +11,9 @@
 
 namespace memtrace::launch {
 
+// Returns the file of the program that runs; empty if the system does not tell.
+std::string OwnProgram();
+
 // Finds the file that a shell would start for `name`. Returns kNotFound, or kPermissionDenied if it
 // is not executable, with a sentence.
 absl::StatusOr<std::string> FindProgram(const std::string& name);

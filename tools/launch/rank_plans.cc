@@ -87,11 +87,14 @@ absl::StatusOr<std::vector<LaunchPlan>> PlanRanks(const LaunchRequest& request, 
   if (!IsSwitchedOff(environment)) MEMTRACE_RETURN_IF_ERROR(MakeFolder(request.output));
   const std::string port = std::to_string(FreePort());
   std::vector<LaunchPlan> plans;
-  for (const int rank : job.real) {
+  for (size_t i = 0; i < job.real.size(); ++i) {
+    const int rank = job.real[i];
     of_rank.machine = job.MachineOf(rank);
     of_rank.output = OutputOfRank(request.output, rank);
     MEMTRACE_ASSIGN_OR_RETURN(LaunchPlan plan, PlanLaunch(of_rank, environment));
     AddRank(job, rank, port, &plan.environment);
+    if (i < job.alike.size())
+      plan.environment[env::kRanksAlike.name()] = std::to_string(job.alike[i]);
     plans.push_back(std::move(plan));
   }
   return plans;

@@ -294,7 +294,8 @@ ordered_json SimulatedJson(const RunFacts& run) {
                                  {"bytes", nccl.charged},
                                  {"least", nccl.least},
                                  {"most", nccl.most},
-                                 {"communicators", nccl.communicators}});
+                                 {"communicators", nccl.communicators},
+                                 {"host_bytes", nccl.host}});
   }
   if (run.simulation.host_values) simulated["host_values"] = HostValuesJson(run.simulation);
   return simulated;

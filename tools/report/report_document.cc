@@ -108,11 +108,11 @@ Document EvidenceSections(const Explanation& explanation, const analysis::RunFac
   Document document;
   for (Section section :
        {OtherSentences(VerdictTextOf(explanation)), RequestSection(explanation.failure.request),
-        LedgerSection(explanation), CardsSection(explanation), HolderSection(explanation),
-        OutsideSection(explanation, run.simulation), IdleSection(explanation.holders),
-        GrowthSection(explanation), ScratchSection(explanation), FragmentationSection(explanation),
-        MapSection(explanation), PeakSection(explanation), SimulationSection(run),
-        AllRemediesSection(explanation)}) {
+        LedgerSection(explanation, run.simulation), CardsSection(explanation),
+        HolderSection(explanation), OutsideSection(explanation, run.simulation),
+        IdleSection(explanation.holders), GrowthSection(explanation), ScratchSection(explanation),
+        FragmentationSection(explanation), MapSection(explanation), PeakSection(explanation),
+        SimulationSection(run), AllRemediesSection(explanation)}) {
     if (section.parts.empty()) continue;
     section.meaning = MeaningOf(section.id);
     document.push_back(std::move(section));

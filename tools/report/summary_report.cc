@@ -24,6 +24,10 @@ std::string SignedBytes(int64_t bytes) {
                    : FormatBytes(static_cast<uint64_t>(bytes));
 }
 
+std::string PositionText(const analysis::SummaryPosition& at) {
+  return Message("step $0, $1", at.step, Printable(at.phase));
+}
+
 std::string LedgerRows(const analysis::Ledger& ledger) {
   std::string text;
   for (const analysis::LedgerEntry& entry : ledger.entries) {
@@ -62,10 +66,10 @@ std::string CardText(const CardSummary& card, size_t most) {
   std::string text = "\n" + title + "\n" + LedgerRows(card.ledger);
   text += "\n  " + Message("IN USE NOW: $0 requested", FormatBytes(card.live_requested)) + "\n" +
           HolderRows(card.now, card.live_requested, most);
-  text +=
-      "  " +
-      Message("AT THE PEAK ($0): $1 requested", Printable(card.peak_at), FormatBytes(card.peak)) +
-      "\n" + HolderRows(card.held, card.peak, most);
+  text += "  " +
+          Message("AT THE PEAK ($0): $1 requested", PositionText(card.peak_at),
+                  FormatBytes(card.peak)) +
+          "\n" + HolderRows(card.held, card.peak, most);
   if (card.growth_per_step > 0) {
     text += "  " +
             Message("Memory in use grew by $0 per step over the latest steps.",
@@ -105,7 +109,7 @@ std::string WithoutCardsText(const RunSummary& summary) {
 std::string TextSummary(const RunSummary& summary, const std::string& title, uint64_t now_unix_ns,
                         size_t most_rows) {
   std::string text = JoinedByDots(
-      {Printable(title), Printable(summary.at),
+      {Printable(title), PositionText(summary.at),
        CountedMessage(summary.events, "1 event", "$0 events", FormatCount(summary.events)),
        FailuresText(summary.out_of_memory), LostText(summary.lost_events),
        summary.is_last ? Message("ended") : Age(summary, now_unix_ns)});

@@ -92,8 +92,19 @@ void AddNccl(std::map<std::string, std::string>& facts) {
     if (Control().get_nccl(device, &bytes) != MEMTRACE_CARD_OK || bytes.charged == 0) continue;
     facts[trace::fact::kSimulationNccl.Of(device)] =
         std::to_string(bytes.charged) + " " + std::to_string(bytes.least) + " " +
-        std::to_string(bytes.most) + " " + std::to_string(bytes.communicators);
+        std::to_string(bytes.most) + " " + std::to_string(bytes.communicators) + " " +
+        std::to_string(bytes.host);
   }
+}
+
+// Adds nothing for a process that sent nothing.
+void AddSent(const struct memtrace_card_activity& activity,
+             std::map<std::string, std::string>& facts) {
+  if (activity.sent_bytes + activity.sent_bytes_network + activity.sends == 0) return;
+  facts[std::string(trace::fact::kSimulationSentBytes)] = std::to_string(activity.sent_bytes);
+  facts[std::string(trace::fact::kSimulationSentBytesNetwork)] =
+      std::to_string(activity.sent_bytes_network);
+  facts[std::string(trace::fact::kSimulationSends)] = std::to_string(activity.sends);
 }
 
 // True for libraries whose workspace sizes the card computes by an assumed rule.
@@ -200,6 +211,7 @@ std::map<std::string, std::string> SimulationFacts() {
             user))[trace::fact::kSimulationUnsupported.Of(name)] = std::to_string(count);
       },
       &facts);
+  AddSent(activity, facts);
   AddTiming(facts);
   AddFaults(facts);
   AddNccl(facts);

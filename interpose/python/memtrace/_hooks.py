@@ -18,6 +18,7 @@ from memtrace import (
     _communication,
     _deleted_models,
     _generation,
+    _job_groups,
     _loading,
     _passes,
     _patches,
@@ -52,6 +53,7 @@ def register(torch: ModuleType, session: Session) -> None:
     _checkpoints.watch(torch, session)
     _placement.watch(torch, session)
     _communication.watch(torch, session)
+    _job_groups.watch(torch, session)
     _profilers.watch(torch, session.core)
     _threads.watch(session.core)
     _training_need.watch(torch, session)

@@ -27,4 +27,6 @@ def refuse(sentence: str) -> NoReturn:
 def _print(sentence: str) -> None:
     """Escapes characters that would control the terminal, because a sentence may contain text of the program."""
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in sentence)
-    print(f"memtrace: {safe}", file=sys.stderr, flush=True)
+    # print makes two writes, between which another rank's line would come.
+    sys.stderr.write(f"memtrace: {safe}\n")
+    sys.stderr.flush()

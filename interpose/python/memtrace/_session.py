@@ -24,6 +24,7 @@ from memtrace._identity_map import IdentityMap
 from memtrace._labels import Labels
 from memtrace._package import shim_library
 from memtrace._say import say
+from memtrace._script import script_facts
 from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._start import host_values
 from memtrace._vocabulary import (
@@ -96,7 +97,7 @@ class Session:
     def _state_facts(self, allocator: str) -> None:
         card = os.environ.get("MEMTRACE_CARD", "")
         facts = {
-            "script": os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else "",
+            **script_facts(),
             "command": os.environ.get("MEMTRACE_COMMAND") or json.dumps(sys.orig_argv),
             "python": platform.python_version(),
             "torch": str(self._torch.__version__),

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <utility>
 
 #include "base/units.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
@@ -33,19 +34,33 @@ bool IsWithEachPeer(std::string_view call) {
   return call == "ncclAlltoAll" || call == "ncclGather" || call == "ncclScatter";
 }
 
+// Lets the thread allocate while it captures, as NCCL does.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cuThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then the one before
+};
+
 }  // namespace
 
 std::unique_ptr<CommunicatorMemory> CommunicatorMemory::Take(int device, const NcclOptions& options,
-                                                             int version, int ranks, int rank) {
+                                                             int version,
+                                                             const RankMachines& machines,
+                                                             int rank) {
   memtrace_card_neighbours described = {};
   memtrace_card_describe_neighbours(device, &described);
   const Neighbours neighbours = {.link = static_cast<CardLink>(described.link),
                                  .channels = described.nccl_channels,
                                  .compute_capability = described.compute_capability};
   const OnCard card(device);
-  std::unique_ptr<CommunicatorMemory> memory(
-      new CommunicatorMemory(device, ShapeOf(neighbours, options, version, ranks, rank)));
-  if (described.states_bytes && ranks > 1) memory->stated_ = described.bytes;
+  std::unique_ptr<CommunicatorMemory> memory(new CommunicatorMemory(
+      device, ShapeOf(neighbours, options, version, machines.PlaceOf(rank)), machines, rank));
+  if (described.states_bytes && machines.ranks() > 1) memory->stated_ = described.bytes;
   const bool has_room = LoadKernels(device) && memory->Start();
   return has_room ? std::move(memory) : nullptr;
 }
@@ -54,7 +69,8 @@ CommunicatorMemory::~CommunicatorMemory() {
   const memtrace_card_nccl_bytes back = {.charged = -told_.charged,
                                          .least = -told_.least,
                                          .most = -told_.most,
-                                         .communicators = -told_.communicators};
+                                         .communicators = -told_.communicators,
+                                         .host = -told_.host};
   memtrace_card_count_nccl(device_, &back);
   if (handles_.empty() && addresses_.empty()) return;
   const OnCard card(device_);
@@ -66,7 +82,7 @@ bool CommunicatorMemory::Start() {
   const MutexLock lock(mutex_);
   bool has_room = true;
   if (stated_) {
-    has_room = *stated_ == 0 || TakeOwn(*stated_);
+    has_room = TakeOwn(*stated_);
   } else {
     has_room = TakeAll(PiecesAtStart(shape_)) &&
                (!shape_.is_early || TakeAll(PiecesOfEarlyConnections(shape_)));
@@ -80,7 +96,7 @@ bool CommunicatorMemory::Connect(std::string_view call, std::uint64_t bytes) {
   if (stated_) return true;
   if (IsWithEachPeer(call)) {
     bool has_room = true;
-    for (int peer = 0; peer < shape_.ranks && has_room; ++peer) has_room = ConnectOne(peer);
+    for (int peer = 0; peer < machines_.ranks() && has_room; ++peer) has_room = ConnectOne(peer);
     return has_room;
   }
   if (shape_.is_early) return true;
@@ -93,11 +109,21 @@ bool CommunicatorMemory::ConnectPeer(int peer) {
   return stated_ || ConnectOne(peer);
 }
 
-// Peers beyond those of one machine are reached over a network, which is not charged.
+bool CommunicatorMemory::KeepCapturedLaunch() {
+  const MutexLock lock(mutex_);
+  return stated_ || TakeMore(PiecesOfCapturedLaunch(shape_));
+}
+
 bool CommunicatorMemory::ConnectOne(int peer) {
-  const bool has_all = static_cast<int>(peers_.size()) >= shape_.ranks - 1;
-  if (peer == shape_.rank || has_all || !peers_.insert(peer).second) return true;
-  return TakeMore(PiecesOf(NcclWay::kPeer, shape_));
+  if (peer == rank_ || !peers_.insert(peer).second) return true;
+  return machines_.AreTogether(peer, rank_) ? TakeMore(PiecesOf(NcclWay::kPeer, shape_))
+                                            : ConnectOverNetwork();
+}
+
+bool CommunicatorMemory::ConnectOverNetwork() {
+  const bool needs_pool = !std::exchange(has_network_pool_, true);
+  if (needs_pool && !TakeMore(PiecesOf(NcclWay::kNetworkPool, shape_))) return false;
+  return TakeMore(PiecesOf(NcclWay::kNetworkPeer, shape_));
 }
 
 bool CommunicatorMemory::TakeMore(const NcclPieceList& pieces) {
@@ -112,7 +138,8 @@ memtrace_card_nccl_bytes CommunicatorMemory::Bounds() const {
   memtrace_card_nccl_bytes bounds = {};
   bounds.charged = static_cast<std::int64_t>(taken_);
   bounds.least = bounds.most = bounds.charged;
-  bounds.communicators = shape_.ranks > 1 ? 1 : 0;
+  bounds.communicators = machines_.ranks() > 1 ? 1 : 0;
+  bounds.host = static_cast<std::int64_t>(host_);
   if (ways_.empty()) return bounds;
   for (const NcclWay way : {NcclWay::kRing, NcclWay::kTree, NcclWay::kSwitch}) {
     const auto bytes = static_cast<std::int64_t>(BytesOf(PiecesOf(way, shape_)));
@@ -128,15 +155,19 @@ void CommunicatorMemory::Tell() {
   const memtrace_card_nccl_bytes more = {.charged = now.charged - told_.charged,
                                          .least = now.least - told_.least,
                                          .most = now.most - told_.most,
-                                         .communicators = now.communicators - told_.communicators};
+                                         .communicators = now.communicators - told_.communicators,
+                                         .host = now.host - told_.host};
   memtrace_card_count_nccl(device_, &more);
   told_ = now;
 }
 
 // One handle stands for all allocations that NCCL would make, each rounded by itself.
 bool CommunicatorMemory::TakeAll(const NcclPieceList& pieces) {
-  if (shape_.options.has_own_pieces) return pieces.empty() || TakeOwn(BytesOf(pieces));
+  const RelaxedCapture relaxed;
+  host_ += HostBytesOf(pieces);
+  if (shape_.options.has_own_pieces) return TakeOwn(BytesOf(pieces));
   for (const NcclPieces& piece : pieces) {
+    if (piece.is_on_host) continue;
     for (std::uint64_t i = 0; i < piece.count; ++i) {
       if (!TakeShared(piece.bytes)) return false;
     }
@@ -145,6 +176,7 @@ bool CommunicatorMemory::TakeAll(const NcclPieceList& pieces) {
 }
 
 bool CommunicatorMemory::TakeOwn(std::uint64_t bytes) {
+  if (bytes == 0) return true;
   CUmemAllocationProp wanted = {};
   wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   wanted.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_};

@@ -5,10 +5,13 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "base/mutex.h"
+#include "interpose/simulated_card/collectives/sent_bytes.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
 #include "interpose/simulated_card/interface/card_ranges.h"
 #include "interpose/simulated_card/interface/library_calls.h"
@@ -71,7 +74,11 @@ std::uint64_t MostBytes(const RealRanks& ranks) {
 
 Part ReadFromCard(const CollectiveCall& call) {
   const auto& [begin, bytes] = call.given;
-  Part part = {.call = call.name, .size = call.size, .held = false, .bytes = {}, .known = {}};
+  Part part = {.call = call.name,
+               .size = call.size,
+               .held = false,
+               .bytes = call.told,
+               .known = std::string(call.told.size(), MEMTRACE_CARD_KNOWN)};
   if (bytes == 0 || bytes > MostBytes(call.communicator->real)) return part;
   std::string contents(bytes, '\0');
   part.held = memtrace_card_read(begin, bytes, contents.data()) == 1;
@@ -141,6 +148,15 @@ ncclResult_t Connect(const CollectiveCall& call) {
   return is_connected ? ncclSuccess : FailForMemory();
 }
 
+void CountSent(const CollectiveCall& call) {
+  const Communicator& ours = *call.communicator;
+  const SentBytes sent = SentBy(
+      {.name = call.name, .size = call.size, .rank = ours.rank, .peer = call.peer}, ours.machines);
+  const memtrace_card_sent more = {
+      .bytes = sent.within, .network_bytes = sent.network, .sends = sent.sends};
+  memtrace_card_count_sent(&more);
+}
+
 bool IsWithVirtualPeer(const CollectiveCall& call) {
   return call.kind != CollectiveCall::kTogether && !call.communicator->real.Contains(call.peer);
 }
@@ -153,6 +169,7 @@ ncclResult_t Begin(Pending* pending) {
     if (connected != ncclSuccess) return connected;
     pending->is_captured = IsCaptured(call);
     const ncclResult_t launched = Launch(call);
+    if (launched == ncclSuccess) CountSent(call);
     if (launched != ncclSuccess || pending->is_captured) return launched;
   }
   if (IsPlainCopyOfOneRank(call)) return CopyForOneRank(call);
@@ -165,6 +182,17 @@ ncclResult_t Begin(Pending* pending) {
     pending->ticket = member->Receive(call.communicator->real.IndexOf(call.peer));
   } else {
     pending->ticket = member->Gather(Encode(pending->own));
+  }
+  return ncclSuccess;
+}
+
+// The captured calls of a group are one launch of each communicator.
+ncclResult_t KeepCapturedLaunches(const PendingList& all) {
+  std::set<const Communicator*> launched;
+  for (const Pending& pending : all) {
+    const Communicator* communicator = pending.call.communicator.get();
+    if (!pending.is_captured || !launched.insert(communicator).second) continue;
+    if (!communicator->memory->KeepCapturedLaunch()) return FailForMemory();
   }
   return ncclSuccess;
 }
@@ -215,23 +243,51 @@ bool HasNothingToFinish(const Pending& pending) {
   return pending.is_captured || call.kind == CollectiveCall::kSend || IsPlainCopyOfOneRank(call);
 }
 
+// Returns the member's ranks as those of the communicator: "1, 3".
+std::string RanksText(const Communicator& communicator, const std::vector<int>& members) {
+  std::string text;
+  for (const int member : members) {
+    const int rank = communicator.real.ranks()[static_cast<std::size_t>(member)];
+    text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return text;
+}
+
+// Says that the call has waited for long. It goes on waiting, as on a GPU.
+void SayLate(const CollectiveCall& call, const std::vector<int>& members) {
+  const Communicator& communicator = *call.communicator;
+  const char* missing = call.kind == CollectiveCall::kReceive ? "ncclSend" : call.name;
+  std::fprintf(stderr,
+               "memtrace: rank %d of a group of %d has waited 60 s in %s for calls of %s by these "
+               "ranks: %s\n",
+               communicator.rank, communicator.size, call.name, missing,
+               RanksText(communicator, members).c_str());
+}
+
+ncclResult_t FailForEnded(const CollectiveCall& call) {
+  Communicator& communicator = *call.communicator;
+  communicator.error = ncclRemoteError;
+  const int ended = communicator.member->ended();
+  const std::string who = ended < 0 ? "another rank" : "rank " + RanksText(communicator, {ended});
+  return Fail(ncclRemoteError, std::string(call.name) + ": " + who + " has ended");
+}
+
 // Leaves receives from virtual ranks to FinishVirtual.
 ncclResult_t Finish(Pending* pending) {
   const CollectiveCall& call = pending->call;
-  Communicator& communicator = *call.communicator;
+  const Communicator& communicator = *call.communicator;
   if (HasNothingToFinish(*pending) || IsWithVirtualPeer(call)) return ncclSuccess;
   Parts parts = {pending->own};
   if (communicator.member != nullptr) {
-    const auto answer = communicator.member->Answer(pending->ticket);
-    if (!answer) {
-      communicator.error = ncclRemoteError;
-      return Fail(ncclRemoteError, std::string(call.name) + ": another rank has ended");
-    }
+    const auto answer = communicator.member->Answer(
+        pending->ticket, [&](const std::vector<int>& late) { SayLate(call, late); });
+    if (!answer) return FailForEnded(call);
     parts.clear();
     for (const std::string& text : *answer) parts.push_back(Decode(text));
   }
   const ncclResult_t agreed = CheckAgreement(call, pending->own, parts);
   if (agreed != ncclSuccess) return agreed;
+  if (call.when_met) return call.when_met(parts);
   if (call.kind == CollectiveCall::kReceive) pending->received = parts.front();
   TakeResult(call, parts);
   return ncclSuccess;
@@ -274,7 +330,7 @@ void FinishVirtual(const PendingList& all) {
 }
 
 ncclResult_t FinishAll(PendingList* all) {
-  ncclResult_t result = ncclSuccess;
+  ncclResult_t result = KeepCapturedLaunches(*all);
   for (Pending& pending : *all) {
     const ncclResult_t finished = Finish(&pending);
     if (result == ncclSuccess) result = finished;

@@ -15,6 +15,7 @@
 
 #include "interpose/simulated_card/collectives/collective_parts.h"
 #include "interpose/simulated_card/collectives/communicator_memory.h"
+#include "interpose/simulated_card/collectives/rank_machines.h"
 #include "interpose/simulated_card/collectives/rendezvous.h"
 #include "interpose/simulated_card/collectives/virtual_ranks.h"
 
@@ -26,8 +27,9 @@ struct Communicator {
   int size = 1;
   int device = 0;
   RealRanks real = RealRanks(1);
-  std::unique_ptr<RendezvousMember> member;  // of the real ranks; null if there is only one rank
-  std::unique_ptr<CommunicatorMemory> memory;
+  RankMachines machines = RankMachines::InOneMachine(1);
+  std::unique_ptr<RendezvousMember> member;    // of the real ranks; null if there is only one rank
+  std::unique_ptr<CommunicatorMemory> memory;  // null until all real ranks have met
   std::atomic<ncclResult_t> error = ncclSuccess;
 };
 using CommunicatorPointer = std::shared_ptr<Communicator>;
@@ -52,14 +54,17 @@ struct CollectiveCall {
   Kind kind = kTogether;
   CommunicatorPointer communicator;
   cudaStream_t stream = nullptr;
-  int peer = 0;            // for kSend and kReceive
+  int peer = 0;            // for kSend and kReceive; else the root of a call that has one
   int root = -1;           // the only rank whose contribution is used; -1: all are
   std::uint64_t size = 0;  // bytes that all ranks must agree on
   DeviceRange given = {};  // this rank's contribution; empty: nothing
   DeviceRange taken = {};  // the place of the result; empty: nowhere
+  std::string told = {};   // what this rank tells the others, beside the card's memory
   // Computes the result from all ranks' contributions (for kReceive, from one). If the result is
   // not held, the bytes stay as they are, unknown.
   std::function<Part(const Parts&)> result = {};
+  // Runs instead of `result`, when all real ranks have made the call, with what each of them told.
+  std::function<ncclResult_t(const Parts&)> when_met = {};
   bool copies_alone = true;  // a single rank copies `given` to `taken`
   bool is_launched = true;   // false: no kernel (a communicator is made)
 };

@@ -7,7 +7,6 @@
 #pragma GCC visibility pop
 
 #include <cuda.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,84 +14,16 @@
 #include <tuple>
 #include <vector>
 
-#include "base/environment.h"
 #include "base/units.h"
 #include "interpose/simulated_card/collectives/communicators.h"
-#include "interpose/simulated_card/collectives/nccl_options.h"
+#include "interpose/simulated_card/collectives/new_communicator.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
-#include "interpose/simulated_card/collectives/virtual_ranks.h"
-#include "interpose/simulated_card/interface/library_calls.h"
 #include "interpose/simulated_card/wheels/stated_version.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
 namespace memtrace::card {
 namespace {
-
-// Makes a unique name for a communicator and opens its rendezvous.
-ncclResult_t OpenNew(std::string* name) {
-  std::uint64_t random[2];
-  if (getrandom(random, sizeof(random), 0) != sizeof(random))
-    return Fail(ncclSystemError, "the machine gives no random bytes");
-  *name = "memtrace-nccl-" + std::to_string(random[0]) + "-" + std::to_string(random[1]);
-  if (OpenRendezvous(*name)) return ncclSuccess;
-  return Fail(ncclSystemError, "the machine does not allow a Unix socket");
-}
-
-// In a job with virtual ranks a communicator takes what its part in one machine takes, with a rank
-// on each card: connections over a network are not charged.
-int RanksInOneMachine(int size) {
-  if (env::Text(env::kRealRanks).empty()) return size;
-  return std::clamp(memtrace_card_installed_count(), 1, size);
-}
-
-// Ends when all real ranks are there; within a group, at the group's end. `config` may be null.
-ncclResult_t Make(const std::string& name, int rank, const RealRanks& real,
-                  const ncclConfig_t* config, ncclComm_t* made) {
-  *made = nullptr;
-  const int size = real.size();
-  auto communicator = std::make_shared<Communicator>();
-  communicator->rank = rank;
-  communicator->size = size;
-  communicator->real = real;
-  if (FindThreadCard(&communicator->device) != CUDA_SUCCESS)
-    return Fail(ncclUnhandledCudaError, "there is no card");
-  if (size > 1)
-    communicator->member = RendezvousMember::Join(name, real.IndexOf(rank), real.count());
-  if (size > 1 && communicator->member == nullptr) {
-    return Fail(ncclSystemError,
-                "the rank that made the communicator's id cannot be reached: on a simulated card "
-                "all ranks must run on one machine, and that one must still run");
-  }
-  NcclOptions options = ReadNcclOptions();
-  AddConfig(config, &options);
-  int version = 0;
-  ncclGetVersion(&version);
-  const int local_ranks = RanksInOneMachine(size);
-  communicator->memory = CommunicatorMemory::Take(communicator->device, options, version,
-                                                  local_ranks, rank % local_ranks);
-  if (communicator->memory == nullptr) return FailForMemory();
-  *made = Register(communicator);
-  return Call({.name = "ncclCommInitRank", .communicator = communicator, .is_launched = false});
-}
-
-// The same for one rank of a communicator that may have virtual ones. A rank that is real alone
-// needs no id that others know.
-ncclResult_t MakeForRank(std::string name, int rank, int size, const ncclConfig_t* config,
-                         ncclComm_t* made) {
-  const auto real = FindRealRanks(config, size, rank);
-  if (!real || !real->Contains(rank)) {
-    return Fail(ncclInvalidUsage,
-                "the job has virtual ranks, and a communicator of " + std::to_string(size) +
-                    " ranks was not made by torch.distributed, so it is not known which of them "
-                    "are virtual");
-  }
-  if (size > 1 && real->count() == 1) {
-    const ncclResult_t opened = OpenNew(&name);
-    if (opened != ncclSuccess) return opened;
-  }
-  return Make(name, rank, *real, config, made);
-}
 
 std::string NameIn(const ncclUniqueId& id) {
   return {id.internal, strnlen(id.internal, sizeof(id.internal))};
@@ -166,7 +97,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
                                     ncclConfig_t* config) {
   if (comm == nullptr || size < 1 || rank < 0 || rank >= size)
     return Fail(ncclInvalidArgument, "a rank must be less than the number of ranks");
-  return MakeForRank(NameIn(id), rank, size, config, comm);
+  return MakeRank(NameIn(id), rank, size, config, comm);
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
@@ -188,9 +119,8 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int size, const int* devices) {
   StartGroup();
   for (int rank = 0; rank < size && result == ncclSuccess; ++rank) {
     const OnCard card(devices == nullptr ? rank : devices[rank]);
-    result = card.result() == CUDA_SUCCESS
-                 ? Make(name, rank, RealRanks(size), nullptr, &comms[rank])
-                 : Fail(ncclInvalidArgument, "there is no such device");
+    result = card.result() == CUDA_SUCCESS ? MakeRealRank(name, rank, size, nullptr, &comms[rank])
+                                           : Fail(ncclInvalidArgument, "there is no such device");
   }
   const ncclResult_t ended = EndGroup();
   return result == ncclSuccess ? ended : result;
@@ -224,9 +154,9 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made
   if (!takes_part) return ncclSuccess;
   const auto own = std::find_if(members.begin(), members.end(),
                                 [&](const auto& member) { return member.second == parent->rank; });
-  return Make((*names)[static_cast<std::size_t>(members.front().second)],
-              static_cast<int>(own - members.begin()), RealRanks(static_cast<int>(members.size())),
-              config, made);
+  return MakeRealRank((*names)[static_cast<std::size_t>(members.front().second)],
+                      static_cast<int>(own - members.begin()), static_cast<int>(members.size()),
+                      config, made);
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {

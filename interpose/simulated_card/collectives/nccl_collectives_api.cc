@@ -38,7 +38,10 @@ ncclResult_t With(const Common& common, cudaStream_t stream, Fill fill,
   if (SizeOf(common.type) == 0) return Fail(ncclInvalidArgument, "the data type is invalid");
   if (common.root < 0 || common.root >= communicator->size)
     return Fail(ncclInvalidArgument, "the root or peer is not one of the ranks");
-  CollectiveCall call = {.name = name, .communicator = communicator, .stream = stream};
+  if (communicator->memory == nullptr)
+    return Fail(ncclInvalidUsage, "the communicator is not ready: its group has not ended");
+  CollectiveCall call = {
+      .name = name, .communicator = communicator, .stream = stream, .peer = common.root};
   fill(call, *communicator);
   const bool has_memory = (call.given.bytes == 0 || call.given.begin != 0) &&
                           (call.taken.bytes == 0 || call.taken.begin != 0);
@@ -158,7 +161,6 @@ ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, 
                       ncclComm_t comm, cudaStream_t stream) {
   return With({comm, type, peer}, stream, [&](CollectiveCall& call, const Communicator&) {
     call.kind = CollectiveCall::kSend;
-    call.peer = peer;
     call.size = count * SizeOf(type);
     call.given = Range(from, call.size);
   });
@@ -168,7 +170,6 @@ ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer
                       cudaStream_t stream) {
   return With({comm, type, peer}, stream, [&](CollectiveCall& call, const Communicator&) {
     call.kind = CollectiveCall::kReceive;
-    call.peer = peer;
     call.size = count * SizeOf(type);
     call.taken = Range(to, call.size);
     call.result = [](const Parts& parts) { return parts.front(); };

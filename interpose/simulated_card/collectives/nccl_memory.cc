@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kGranule = 2 * kMiB;
-constexpr std::uint64_t kHead = 4096;          // before a connection's buffers
+constexpr std::uint64_t kHead = 4096;          // of a connection, for each direction of signals
 constexpr std::uint64_t kDeviceState = 23648;  // the communicator's own, as NCCL 2.30 logs it
 constexpr std::uint64_t kPeerState = 608;      // a channel's, for each rank; likewise
 constexpr std::uint64_t kPointer = 8;
@@ -19,8 +19,13 @@ constexpr std::uint64_t kIndex = 4;
 constexpr std::uint64_t kStepsInFlight = 16;
 constexpr std::uint64_t kNvlinkChunk = kMiB / 2;
 constexpr std::uint64_t kOtherChunk = kMiB / 8;
+constexpr std::uint64_t kWork = 512;                     // one entry of the work queue before 2.22
+constexpr std::uint64_t kOldWorkQueue = 65536 * kWork;   // before 2.22
+constexpr std::uint64_t kProfilerCounters = 128 * 1024;  // from 2.27 on
 constexpr int kVersion222 = 22200;
 constexpr int kVersion223 = 22304;
+constexpr int kVersion224 = 22400;  // memory of the host is cuMemCreate's, too
+constexpr int kVersion227 = 22700;
 
 std::uint64_t Number(int number) { return static_cast<std::uint64_t>(number); }
 
@@ -35,34 +40,118 @@ std::uint64_t ReceiveBytes(const CommunicatorShape& shape) {
                  kGranule);
 }
 
-// A ring receives from the rank before and sends to the rank after. In the chain of a tree, which
-// is taken to follow the ring, a rank also sends to the one before and receives from the one after.
-NcclPieceList Tree(const CommunicatorShape& shape) {
-  NcclPieceList pieces;
-  if (shape.ranks <= 2) return pieces;  // the ring has these connections
-  const std::uint64_t channels = Number(shape.collective_channels);
-  const bool is_first = shape.rank == 0;
-  const bool is_last = shape.rank == shape.ranks - 1;
-  if (!is_first) pieces.push_back({.bytes = SendBytes(shape), .count = channels});
-  if (!is_last) pieces.push_back({.bytes = ReceiveBytes(shape), .count = channels});
-  return pieces;
+std::uint64_t AllBuffers(const NcclOptions& options) {
+  return options.low_latency_buffer + options.low_latency_128_buffer + options.simple_buffer;
 }
 
-// Before 2.22, by the channels of collectives and with buffers beside those of the switch.
-NcclPieceList Switch(const CommunicatorShape& shape) {
-  const bool is_old = shape.version < kVersion222;
-  const int channels = is_old ? shape.collective_channels : shape.switch_channels;
-  const std::uint64_t each = (is_old ? 3 : 1) * kMiB;
-  return {{.bytes = 2 * Number(channels) * Number(shape.ranks) * each, .count = 1}};
+// Two processes share memory of the host; the receiver makes the part with buffers.
+std::uint64_t SharedHostBytes(std::uint64_t buffers, const CommunicatorShape& shape) {
+  const NcclOptions& options = shape.options;
+  const bool has_granules =
+      shape.version >= kVersion224 && options.has_own_pieces && options.has_host_pieces;
+  return has_granules ? RoundUp(kHead + buffers, kGranule) : kHead + buffers;
 }
 
-NcclPieceList SendAndReceive(std::uint64_t channels, const CommunicatorShape& shape) {
-  return {{.bytes = SendBytes(shape), .count = channels},
-          {.bytes = ReceiveBytes(shape), .count = channels}};
+// Connections within the machine: `sends` to send and `receives` to receive.
+NcclPieceList Near(std::uint64_t sends, std::uint64_t receives, const CommunicatorShape& shape) {
+  if (shape.has_peers)
+    return {{.bytes = SendBytes(shape), .count = sends},
+            {.bytes = ReceiveBytes(shape), .count = receives}};
+  return {{.bytes = SharedHostBytes(0, shape), .count = sends, .is_on_host = true},
+          {.bytes = SharedHostBytes(AllBuffers(shape.options), shape),
+           .count = receives,
+           .is_on_host = true}};
+}
+
+// Connections over the network: `channels` to send and as many to receive. The sender keeps the
+// smallest buffer on the host, since its processor reads it.
+NcclPieceList Far(std::uint64_t channels, const CommunicatorShape& shape) {
+  const NcclOptions& options = shape.options;
+  const std::uint64_t all = AllBuffers(options);
+  const std::uint64_t heads = 2 * kHead;
+  if (!shape.has_rdma) return {{.bytes = all + heads, .count = 2 * channels, .is_on_host = true}};
+  const std::uint64_t smallest = options.low_latency_buffer;
+  return {{.bytes = all - smallest, .count = channels},
+          {.bytes = all, .count = channels},
+          {.bytes = smallest + heads, .count = channels, .is_on_host = true},
+          {.bytes = heads, .count = channels, .is_on_host = true}};
+}
+
+// Returns the channels in which this rank's card connects the machine to others, in a ring: one of
+// the machine's cards in each channel, another from channel to channel.
+std::uint64_t FarChannels(const CommunicatorShape& shape) {
+  const RankPlace& place = shape.place;
+  if (place.machines == 1) return 0;
+  return Number((shape.collective_channels + place.ranks_here - 1 - place.place) /
+                place.ranks_here);
+}
+
+// In a tree of machines each has 2 (n - 1) / n neighbours on average, one to three.
+std::uint64_t TreeConnections(std::uint64_t channels, const CommunicatorShape& shape) {
+  const std::uint64_t machines = Number(shape.place.machines);
+  return (2 * channels * (machines - 1) + machines / 2) / machines;
 }
 
 void Append(NcclPieceList more, NcclPieceList* pieces) {
   pieces->insert(pieces->end(), more.begin(), more.end());
+}
+
+NcclPieceList Ring(const CommunicatorShape& shape) {
+  const std::uint64_t far = FarChannels(shape);
+  const std::uint64_t near = Number(shape.collective_channels) - far;
+  NcclPieceList pieces = Near(near, near, shape);
+  if (far > 0) Append(Far(far, shape), &pieces);
+  return pieces;
+}
+
+// A ring receives from the rank before and sends to the rank after. In the chain of a tree, which
+// is taken to follow the ring within a machine, a rank also sends to the one before and receives
+// from the one after. The ring of two ranks has all connections of a tree.
+NcclPieceList Tree(const CommunicatorShape& shape) {
+  const RankPlace& place = shape.place;
+  if (place.ranks <= 2) return {};
+  const std::uint64_t channels = Number(shape.collective_channels);
+  const bool is_first = place.place == 0;
+  const bool is_last = place.place == place.ranks_here - 1;
+  NcclPieceList pieces = Near(is_first ? 0 : channels, is_last ? 0 : channels, shape);
+  if (place.machines > 1) Append(Far(TreeConnections(FarChannels(shape), shape), shape), &pieces);
+  return pieces;
+}
+
+// Before 2.22, by the channels of collectives and with buffers beside those of the switch. Ranks
+// of several machines that have the same place also form a tree in each of the switch's channels.
+NcclPieceList Switch(const CommunicatorShape& shape) {
+  if (shape.switch_channels == 0) return {};
+  const bool is_old = shape.version < kVersion222;
+  const int channels = is_old ? shape.collective_channels : shape.switch_channels;
+  const std::uint64_t each = (is_old ? 3 : 1) * kMiB;
+  const std::uint64_t bytes = 2 * Number(channels) * Number(shape.place.ranks_here) * each;
+  NcclPieceList pieces = {{.bytes = bytes, .count = 1}};
+  if (shape.place.machines > 1)
+    Append(Far(TreeConnections(Number(shape.switch_channels), shape), shape), &pieces);
+  return pieces;
+}
+
+std::uint64_t PoolBytes(const CommunicatorShape& shape) {
+  const std::uint64_t chunk = shape.is_fast ? kNvlinkChunk : kOtherChunk;
+  return Number(shape.peer_channels) * kStepsInFlight * chunk;
+}
+
+// One pool for sending and one for receiving. The first exists if connections are made early.
+NcclPieceList NetworkPool(const CommunicatorShape& shape) {
+  const bool has_one = shape.is_early && shape.has_rdma;
+  return {{.bytes = PoolBytes(shape),
+           .count = has_one ? std::uint64_t{1} : std::uint64_t{2},
+           .is_on_host = !shape.has_rdma}};
+}
+
+NcclPieceList OnHostAtStart(const CommunicatorShape& shape) {
+  const bool is_old = shape.version < kVersion222;
+  NcclPieceList pieces = {
+      {.bytes = is_old ? kOldWorkQueue : shape.options.work_queue, .count = 1, .is_on_host = true}};
+  if (shape.version >= kVersion227)
+    pieces.push_back({.bytes = kProfilerCounters, .count = 1, .is_on_host = true});
+  return pieces;
 }
 
 }  // namespace
@@ -70,42 +159,53 @@ void Append(NcclPieceList more, NcclPieceList* pieces) {
 NcclPieceList PiecesAtStart(const CommunicatorShape& shape) {
   const std::uint64_t channels =
       Number(std::max({shape.collective_channels, shape.peer_channels, shape.switch_channels}));
-  const std::uint64_t ranks = Number(shape.ranks);
-  NcclPieceList pieces = {{.bytes = kDeviceState, .count = 1}};
+  const std::uint64_t ranks = Number(shape.place.ranks);
+  const std::uint64_t ranks_here = Number(shape.place.ranks_here);
+  NcclPieceList pieces = OnHostAtStart(shape);
+  pieces.push_back({.bytes = kDeviceState, .count = 1});
   if (shape.version >= kVersion223) pieces.push_back({.bytes = kIndex * ranks, .count = 1});
   if (!shape.options.shares_parent)
     pieces.push_back({.bytes = kPeerState * ranks, .count = channels});
-  pieces.push_back({.bytes = kPointer * (2 * ranks + 1), .count = channels});
+  pieces.push_back({.bytes = kPointer * (ranks + 1 + ranks_here), .count = channels});
   pieces.push_back({.bytes = kIndex * ranks, .count = channels});
   if (shape.switch_channels == 0) return pieces;
-  pieces.push_back({.bytes = kPeerState * ranks, .count = Number(shape.switch_channels)});
+  pieces.push_back({.bytes = kPeerState * ranks_here, .count = Number(shape.switch_channels)});
   if (shape.version >= kVersion222)
-    pieces.push_back({.bytes = 128 * Number(shape.switch_channels) * ranks, .count = 1});
+    pieces.push_back({.bytes = 128 * Number(shape.switch_channels) * ranks_here, .count = 1});
   return pieces;
 }
 
 NcclPieceList PiecesOf(NcclWay way, const CommunicatorShape& shape) {
-  if (shape.ranks == 1 || !shape.has_peers || shape.options.shares_parent) return {};
+  if (shape.place.ranks == 1 || shape.options.shares_parent) return {};
+  const std::uint64_t per_peer = Number(shape.channels_per_peer);
   switch (way) {
     case NcclWay::kRing:
-      return SendAndReceive(Number(shape.collective_channels), shape);
+      return Ring(shape);
     case NcclWay::kTree:
       return Tree(shape);
     case NcclWay::kSwitch:
-      return shape.switch_channels == 0 ? NcclPieceList() : Switch(shape);
+      return Switch(shape);
     case NcclWay::kPeer:
-      return SendAndReceive(Number(shape.channels_per_peer), shape);
+      return Near(per_peer, per_peer, shape);
+    case NcclWay::kNetworkPeer:
+      return {{.bytes = 2 * kHead, .count = 2 * per_peer, .is_on_host = true}};
+    case NcclWay::kNetworkPool:
+      return NetworkPool(shape);
   }
   return {};
+}
+
+NcclPieceList PiecesOfCapturedLaunch(const CommunicatorShape& shape) {
+  if (shape.version >= kVersion222) return {};
+  return {{.bytes = kWork * Number(shape.collective_channels), .count = 1}};
 }
 
 NcclPieceList PiecesOfEarlyConnections(const CommunicatorShape& shape) {
   NcclPieceList pieces;
   for (const NcclWay way : {NcclWay::kRing, NcclWay::kTree, NcclWay::kSwitch})
     Append(PiecesOf(way, shape), &pieces);
-  const std::uint64_t chunk = shape.is_fast ? kNvlinkChunk : kOtherChunk;
-  if (shape.has_peers || shape.ranks == 1)
-    pieces.push_back({.bytes = Number(shape.peer_channels) * kStepsInFlight * chunk, .count = 1});
+  if (shape.has_peers || shape.place.ranks == 1 || shape.place.machines > 1)
+    pieces.push_back({.bytes = PoolBytes(shape), .count = 1});
   return pieces;
 }
 
@@ -117,13 +217,21 @@ NcclWay WayOf(std::string_view call, std::uint64_t bytes, const CommunicatorShap
   if (call != "ncclAllReduce" || bytes < kMiB) return NcclWay::kRing;
   if (shape.switch_channels > 0 && allows("nvls")) return NcclWay::kSwitch;
   constexpr std::uint64_t kMostForTree = 16 * kMiB;
-  if (shape.ranks > 2 && bytes < kMostForTree && allows("tree")) return NcclWay::kTree;
+  if (shape.place.ranks > 2 && bytes < kMostForTree && allows("tree")) return NcclWay::kTree;
   return NcclWay::kRing;
 }
 
 std::uint64_t BytesOf(const NcclPieceList& pieces) {
   std::uint64_t bytes = 0;
-  for (const NcclPieces& piece : pieces) bytes += piece.count * RoundUp(piece.bytes, kGranule);
+  for (const NcclPieces& piece : pieces)
+    if (!piece.is_on_host) bytes += piece.count * RoundUp(piece.bytes, kGranule);
+  return bytes;
+}
+
+std::uint64_t HostBytesOf(const NcclPieceList& pieces) {
+  std::uint64_t bytes = 0;
+  for (const NcclPieces& piece : pieces)
+    if (piece.is_on_host) bytes += piece.count * piece.bytes;
   return bytes;
 }
 

@@ -26,6 +26,13 @@ void Set(const char* variable, bool* option) {
   if (const auto number = Number(variable)) *option = *number != 0;
 }
 
+// True unless the network is said to be sockets, or to stay away from the card's memory.
+bool AllowsRdma() {
+  const std::string_view level = env::Text(env::Variable("NCCL_NET_GDR_LEVEL"));
+  return Number("NCCL_IB_DISABLE").value_or(0) == 0 &&
+         env::Text(env::Variable("NCCL_NET")) != "Socket" && level != "0" && level != "LOC";
+}
+
 void SetSize(const char* variable, std::uint64_t* option) {
   if (const auto number = Number(variable); number && *number > 0)
     *option = static_cast<std::uint64_t>(*number);
@@ -49,6 +56,8 @@ NcclOptions ReadNcclOptions() {
   bool has_no_peers = false;
   Set("NCCL_P2P_DISABLE", &has_no_peers);
   options.uses_peers = !has_no_peers;
+  options.allows_rdma = AllowsRdma();
+  Set("NCCL_CUMEM_HOST_ENABLE", &options.has_host_pieces);
   if (const auto reads = Number("NCCL_P2P_READ_ENABLE")) options.peers_read = *reads != 0;
   Raise(Number("NCCL_MIN_NCHANNELS"), &options.fewest_channels);
   Raise(Number("NCCL_MIN_CTAS"), &options.fewest_channels);
@@ -59,6 +68,7 @@ NcclOptions ReadNcclOptions() {
   SetSize("NCCL_BUFFSIZE", &options.simple_buffer);
   SetSize("NCCL_LL_BUFFSIZE", &options.low_latency_buffer);
   SetSize("NCCL_LL128_BUFFSIZE", &options.low_latency_128_buffer);
+  SetSize("NCCL_WORK_FIFO_BYTES", &options.work_queue);
   options.algorithms = std::string(env::Text(env::Variable("NCCL_ALGO")));
   for (char& c : options.algorithms)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

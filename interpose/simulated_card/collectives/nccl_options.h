@@ -19,6 +19,8 @@ struct NcclOptions {
   bool connects_on_use = true;  // NCCL_RUNTIME_CONNECT
   bool uses_switch = true;      // NCCL_NVLS_ENABLE: NVLink's switches reduce
   bool uses_peers = true;       // NCCL_P2P_DISABLE: cards reach each other's memory
+  bool allows_rdma = true;      // NCCL_NET_GDR_LEVEL, NCCL_IB_DISABLE, NCCL_NET: the network does
+  bool has_host_pieces = true;  // NCCL_CUMEM_HOST_ENABLE: memory of the host, too, is cuMemCreate's
   // NCCL_P2P_READ_ENABLE: the receiver reads, instead of the sender writing; else NCCL chooses.
   std::optional<bool> peers_read = std::nullopt;
   bool shares_parent = false;  // ncclConfig_t::splitShare
@@ -29,6 +31,7 @@ struct NcclOptions {
   std::uint64_t simple_buffer = 4u << 20;                       // NCCL_BUFFSIZE
   std::uint64_t low_latency_buffer = 8ull * 512 * 8 * 16;       // NCCL_LL_BUFFSIZE
   std::uint64_t low_latency_128_buffer = 120ull * 640 * 8 * 8;  // NCCL_LL128_BUFFSIZE
+  std::uint64_t work_queue = 1u << 20;                          // NCCL_WORK_FIFO_BYTES
   std::string algorithms;  // NCCL_ALGO, in lower case; empty: all
 };
 

@@ -27,7 +27,8 @@ constexpr std::uint64_t kMostBytes = 1u << 30;
 // Only its own thread uses its state.
 class Server {
  public:
-  explicit Server(int listener) : listener_(listener) {}
+  Server(int listener, std::chrono::milliseconds late_after)
+      : listener_(listener), late_after_(late_after) {}
   ~Server() { close(listener_); }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -46,9 +47,16 @@ class Server {
   };
   using Guests = std::vector<std::unique_ptr<Guest>>;
   using Ticket = RendezvousMember::Ticket;
+  using Clock = std::chrono::steady_clock;
+  struct Waiting {
+    int rank = -1;  // the member that waits
+    Ticket ticket = 0;
+    Clock::time_point begin = Clock::now();
+    bool is_told = false;  // for whom it waits
+  };
   struct Round {
     std::map<int, std::string> given;  // by rank
-    std::vector<std::pair<int, Ticket>> asked;
+    std::vector<Waiting> asked;
   };
   using Pair = std::pair<int, int>;  // from, to
 
@@ -62,17 +70,25 @@ class Server {
   void Send(const Pair& way, const std::string& given);
   void Receive(const Pair& way, Ticket ticket);
   void Answer(int rank, Ticket ticket, const std::string& list);
-  void AnswerNothing(int rank, Ticket ticket) { Reply(rank, ticket, RendezvousFrame::kGone, {}); }
-  void Reply(int rank, Ticket ticket, RendezvousFrame::Kind kind, const std::string& list);
+  void AnswerNothing(int rank, Ticket ticket, int ended);
+  void Reply(int rank, const RendezvousFrame& frame, const std::string& list);
   void Forget(int rank);
+  bool HasUntold() const;
+  void TellLate();
+  bool IsLate(const Waiting& waiting) const {
+    return !waiting.is_told && Clock::now() - waiting.begin >= late_after_;
+  }
+  void Tell(Waiting* waiting, const std::vector<int>& missing);
+  std::vector<int> MissingIn(const Round& round) const;
 
   const int listener_;
+  const std::chrono::milliseconds late_after_;
   int size_ = 0;  // set by the first member's kJoin
   Guests guests_;
   std::set<int> gone_;
   std::map<std::uint64_t, Round> rounds_;
   std::map<Pair, std::deque<std::string>> mail_;
-  std::map<Pair, std::deque<Ticket>> awaited_;
+  std::map<Pair, std::deque<Waiting>> awaited_;
 };
 
 void Server::Turn() {
@@ -81,7 +97,8 @@ void Server::Turn() {
     const auto events = static_cast<short>(guest->out.empty() ? POLLIN : POLLIN | POLLOUT);
     watched.push_back({.fd = guest->socket, .events = events, .revents = 0});
   }
-  if (poll(watched.data(), watched.size(), -1) < 0) return;
+  const int most = HasUntold() ? static_cast<int>(late_after_.count()) : -1;
+  if (poll(watched.data(), watched.size(), most) < 0) return;
   std::vector<Guest*> ended;
   for (std::size_t i = 1; i < watched.size(); ++i) {
     Guest& guest = *guests_[i - 1];
@@ -97,6 +114,7 @@ void Server::Turn() {
     if (rank >= 0) Forget(rank);
   }
   if ((watched[0].revents & POLLIN) != 0) Admit();
+  TellLate();
 }
 
 // The user is checked here, because abstract sockets have no permissions.
@@ -165,26 +183,26 @@ void Server::Handle(Guest& guest, const RendezvousFrame& frame, std::string give
 }
 
 void Server::Gather(int rank, Ticket ticket, std::uint64_t number, std::string given) {
-  if (!gone_.empty()) return AnswerNothing(rank, ticket);
+  if (!gone_.empty()) return AnswerNothing(rank, ticket, *gone_.begin());
   Round& round = rounds_[number];
   round.given[rank] = std::move(given);
-  round.asked.emplace_back(rank, ticket);
+  round.asked.push_back({.rank = rank, .ticket = ticket});
   if (static_cast<int>(round.given.size()) < size_) return;
   std::string list;
   for (const auto& [member, element] : round.given) AppendElement(&list, element);
-  for (const auto& [member, asked] : round.asked) Answer(member, asked, list);
+  for (const Waiting& one : round.asked) Answer(one.rank, one.ticket, list);
   rounds_.erase(number);
 }
 
 void Server::Send(const Pair& way, const std::string& given) {
   std::string list;
   AppendElement(&list, given);
-  std::deque<Ticket>& waiting = awaited_[way];
+  std::deque<Waiting>& waiting = awaited_[way];
   if (waiting.empty()) {
     mail_[way].push_back(std::move(list));
     return;
   }
-  Answer(way.second, waiting.front(), list);
+  Answer(way.second, waiting.front().ticket, list);
   waiting.pop_front();
 }
 
@@ -194,18 +212,21 @@ void Server::Receive(const Pair& way, Ticket ticket) {
     Answer(way.second, ticket, there.front());
     there.pop_front();
   } else if (gone_.contains(way.first)) {
-    AnswerNothing(way.second, ticket);
+    AnswerNothing(way.second, ticket, way.first);
   } else {
-    awaited_[way].push_back(ticket);
+    awaited_[way].push_back({.rank = way.second, .ticket = ticket});
   }
 }
 
 void Server::Answer(int rank, Ticket ticket, const std::string& list) {
-  Reply(rank, ticket, RendezvousFrame::kAnswer, list);
+  Reply(rank, {.ticket = ticket, .bytes = list.size(), .kind = RendezvousFrame::kAnswer}, list);
 }
 
-void Server::Reply(int rank, Ticket ticket, RendezvousFrame::Kind kind, const std::string& list) {
-  const RendezvousFrame frame = {.ticket = ticket, .bytes = list.size(), .kind = kind, .peer = 0};
+void Server::AnswerNothing(int rank, Ticket ticket, int ended) {
+  Reply(rank, {.ticket = ticket, .kind = RendezvousFrame::kGone, .peer = ended}, {});
+}
+
+void Server::Reply(int rank, const RendezvousFrame& frame, const std::string& list) {
   for (const auto& guest : guests_) {
     if (guest->rank != rank) continue;
     guest->out.append(reinterpret_cast<const char*>(&frame), sizeof(frame));
@@ -217,19 +238,61 @@ void Server::Reply(int rank, Ticket ticket, RendezvousFrame::Kind kind, const st
 void Server::Forget(int rank) {
   gone_.insert(rank);
   for (const auto& [number, round] : rounds_) {
-    for (const auto& [member, ticket] : round.asked) AnswerNothing(member, ticket);
+    for (const Waiting& one : round.asked) AnswerNothing(one.rank, one.ticket, rank);
   }
   rounds_.clear();
   for (auto& [way, tickets] : awaited_) {
     if (way.first != rank) continue;
-    for (const Ticket ticket : tickets) AnswerNothing(way.second, ticket);
+    for (const Waiting& one : tickets) AnswerNothing(one.rank, one.ticket, rank);
     tickets.clear();
   }
 }
 
+bool Server::HasUntold() const {
+  const auto is_untold = [](const Waiting& one) { return !one.is_told; };
+  for (const auto& [number, round] : rounds_) {
+    if (std::any_of(round.asked.begin(), round.asked.end(), is_untold)) return true;
+  }
+  for (const auto& [way, waiting] : awaited_) {
+    if (std::any_of(waiting.begin(), waiting.end(), is_untold)) return true;
+  }
+  return false;
+}
+
+// Tells each member whose request has waited for long, once, for whom it waits.
+void Server::TellLate() {
+  for (auto& [number, round] : rounds_) {
+    for (Waiting& one : round.asked) {
+      if (IsLate(one)) Tell(&one, MissingIn(round));
+    }
+  }
+  for (auto& [way, waiting] : awaited_) {
+    for (Waiting& one : waiting) {
+      if (IsLate(one)) Tell(&one, {way.first});
+    }
+  }
+}
+
+void Server::Tell(Waiting* waiting, const std::vector<int>& missing) {
+  waiting->is_told = true;
+  std::string list;
+  for (const int rank : missing) AppendElement(&list, std::to_string(rank));
+  const RendezvousFrame frame = {
+      .ticket = waiting->ticket, .bytes = list.size(), .kind = RendezvousFrame::kLate};
+  Reply(waiting->rank, frame, list);
+}
+
+std::vector<int> Server::MissingIn(const Round& round) const {
+  std::vector<int> missing;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (!round.given.contains(rank)) missing.push_back(rank);
+  }
+  return missing;
+}
+
 }  // namespace
 
-bool OpenRendezvous(const std::string& name) {
+bool OpenRendezvous(const std::string& name, std::chrono::milliseconds late_after) {
   const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener < 0) return false;
   socklen_t bytes = 0;
@@ -244,7 +307,7 @@ bool OpenRendezvous(const std::string& name) {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([listener] { Server(listener).Serve(); }).detach();
+  std::thread([listener, late_after] { Server(listener, late_after).Serve(); }).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return true;
 }

@@ -3,7 +3,9 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_RENDEZVOUS_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_RENDEZVOUS_H_
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,12 +23,13 @@ namespace memtrace::card {
 //   member 2 ──┘                   waits there for its Receive
 //
 // The end of a member, however it ends, is noticed at once: requests that can then no longer be
-// answered get an empty answer.
+// answered get an empty answer. If a request has waited for long, its member learns for whom.
 
 // Opens one in this process, served by a thread of its own until all members have come and gone, or
-// the process ends. `name` is an abstract socket's, at most 100 bytes, for this user only. Returns
-// false if the machine refuses it.
-bool OpenRendezvous(const std::string& name);
+// the process ends. `name` is an abstract socket's, at most 100 bytes, for this user only. After
+// `late_after`, a request has waited for long. Returns false if the machine refuses it.
+bool OpenRendezvous(const std::string& name,
+                    std::chrono::milliseconds late_after = std::chrono::seconds(60));
 
 // A member of a rendezvous. Requests are made in order and never wait for each other; answers may
 // be awaited in any order. One thread at a time, except that any thread may call Leave.
@@ -45,17 +48,25 @@ class RendezvousMember {
 
   // Waits for the answer; call it once for each ticket. A Gather gives the members' data, by rank;
   // a Receive gives one element. Returns nothing if a member that is needed has ended, or Leave was
-  // called.
-  std::optional<std::vector<std::string>> Answer(Ticket ticket);
+  // called. If it waits for long, it calls `is_late` once with the ranks that it waits for.
+  std::optional<std::vector<std::string>> Answer(
+      Ticket ticket, const std::function<void(const std::vector<int>&)>& is_late = {});
+
+  // Returns the rank of a member that has ended, after Answer has returned nothing; -1 if no other
+  // member's end was the reason.
+  int ended() const { return ended_; }
 
   void Leave();
 
  private:
   explicit RendezvousMember(int socket) : socket_(socket) {}
   Ticket Ask(std::uint32_t kind, int peer, std::string_view given);
-  bool ReadAnswer();
+  // Reads one frame. Returns its ticket, or nothing if the rendezvous cannot be read. A frame that
+  // is no answer leaves the members that are late in *late.
+  std::optional<Ticket> ReadFrame(std::vector<int>* late);
 
   const int socket_;
+  int ended_ = -1;
   Ticket next_ = 1;
   std::map<Ticket, std::optional<std::vector<std::string>>> answers_;  // received, not yet returned
 };

@@ -17,12 +17,13 @@ namespace memtrace::card {
 // The header of each message on the socket between a member and the rendezvous, which are of one
 // build; `bytes` bytes follow it.
 struct RendezvousFrame {
-  enum Kind : std::uint32_t { kJoin, kGather, kSend, kReceive, kAnswer, kGone };
+  // kLate is no answer: the ticket's request waits for the members in its list, as for an answer.
+  enum Kind : std::uint32_t { kJoin, kGather, kSend, kReceive, kAnswer, kGone, kLate };
 
   std::uint64_t ticket = 0;
   std::uint64_t bytes = 0;
   std::uint32_t kind = kJoin;
-  std::int32_t peer = 0;  // kJoin: the member's own rank
+  std::int32_t peer = 0;  // kJoin: the member's own rank; kGone: a member that has ended
 };
 
 // Appends an element to a list in one string: its length in 8 bytes, then the element.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "interpose/simulated_card/collectives/rendezvous.h"
@@ -88,20 +89,29 @@ void RendezvousMember::Send(int to, std::string_view given) {
   Ask(RendezvousFrame::kSend, to, given);
 }
 
-bool RendezvousMember::ReadAnswer() {
+std::optional<RendezvousMember::Ticket> RendezvousMember::ReadFrame(std::vector<int>* late) {
   RendezvousFrame frame;
-  if (!ReadAll(socket_, &frame, sizeof(frame))) return false;
+  if (!ReadAll(socket_, &frame, sizeof(frame))) return std::nullopt;
   std::string list(frame.bytes, '\0');
-  if (!ReadAll(socket_, list.data(), list.size())) return false;
+  if (!ReadAll(socket_, list.data(), list.size())) return std::nullopt;
+  if (frame.kind == RendezvousFrame::kLate) {
+    for (const std::string& rank : Elements(list)) late->push_back(std::atoi(rank.c_str()));
+    return frame.ticket;
+  }
   auto& answer = answers_[frame.ticket];
   if (frame.kind == RendezvousFrame::kAnswer) answer = Elements(list);
-  return true;
+  if (frame.kind == RendezvousFrame::kGone) ended_ = frame.peer;
+  return frame.ticket;
 }
 
-std::optional<std::vector<std::string>> RendezvousMember::Answer(Ticket ticket) {
+std::optional<std::vector<std::string>> RendezvousMember::Answer(
+    Ticket ticket, const std::function<void(const std::vector<int>&)>& is_late) {
   auto found = answers_.find(ticket);
   while (found == answers_.end()) {
-    if (!ReadAnswer()) return std::nullopt;
+    std::vector<int> late;
+    const std::optional<Ticket> of = ReadFrame(&late);
+    if (!of) return std::nullopt;
+    if (!late.empty() && *of == ticket && is_late) is_late(late);
     found = answers_.find(ticket);
   }
   return std::move(answers_.extract(found).mapped());

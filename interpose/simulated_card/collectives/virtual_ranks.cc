@@ -3,13 +3,13 @@
 #include "interpose/simulated_card/collectives/virtual_ranks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
 #include <string>
 
 #include "base/environment.h"
 #include "base/mutex.h"
+#include "interpose/simulated_card/collectives/number_text.h"
 #include "interpose/simulated_card/interface/card_ranges.h"
 
 namespace memtrace::card {
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "memtrace-ranks:";
 
-thread_local std::optional<bool> peer_is_real;
+thread_local std::optional<PairPeer> pair_peer;
 
 struct MadeUp {
   Mutex mutex;
@@ -28,15 +28,6 @@ struct MadeUp {
 MadeUp& OfProcess() {
   static auto* made_up = new MadeUp;
   return *made_up;
-}
-
-// Takes a number from the beginning of the text.
-std::optional<int> TakeNumber(std::string_view* text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc() || number < 0) return std::nullopt;
-  text->remove_prefix(static_cast<std::size_t>(end - text->data()));
-  return number;
 }
 
 // Reads "0,3,448": ascending, below `size`.
@@ -62,8 +53,25 @@ std::optional<RealRanks> RanksOfJob() {
 }
 
 std::optional<RealRanks> OfPair(int rank) {
-  if (!peer_is_real) return std::nullopt;
-  return *peer_is_real ? RealRanks(2) : RealRanks(2, {rank});
+  if (!pair_peer) return std::nullopt;
+  return pair_peer->is_real ? RealRanks(2) : RealRanks(2, {rank});
+}
+
+RankMachines MachinesOfPair(int rank, int cards) {
+  std::vector<int> machines(2, pair_peer ? pair_peer->machine : OwnMachine(cards));
+  machines[static_cast<std::size_t>(rank)] = OwnMachine(cards);
+  return RankMachines(std::move(machines));
+}
+
+RankMachines MachinesOfJob(int size, int cards) {
+  std::vector<int> machines;
+  for (int rank = 0; rank < size; ++rank) machines.push_back(rank / std::max(cards, 1));
+  return RankMachines(std::move(machines));
+}
+
+std::optional<GroupRanks> Described(const ncclConfig_t* config) {
+  const char* name = config == nullptr ? nullptr : config->netName;
+  return ParseGroupRanks(name == nullptr ? "" : name);
 }
 
 }  // namespace
@@ -87,23 +95,42 @@ int RealRanks::NearestTo(int rank) const {
   return above == real_.end() || rank - below <= *above - rank ? below : *above;
 }
 
-std::optional<RealRanks> ParseRealRanks(std::string_view text) {
+std::optional<GroupRanks> ParseGroupRanks(std::string_view text) {
   if (!text.starts_with(kPrefix)) return std::nullopt;
   text.remove_prefix(kPrefix.size());
   const auto size = TakeNumber(&text);
   if (!size || text.empty() || text.front() != ':') return std::nullopt;
-  auto ranks = ParseList(text.substr(1), *size);
-  if (!ranks) return std::nullopt;
-  return RealRanks(*size, *std::move(ranks));
+  text.remove_prefix(1);
+  const std::size_t colon = text.find(':');
+  auto ranks = ParseList(text.substr(0, colon), *size);
+  auto machines = colon == std::string_view::npos
+                      ? std::optional(RankMachines::InOneMachine(*size))
+                      : ParseRankMachines(text.substr(colon + 1), *size);
+  if (!ranks || !machines) return std::nullopt;
+  return GroupRanks{.real = RealRanks(*size, *std::move(ranks)), .machines = *std::move(machines)};
 }
 
 std::optional<RealRanks> FindRealRanks(const ncclConfig_t* config, int size, int rank) {
   const auto job = RanksOfJob();
   if (!job || job->AreAll() || size == 1) return RealRanks(size);
-  const char* name = config == nullptr ? nullptr : config->netName;
-  if (const auto group = ParseRealRanks(name == nullptr ? "" : name))
-    return group->size() == size ? group : OfPair(rank);
+  if (const auto group = Described(config))
+    return group->real.size() == size ? group->real : OfPair(rank);
   return size == job->size() ? job : std::nullopt;
+}
+
+std::optional<RankMachines> FindMachines(const ncclConfig_t* config, int size, int rank,
+                                         int cards) {
+  const auto job = RanksOfJob();
+  if (!job || job->AreAll() || size == 1) return std::nullopt;
+  if (const auto group = Described(config))
+    return group->real.size() == size ? group->machines : MachinesOfPair(rank, cards);
+  return MachinesOfJob(size, cards);
+}
+
+int OwnMachine(int cards) {
+  std::string_view rank = env::Text(env::kRank);
+  if (env::Text(env::kRealRanks).empty()) return 0;
+  return TakeNumber(&rank).value_or(0) / std::max(cards, 1);
 }
 
 Parts WithVirtualRanks(const Parts& real_parts, const RealRanks& ranks) {
@@ -120,7 +147,7 @@ void Assume(Part* part) {
   for (char& known : part->known) known = std::min<char>(known, MEMTRACE_CARD_ASSUMED);
 }
 
-void SetPeer(std::optional<bool> is_real) { peer_is_real = is_real; }
+void SetPeer(std::optional<PairPeer> peer) { pair_peer = peer; }
 
 void CountMadeUp(std::string_view call) {
   MadeUp& made_up = OfProcess();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "interpose/simulated_card/collectives/collective_parts.h"
+#include "interpose/simulated_card/collectives/rank_machines.h"
 
 namespace memtrace::card {
 
@@ -39,14 +40,29 @@ class RealRanks {
   std::vector<int> real_;
 };
 
-// Reads "memtrace-ranks:SIZE:R0,R1,...", which memtrace's Python package passes for each group of
-// torch as the name of the network module. Returns nothing for any other text.
-std::optional<RealRanks> ParseRealRanks(std::string_view text);
+// A group of torch, as memtrace's Python package describes it.
+struct GroupRanks {
+  RealRanks real;
+  RankMachines machines;
+};
+
+// Reads "memtrace-ranks:SIZE:R0,R1,...:MACHINES" (ParseRankMachines), which the package passes for
+// each group as the name of the network module. Without MACHINES all ranks are in one. Returns
+// nothing for any other text.
+std::optional<GroupRanks> ParseGroupRanks(std::string_view text);
 
 // Finds the real ranks of a new communicator: from the configuration, which describes the group it
 // is for, or from the environment if it has as many ranks as the job. `config` may be null. Returns
 // nothing if the job has virtual ranks and neither tells.
 std::optional<RealRanks> FindRealRanks(const ncclConfig_t* config, int size, int rank);
+
+// Finds the machines of a new communicator's ranks likewise, in a job with virtual ranks; `cards`
+// is the number of cards of each machine. Returns nothing if all ranks of the job are real, since
+// they can tell each other.
+std::optional<RankMachines> FindMachines(const ncclConfig_t* config, int size, int rank, int cards);
+
+// Returns the number of this process's machine; 0 if `memtrace run --world` did not start it.
+int OwnMachine(int cards);
 
 // Returns the parts of all ranks, from those of the real ones: a virtual rank repeats the nearest
 // real rank's, and its bytes are assumed at best.
@@ -55,10 +71,14 @@ Parts WithVirtualRanks(const Parts& real_parts, const RealRanks& ranks);
 // Lowers what is known of the part's bytes to assumed.
 void Assume(Part* part);
 
-// Says if the other rank of the next communicator of two ranks that this thread makes is real:
-// torch makes one for a pair that sends and receives, whatever the size of the group. Nothing:
-// unknown.
-void SetPeer(std::optional<bool> is_real);
+// The other rank of a pair that sends and receives.
+struct PairPeer {
+  bool is_real = true;
+  int machine = 0;
+};
+// Says who is the other rank of the next communicator of two ranks that this thread makes: torch
+// makes one for a pair, whatever the size of the group. Nothing: unknown.
+void SetPeer(std::optional<PairPeer> peer);
 
 // Counts a call in which a virtual rank's contents were needed. Safe from any thread.
 void CountMadeUp(std::string_view call);

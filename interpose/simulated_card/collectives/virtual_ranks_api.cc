@@ -13,9 +13,10 @@
 extern "C" {
 
 // Passes on to SetPeer: 1 is real, 0 is virtual, anything else is unknown.
-void memtrace_nccl_set_peer(int is_real) {
+void memtrace_nccl_set_peer(int is_real, int machine) {
   const bool is_known = is_real == 0 || is_real == 1;
-  memtrace::card::SetPeer(is_known ? std::optional(is_real == 1) : std::nullopt);
+  const memtrace::card::PairPeer peer = {.is_real = is_real == 1, .machine = machine};
+  memtrace::card::SetPeer(is_known ? std::optional(peer) : std::nullopt);
 }
 
 // Passes on to SetOwnContribution.

@@ -147,6 +147,10 @@ int memtrace_card_activity(struct memtrace_card_activity* activity) {
     now.faults = machine->faults.Total();
     now.host_copy_bytes = copies.host_bytes;
     now.product_operations = machine->kernels.Operations();
+    const memtrace_card_sent sent = SentByNccl();
+    now.sent_bytes = sent.bytes;
+    now.sent_bytes_network = sent.network_bytes;
+    now.sends = sent.sends;
   }
   return CopyOut(now, activity);
 }
@@ -343,7 +347,8 @@ int memtrace_card_get_nccl(int device, struct memtrace_card_nccl* nccl) {
                                     .communicators = static_cast<std::uint32_t>(held.communicators),
                                     .charged = static_cast<std::uint64_t>(held.charged),
                                     .least = static_cast<std::uint64_t>(held.least),
-                                    .most = static_cast<std::uint64_t>(held.most)},
+                                    .most = static_cast<std::uint64_t>(held.most),
+                                    .host = static_cast<std::uint64_t>(held.host)},
                  nccl);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "base/mutex.h"
 #include "interpose/simulated_card/driver/driver_api.h"
@@ -31,6 +32,13 @@ NcclTable& OfProcess() {
   return *table;
 }
 
+struct SentCounts {
+  std::atomic<std::uint64_t> bytes = 0;
+  std::atomic<std::uint64_t> network_bytes = 0;
+  std::atomic<std::uint64_t> sends = 0;
+};
+SentCounts g_sent;
+
 bool IsCard(int device) { return device >= 0 && static_cast<std::size_t>(device) < kMaxCards; }
 
 }  // namespace
@@ -40,6 +48,12 @@ memtrace_card_nccl_bytes MostHeldByNccl(int device) {
   NcclTable& table = OfProcess();
   const MutexLock lock(table.mutex);
   return table.cards[static_cast<std::size_t>(device)].at_most;
+}
+
+memtrace_card_sent SentByNccl() {
+  return {.bytes = g_sent.bytes.load(std::memory_order_relaxed),
+          .network_bytes = g_sent.network_bytes.load(std::memory_order_relaxed),
+          .sends = g_sent.sends.load(std::memory_order_relaxed)};
 }
 
 }  // namespace memtrace::card
@@ -66,5 +80,14 @@ void memtrace_card_count_nccl(int device, const memtrace_card_nccl_bytes* more) 
   now.least += more->least;
   now.most += more->most;
   now.communicators += more->communicators;
+  now.host += more->host;
+  const std::int64_t most_host = std::max(now.host, at_most.host);
   if (now.charged > at_most.charged) at_most = now;
+  at_most.host = most_host;
+}
+
+void memtrace_card_count_sent(const memtrace_card_sent* more) {
+  g_sent.bytes.fetch_add(more->bytes, std::memory_order_relaxed);
+  g_sent.network_bytes.fetch_add(more->network_bytes, std::memory_order_relaxed);
+  g_sent.sends.fetch_add(more->sends, std::memory_order_relaxed);
 }

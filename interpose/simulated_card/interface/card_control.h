@@ -63,6 +63,10 @@ struct memtrace_card_activity {
   uint64_t host_copy_bytes;       /* bytes copied between the host and a card, dropped or not */
   uint64_t product_operations;    /* floating-point operations: 2 m n k for each matrix product
                                      requested of cuBLAS; kernels (attention) are not counted */
+  uint64_t sent_bytes;         /* bytes that ranks of the process sent by NCCL to ranks of the same
+                                  machine, by the rule of docs/design/collectives.md */
+  uint64_t sent_bytes_network; /* the same, to ranks of other machines */
+  uint64_t sends;              /* point-to-point sends to other ranks by NCCL */
 };
 
 /* When work is done, and how the host learned of it. */
@@ -167,6 +171,7 @@ struct memtrace_card_nccl {
   uint64_t charged;
   uint64_t least;
   uint64_t most;
+  uint64_t host; /* pinned memory of the host, the most ever; it is not allocated */
 };
 
 /* Fills *nccl for the moment at which NCCL held most of the card. */

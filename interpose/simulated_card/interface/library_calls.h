@@ -47,9 +47,19 @@ struct memtrace_card_nccl_bytes {
   std::int64_t least;
   std::int64_t most;
   std::int64_t communicators;
+  std::int64_t host;
 };
 // Adds to what it holds; negative figures were given back.
 void memtrace_card_count_nccl(int device, const memtrace_card_nccl_bytes* more);
+
+// The traffic from this process's ranks to others by NCCL (card_control.h).
+struct memtrace_card_sent {
+  std::uint64_t bytes;          // to ranks of the same machine
+  std::uint64_t network_bytes;  // to ranks of other machines
+  std::uint64_t sends;          // point-to-point sends
+};
+// Adds to it.
+void memtrace_card_count_sent(const memtrace_card_sent* more);
 
 // Another process of the launch that holds memory of the card. The function returns how many there
 // are, and writes no more than there is room for; 0 for a hidden card.

@@ -87,9 +87,9 @@ void Settle(const c10::OperatorHandle& op, const OperatorFacts& facts, OperatorC
     call.WriteResults(stack);
   } else if (call.makes_zeros() && !IsCapturing()) {
     call.WriteZeros();
-  } else if (facts.rule->result && !IsCapturing()) {
+  } else if (facts.rule->StatesResult() && !IsCapturing()) {
     call.ForgetResults(stack, true);
-    call.FillResults(stack, *facts.rule->result);
+    call.FillResults(stack);
   } else {
     call.ForgetResults(stack, card_wrote || facts.open);
   }
@@ -164,9 +164,7 @@ void Composite(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack)
     const InsideScope answers(facts);
     op.redispatchBoxed(below, stack);
   }
-  if (is_unknown && facts.rule->result && !IsCapturing()) {
-    call.FillResults(*stack, *facts.rule->result);
-  }
+  if (is_unknown && facts.rule->StatesResult() && !IsCapturing()) call.FillResults(*stack);
 }
 
 bool IsComposite(const std::string& name) {

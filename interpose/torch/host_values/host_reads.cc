@@ -4,7 +4,10 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
+#include <array>
 #include <sstream>
+#include <string_view>
 
 #include "base/mutex.h"
 #include "interpose/core/memtrace.h"
@@ -26,13 +29,23 @@ std::string Short(const std::string& file) {
   return at == std::string::npos ? file : file.substr(at + kLibraries.size());
 }
 
-// Returns the innermost line that is not torch's own, which caused the read.
-std::string Place(const std::vector<PythonLine>& stack) {
-  for (const PythonLine& line : stack) {
-    if (line.file.find("/torch/") != std::string::npos) continue;
-    return Short(line.file) + ":" + std::to_string(line.line) + " in " + line.function;
-  }
-  return "a thread without Python";
+// Returns the innermost line that is not torch's own, which caused the read; null if there is none.
+const PythonLine* CauseIn(const std::vector<PythonLine>& stack) {
+  const auto found = std::find_if(stack.begin(), stack.end(), [](const PythonLine& line) {
+    return line.file.find("/torch/") == std::string::npos;
+  });
+  return found == stack.end() ? nullptr : &*found;
+}
+
+constexpr const char* kNoPython = "a thread without Python";
+
+std::string LineOf(const PythonLine* cause) {
+  if (cause == nullptr) return kNoPython;
+  return Short(cause->file) + ":" + std::to_string(cause->line);
+}
+
+std::string PlaceOf(const PythonLine* cause) {
+  return cause == nullptr ? kNoPython : LineOf(cause) + " in " + cause->function;
 }
 
 }  // namespace
@@ -61,7 +74,8 @@ void HostReads::CountKnown() {
 }
 
 void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
-  const std::string place = Place(stack);
+  const PythonLine* cause = CauseIn(stack);
+  const std::string place = PlaceOf(cause);
   const std::string text = std::string("\t") + NameOf(read.known) + "\t" + read.operation + "\t" +
                            read.answer + "\t" + place;
   const uint64_t most = read.is_condition ? policy_.stop_condition : policy_.stop_number;
@@ -72,6 +86,7 @@ void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
     Line& line = lines_[text];
     if (line.count == 0) line.number = static_cast<int>(lines_.size());
     line.text = text;
+    if (read.known == Known::kAssumed) line.assumed = LineOf(cause);
     ++line.count;
     in_this_step = ++line.in_this_step;
     if (IsPowerOfTwo(line.count)) {
@@ -96,6 +111,19 @@ void HostReads::Annotate() {
   const MutexLock lock(mutex_);
   AnnotateTotals();
   for (const auto& [text, line] : lines_) AnnotateLine(line);
+}
+
+std::string HostReads::AssumedReads() {
+  std::map<std::string, uint64_t> counts;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [text, line] : lines_) {
+      if (!line.assumed.empty()) counts[line.assumed] += line.count;
+    }
+  }
+  std::string rows;
+  for (const auto& [line, count] : counts) rows += std::to_string(count) + "\t" + line + "\n";
+  return rows;
 }
 
 void HostReads::AnnotateTotals() const {

@@ -44,12 +44,17 @@ class HostReads {
   void BeginStep();
   void Annotate();
 
+  // Returns the lines that read assumed values, as "4\ttrain.py:31\n" each: the count, the file
+  // without the folder where libraries are installed, and the line.
+  std::string AssumedReads();
+
  private:
   struct Line {
     int number = 0;  // the annotation's
     uint64_t count = 0;
     uint64_t in_this_step = 0;
-    std::string text;  // follows the count
+    std::string text;     // follows the count
+    std::string assumed;  // "train.py:31" if the values were assumed, else ""
   };
 
   void AnnotateLine(const Line& line) const;

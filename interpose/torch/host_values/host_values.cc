@@ -61,4 +61,8 @@ void AnnotateHostValues() {
   if (host_values != nullptr) host_values->reads.Annotate();
 }
 
+std::string AssumedReads() {
+  return host_values == nullptr ? "" : host_values->reads.AssumedReads();
+}
+
 }  // namespace memtrace::shim

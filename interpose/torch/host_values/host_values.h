@@ -36,6 +36,9 @@ void BeginHostValuesStep();
 // Writes the counts of reads into the trace.
 void AnnotateHostValues();
 
+// Returns the lines of Python that read assumed values: HostReads::AssumedReads.
+std::string AssumedReads();
+
 }  // namespace memtrace::shim
 
 #endif  // MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_HOST_VALUES_H_

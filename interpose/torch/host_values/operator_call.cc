@@ -3,6 +3,7 @@
 #include "interpose/torch/host_values/operator_call.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/full.h>
@@ -114,7 +115,8 @@ void OperatorCall::Look(const OperatorFacts::Argument& argument, const at::Tenso
   if (argument.written && HasMemory(tensor)) written_.push_back(tensor);
   if (argument.overwritten || tensor.numel() == 0) return;
   if (!HasMemory(tensor)) is_irregular_ = true;  // its owner has resized it to nothing
-  const bool is_kept = facts_.reads_one_value || facts_.rule->count.has_value();
+  const OperatorRule& rule = *facts_.rule;
+  const bool is_kept = facts_.reads_one_value || rule.count.has_value() || rule.balanced;
   if (is_kept && !first_input_.defined()) first_input_ = tensor;
   read_.push_back(&tensor);
 }
@@ -169,6 +171,7 @@ at::Tensor OperatorCall::CopyOf(const OperatorFacts::Argument& argument, const a
     copy = tensor.is_cpu() ? tensor.clone() : card_.Read(tensor);
   }
   TORCH_CHECK(copy.defined(), "the card's memory cannot be read");
+  if (IsWidened(copy)) copy = copy.to(at::kDouble);
   if (argument.written) copies_.push_back({tensor, copy});
   return copy;
 }
@@ -224,8 +227,13 @@ bool OperatorCall::IsArgument(const at::Tensor& tensor) const {
   return std::find(storages_.begin(), storages_.end(), storage) != storages_.end();
 }
 
-void OperatorCall::WriteTensor(const at::Tensor& to, const at::Tensor& values) const {
+bool OperatorCall::IsWidened(const at::Tensor& tensor) const {
+  return facts_.rule->widens && c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/false);
+}
+
+void OperatorCall::WriteTensor(const at::Tensor& to, at::Tensor values) const {
   if (IsIrregular(to) || to.numel() == 0) return;
+  if (values.defined() && IsWidened(to)) values = values.to(to.scalar_type());
   const bool fits =
       values.defined() && values.sizes() == to.sizes() && values.scalar_type() == to.scalar_type();
   if (to.is_cpu()) {
@@ -255,18 +263,28 @@ void OperatorCall::WriteResults(torch::jit::Stack& stack) const {
   }
 }
 
-void OperatorCall::FillResults(const torch::jit::Stack& stack, double value) const {
+// Returns what the rule states for a result of the operator. Balanced indices run through the last
+// dimension of the first input again and again. Nothing for a result that the rule is not about.
+at::Tensor OperatorCall::StatedResult(const at::Tensor& tensor) const {
+  const auto options = at::TensorOptions().dtype(tensor.dtype()).device(at::kCPU);
+  if (facts_.rule->result) return at::full(tensor.sizes(), *facts_.rule->result, options);
+  const bool has_choices = first_input_.defined() && first_input_.dim() > 0;
+  if (!has_choices || tensor.scalar_type() != at::kLong) return {};
+  return at::arange(tensor.numel(), options).remainder(first_input_.size(-1)).view(tensor.sizes());
+}
+
+void OperatorCall::FillResults(const torch::jit::Stack& stack) const {
   const PlainCpu plain;
   const size_t count = facts_.result_is_argument.size();
   for (size_t i = 0; i < count; ++i) {
     ForEachTensor(stack[stack.size() - count + i], [&](const at::Tensor& tensor) {
       if (IsIrregular(tensor) || !tensor.is_cuda() || tensor.numel() == 0) return;
-      if (!FitsLimit(tensor)) {
+      const at::Tensor stated = FitsLimit(tensor) ? StatedResult(tensor) : at::Tensor();
+      if (stated.defined()) {
+        card_.Write(tensor, stated, Known::kAssumed);
+      } else {
         card_.Forget(tensor);
-        return;
       }
-      const auto options = at::TensorOptions().dtype(tensor.dtype()).device(at::kCPU);
-      card_.Write(tensor, at::full(tensor.sizes(), value, options), Known::kAssumed);
     });
   }
 }

@@ -70,6 +70,20 @@ std::string AddRead(OperatorRule& rule, const std::vector<double>& values,
   return "";
 }
 
+// Rules that are one word after the verb, or the verb alone. Returns false if it is none of them.
+bool AddWord(OperatorRule& rule, const std::string& verb, const std::vector<std::string>& words) {
+  if (verb == "result" && words == std::vector<std::string>{"balanced"}) {
+    rule.balanced = true;
+    rule.result.reset();
+    return true;
+  }
+  if (!words.empty()) return false;
+  if (verb == "open") rule.open = true;
+  if (verb == "never") rule.never = true;
+  if (verb == "widens") rule.widens = true;
+  return verb == "open" || verb == "never" || verb == "widens";
+}
+
 std::string AddValues(OperatorRule& rule, const std::string& verb,
                       const std::vector<double>& values) {
   if (verb == "inside") {
@@ -77,8 +91,14 @@ std::string AddValues(OperatorRule& rule, const std::string& verb,
     rule.inside = values;
     return "";
   }
-  if (values.size() != 1) return verb + " needs one value: true, false or a number";
-  if (verb == "result") rule.result = values[0];
+  if (values.size() != 1) {
+    return verb + " needs one value: true, false or a number" +
+           (verb == "result" ? ", or the word balanced" : "");
+  }
+  if (verb == "result") {
+    rule.result = values[0];
+    rule.balanced = false;
+  }
   if (verb == "count") rule.count = std::clamp(values[0], 0.0, 1.0);
   return "";
 }
@@ -153,21 +173,17 @@ std::string HostValuesPolicy::AddLine(const std::vector<std::string>& words) {
     rest.assign(words.begin() + static_cast<long>(verb_at) + 1, words.end());
   if (place && verb != "read") return "only read may have a place (at FILE)";
   OperatorRule& rule = rules_[words[0]];
+  if (AddWord(rule, verb, rest)) return "";
   if (verb == "read") return AddRead(rule, Values(rest), place);
   if (verb == "inside" || verb == "result" || verb == "count") {
     return AddValues(rule, verb, Values(rest));
   }
   if (verb == "writes" && !rest.empty()) {
     rule.writes = std::move(rest);
-  } else if (verb == "open" && rest.empty()) {
-    rule.open = true;
-  } else if (verb == "never" && rest.empty()) {
-    rule.never = true;
-  } else {
-    return "'" + verb +
-           "' is not a rule; the rules are read, inside, result, count, writes, open, never";
+    return "";
   }
-  return "";
+  return "'" + verb +
+         "' is not a rule; the rules are read, inside, result, count, writes, open, never, widens";
 }
 
 const OperatorRule* HostValuesPolicy::Find(const std::string& name,

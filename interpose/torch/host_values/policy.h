@@ -38,11 +38,14 @@ struct OperatorRule {
   std::vector<Place> reads_at;
   std::vector<double> inside;
   std::optional<double> result;
+  bool balanced = false;  // the result's indices are equally frequent
+  bool widens = false;    // whole numbers are computed as real ones
   std::optional<double> count;
   std::vector<std::string> writes;
   bool open = false;
   bool never = false;
 
+  bool StatesResult() const { return result.has_value() || balanced; }
   ReadAnswer AnswerAt(const std::vector<PythonLine>& stack) const;
 };
 

@@ -10,6 +10,7 @@ void MappedRanges::Map(uint64_t address, uint64_t size) {
   if (size == 0 || address + size < address) return;
   Unmap(address, size);  // counts memory once that is mapped twice after lost events
   bytes_ += size;
+  most_bytes_ = std::max(most_bytes_, bytes_);
   uint64_t end = address + size;
   auto after = ranges_.lower_bound(address);
   if (after != ranges_.end() && after->first == end) {

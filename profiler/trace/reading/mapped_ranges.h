@@ -19,12 +19,14 @@ class MappedRanges {
   bool Contains(uint64_t address) const;
   bool Covers(uint64_t address, uint64_t size) const;  // all of it
   uint64_t bytes() const { return bytes_; }
+  uint64_t most_bytes() const { return most_bytes_; }  // of all moments so far
   // Visits disjoint ranges in order of address; adjacent ranges are joined.
   void ForEach(const std::function<void(uint64_t begin, uint64_t end)>& visit) const;
 
  private:
   absl::btree_map<uint64_t, uint64_t> ranges_;  // begin -> end
   uint64_t bytes_ = 0;
+  uint64_t most_bytes_ = 0;
 };
 
 }  // namespace memtrace::trace

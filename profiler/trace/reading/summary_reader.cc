@@ -48,7 +48,9 @@ std::optional<Summary> Newest(int fd, uint64_t offset) {
   return first;
 }
 
-absl::StatusOr<std::string> Read(int fd, const std::string& path) {
+}  // namespace
+
+absl::StatusOr<std::string> ReadSummary(int fd, const std::string& path) {
   std::vector<uint8_t> beginning(sizeof(FileHeader));
   const ssize_t got = pread(fd, beginning.data(), beginning.size(), 0);
   if (got < 0) return absl::ErrnoToStatus(errno, "cannot read " + path);
@@ -67,12 +69,10 @@ absl::StatusOr<std::string> Read(int fd, const std::string& path) {
   return std::move(summary->text);
 }
 
-}  // namespace
-
 absl::StatusOr<std::string> ReadSummary(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, "cannot open " + path);
-  absl::StatusOr<std::string> text = Read(fd, path);
+  absl::StatusOr<std::string> text = ReadSummary(fd, path);
   close(fd);
   return text;
 }

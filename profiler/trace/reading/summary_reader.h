@@ -14,6 +14,8 @@ namespace memtrace::trace {
 // the process was killed before it wrote one, or if an older memtrace wrote the file. The message
 // says which.
 absl::StatusOr<std::string> ReadSummary(const std::string& path);
+// Does the same with a file that is open for reading; `path` is for the message alone.
+absl::StatusOr<std::string> ReadSummary(int fd, const std::string& path);
 
 }  // namespace memtrace::trace
 

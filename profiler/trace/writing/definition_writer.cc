@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/trace/writing/definition_writer.h"
 
+#include <string>
+
 #include "profiler/trace/coding/record_encoder.h"
 
 namespace memtrace::trace {
@@ -44,6 +46,16 @@ StackId DefinitionWriter::DefineStack(StackId parent, FrameId frame) {
   record.Number(frame);
   blocks_.CommitDefinition(record.Finish());
   return interned.id;
+}
+
+std::vector<Frame> DefinitionWriter::Stack(StackId id) const {
+  std::vector<Frame> stack;
+  for (const FrameNames& names : stacks_.Frames(id)) {
+    stack.push_back({.file = std::string(Text(names.file)),
+                     .function = std::string(Text(names.function)),
+                     .line = names.line});
+  }
+  return stack;
 }
 
 // Once definitions have used up their share of the file, the tables are closed. If only this record

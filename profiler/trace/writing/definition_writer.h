@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "absl/base/attributes.h"
 #include "profiler/trace/coding/call_tree.h"
@@ -32,6 +33,8 @@ class DefinitionWriter {
 
   // Returns the string; "(lost)" if the id is unknown.
   std::string_view Text(StringId id) const { return strings_.Text(id); }
+  // Returns the frames of a stack, innermost first; empty if the id is unknown.
+  std::vector<Frame> Stack(StackId id) const;
 
  private:
   uint8_t* Room(size_t bytes);

@@ -69,12 +69,12 @@ TEST_F(CardAccountTest, BlockIsInUseUntilFreeRequestedAndLiveUntilFreeCompleted)
   EXPECT_EQ(account_.live_requested(), 1000U);
   EXPECT_EQ(account_.live_allocated(), 1024U);
   Allocate(900);
-  EXPECT_EQ(account_.peak(), 1000U) << "the first one counts no longer";
+  EXPECT_EQ(account_.peak().bytes, 1000U) << "the first one counts no longer";
   account_.FreeCompleted(DeviceAddress{0x1000}, freed);
   EXPECT_EQ(account_.live_requested(), 900U);
   EXPECT_EQ(account_.live_allocated(), 1024U);
   Allocate(200);
-  EXPECT_EQ(account_.peak(), 1100U);
+  EXPECT_EQ(account_.peak().bytes, 1100U);
 }
 
 TEST_F(CardAccountTest, PeakIsWhereItWasFirstReached) {
@@ -83,9 +83,25 @@ TEST_F(CardAccountTest, PeakIsWhereItWasFirstReached) {
   Free(block);
   now_.step = 4;
   Allocate(1000);
-  EXPECT_EQ(account_.peak_at().step, 3U);
+  EXPECT_EQ(account_.peak().at.step, 3U);
   Allocate(1);
-  EXPECT_EQ(account_.peak_at().step, 4U);
+  EXPECT_EQ(account_.peak().at.step, 4U);
+}
+
+TEST_F(CardAccountTest, PeakTellsWhatWasAllocatedAndReservedThen) {
+  account_.mapped.Map(0, 4096);
+  const LiveBlock first = Allocate(1000);
+  Request(first);
+  account_.mapped.Map(4096, 4096);
+  const LiveBlock second = Allocate(1100);
+  account_.mapped.Map(8192, 4096);
+  Free(second);
+  account_.mapped.Unmap(0, 8192);
+  EXPECT_EQ(account_.peak().bytes, 1100U);
+  EXPECT_EQ(account_.peak().allocated, 1024U + 1536U) << "the first one still waits";
+  EXPECT_EQ(account_.peak().reserved, 8192U);
+  EXPECT_EQ(account_.mapped.bytes(), 4096U);
+  EXPECT_EQ(account_.mapped.most_bytes(), 12288U);
 }
 
 TEST_F(CardAccountTest, BytesFreedSinceThePeakRestartAtTheNextPeak) {

@@ -30,6 +30,17 @@ TEST(MappedRangesTest, NeighboursAreJoined) {
   EXPECT_EQ(mapped.bytes(), 12U);
 }
 
+TEST(MappedRangesTest, MostBytesAreThoseOfTheFullestMoment) {
+  MappedRanges mapped;
+  mapped.Map(0, 4);
+  mapped.Map(8, 4);
+  mapped.Map(8, 4);  // again, after lost events
+  mapped.Unmap(0, 12);
+  mapped.Map(0, 2);
+  EXPECT_EQ(mapped.bytes(), 2U);
+  EXPECT_EQ(mapped.most_bytes(), 8U);
+}
+
 TEST(MappedRangesTest, ContainsExcludesTheEndAddress) {
   MappedRanges mapped;
   mapped.Map(4, 4);

@@ -44,6 +44,18 @@ TEST(NeedTest, OtherProcessesCountOnce) {
   EXPECT_EQ(Joined(alone)[0].total, 650 * kMiB);
 }
 
+TEST(NeedTest, CostOfAStepIsReadFromAnnotations) {
+  const StepCost cost = CostOf({{"fit.step.kernel_launches", "7"},
+                                {"fit.step.sent_bytes", "50"},
+                                {"fit.step.sent_bytes_network", "60"},
+                                {"fit.step.sends", "2"}});
+  EXPECT_EQ(cost.kernel_launches, 7u);
+  EXPECT_EQ(cost.host_copy_bytes, 0u);
+  EXPECT_EQ(cost.sent_bytes, 50u);
+  EXPECT_EQ(cost.sent_bytes_network, 60u);
+  EXPECT_EQ(cost.sends, 2u);
+}
+
 TEST(NeedTest, PlaceIsTheLineElseTheModuleElseTheLibrarysLine) {
   analysis::ExplainedRequest request;
   request.site = "[0]";

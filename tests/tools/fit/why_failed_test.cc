@@ -55,6 +55,19 @@ TEST(WhyFailedTest, EmptyFileIsNotReportedAsMissingUserInput) {
             "load.py:3 raises EOFError: Ran out of input");
 }
 
+TEST(WhyFailedTest, FirstOfSeveralRanksThatFailIsNamed) {
+  const auto of_rank = [](const std::string& rank, const std::string& error) {
+    return rank + "Traceback (most recent call last):\n" + rank +
+           "  File \"/home/me/train.py\", line 12, in <module>\n" + rank + "    main()\n" + rank +
+           error + "\n";
+  };
+  EXPECT_EQ(WhyFailed(of_rank("[rank0]: ", "ValueError: 3 is no divisor of 8") +
+                          of_rank("[rank4]: ", "RuntimeError: rank 0 has left") +
+                          "[rank0]:[W1128 07:22:59 ProcessGroupNCCL.cpp:1575] Warning: leaves\n",
+                      false),
+            "train.py:12 raises ValueError: 3 is no divisor of 8");
+}
+
 TEST(WhyFailedTest, LastTracebackCounts) {
   EXPECT_EQ(
       WhyFailed(Log("KeyError: 'a'") +

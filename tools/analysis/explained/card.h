@@ -4,10 +4,13 @@
 #define MEMTRACE_TOOLS_ANALYSIS_EXPLAINED_CARD_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/analysis/holders/breakdown.h"
+#include "tools/analysis/holders/micro_batches_in_flight.h"
 #include "tools/analysis/holders/second_models.h"
 #include "tools/analysis/replayed/card_ledger.h"
 #include "tools/analysis/source/moment.h"
@@ -29,6 +32,9 @@ struct CardExplanation {
   Breakdown peak;  // requested bytes in use
   Position peak_at;
   SecondModels second_models;  // of `peak`
+  // Both at `peak`, and only if the process is one of several ranks.
+  std::optional<MicroBatchesInFlight> in_flight;
+  std::map<std::string, uint64_t> layers;  // CountLayers
   // The moments when most was reserved, and when most was in use or waited for a stream; neither
   // need be the peak of requested bytes. Nothing without segments, or without blocks.
   std::optional<CardMoment> most_reserved;

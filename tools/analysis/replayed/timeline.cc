@@ -118,9 +118,17 @@ void Timeline::Apply(const trace::PhaseChange& change) {
     for (auto& [device, replay] : replays_.values())
       replay.micro_batches.BeginStep(micro_batches_.count());
   }
+  CountTrainedStep(change.phase);
   std::map<int32_t, uint64_t> level;
   for (const auto& [device, card] : cards()) level[device] = card.held();
   updates_.PhaseChanged(position_, counts_.events, level);
+}
+
+void Timeline::CountTrainedStep(trace::Phase phase) {
+  const bool trains = phase == trace::Phase::kBackward || phase == trace::Phase::kOptimizer;
+  if (!trains || position_.step <= latest_trained_step_) return;
+  latest_trained_step_ = position_.step;
+  ++counts_.trained_steps;
 }
 
 void Timeline::Apply(const trace::Annotate& annotate) {

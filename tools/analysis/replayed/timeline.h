@@ -73,6 +73,7 @@ struct EventCounts {
   uint64_t frees = 0;
   uint64_t relabels = 0;
   uint64_t steps = 0;
+  uint64_t trained_steps = 0;  // those in which a backward pass or an optimizer began
   uint64_t out_of_memory = 0;
   uint64_t last_ns = 0;  // time of the last event, since the trace began
   uint64_t lost = 0;     // events that Lost events speak of
@@ -125,7 +126,7 @@ class Timeline {
   void Apply(const trace::Unmap& unmap);
   void Apply(const trace::Relabel&) { ++counts_.relabels; }
   void Apply(const trace::Step& step);
-  void Apply(const trace::PhaseChange&);
+  void Apply(const trace::PhaseChange& change);
   void Apply(const trace::Annotate& annotate);
   void Apply(const trace::OutOfMemory& out_of_memory);
   void Apply(const trace::CardSample& sample);
@@ -136,6 +137,7 @@ class Timeline {
                 Ignored>
   void Apply(const Ignored&) {}
 
+  void CountTrainedStep(trace::Phase phase);
   void Add(const trace::Allocate& allocation, bool waiting, Holding& block);
   void Rise(CardTimeline& card) const;
   void NoteFullest(CardTimeline& card, Replay& replay) const;
@@ -154,8 +156,9 @@ class Timeline {
   VisitMarks micro_batches_;         // begun in all steps
   uint64_t in_use_ = 0;              // live requested bytes of all cards
   uint64_t latest_micro_batch_ = 0;  // of its step
-  uint64_t last_allocation_ = 0;     // ordinal
-  uint64_t last_failure_ = 0;        // likewise
+  uint64_t latest_trained_step_ = 0;
+  uint64_t last_allocation_ = 0;  // ordinal
+  uint64_t last_failure_ = 0;     // likewise
   uint64_t now_ns_ = 0;
   UpdateWatch updates_;
   ActivityWatch activities_;

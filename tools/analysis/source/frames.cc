@@ -6,10 +6,10 @@
 #include <array>
 #include <iterator>
 
+#include "profiler/trace/events/library_folder.h"
+
 namespace memtrace::analysis {
 namespace {
-
-constexpr std::array<std::string_view, 2> kPackageFolders = {"site-packages/", "dist-packages/"};
 
 // Native frames in these libraries lie between the program and the driver. Other native frames are
 // somebody's: NCCL's memory is NCCL's.
@@ -86,10 +86,8 @@ bool IsInductorFile(std::string_view file) {
   return name[0] == 'c' && file[slash - 3] == '/' && file.substr(slash - 2, 2) == name.substr(1, 2);
 }
 
-// True for Python's own library: ".../lib/python3.11/contextlib.py"; "<frozen runpy>" has no file.
-bool IsPythonLibrary(std::string_view file) {
-  return Contains(file, "/lib/python3") || file.substr(0, 7) == "<frozen";
-}
+// True for a part of Python's own library that has no file, such as "<frozen runpy>".
+bool IsFrozen(std::string_view file) { return file.starts_with("<frozen"); }
 
 }  // namespace
 
@@ -101,14 +99,12 @@ bool IsGeneratedFile(std::string_view file) {
 }
 
 bool IsLibraryFile(std::string_view file) {
-  const auto in_file = [file](std::string_view folder) { return Contains(file, folder); };
-  return std::any_of(kPackageFolders.begin(), kPackageFolders.end(), in_file) ||
-         IsPythonLibrary(file) || IsRuntimeLibrary(file) || IsCppSource(file) ||
-         file.substr(0, 6) == "torch/" || IsGeneratedFile(file);
+  return trace::IsInLibraryFolder(file) || IsFrozen(file) || IsRuntimeLibrary(file) ||
+         IsCppSource(file) || file.substr(0, 6) == "torch/" || IsGeneratedFile(file);
 }
 
 std::string ShortFile(std::string_view file) {
-  for (std::string_view folder : kPackageFolders) {
+  for (const std::string_view folder : trace::kPackageFolders) {
     if (const size_t at = file.rfind(folder); at != std::string_view::npos) {
       return std::string(file.substr(at + folder.size()));
     }

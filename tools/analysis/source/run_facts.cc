@@ -78,10 +78,12 @@ std::map<int, NcclBytes> ReadNccl(const Annotations& annotations) {
     const std::vector<std::string> figures = absl::StrSplit(std::string(value), ' ');
     int card = 0;
     NcclBytes read;
-    if (figures.size() == 4 && absl::SimpleAtoi(std::string(number), &card) &&
+    const bool has_host = figures.size() == 5;  // older traces do not say it
+    if ((has_host || figures.size() == 4) && absl::SimpleAtoi(std::string(number), &card) &&
         absl::SimpleAtoi(figures[0], &read.charged) && absl::SimpleAtoi(figures[1], &read.least) &&
         absl::SimpleAtoi(figures[2], &read.most) &&
-        absl::SimpleAtoi(figures[3], &read.communicators))
+        absl::SimpleAtoi(figures[3], &read.communicators) &&
+        (!has_host || absl::SimpleAtoi(figures[4], &read.host)))
       cards[card] = read;
   }
   return cards;
@@ -123,6 +125,8 @@ RunFacts ReadRunFacts(const std::string& file, const std::map<std::string, std::
   facts.rank = Fact(info, "environment.RANK");
   facts.world_size = Fact(info, "environment.WORLD_SIZE");
   facts.real_ranks = Numbers(Fact(info, "environment.MEMTRACE_REAL_RANKS"));
+  facts.groups = ParseRankGroups(AnnotatedText(annotations, fact::kJobGroups));
+  facts.ranks_alike = AnnotatedNumber(annotations, fact::kJobRanksAlike).value_or(0);
   facts.torch = Fact(info, "torch");
   facts.allocator = Fact(info, "allocator");
   facts.card = Fact(info, "card");

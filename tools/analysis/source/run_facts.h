@@ -11,6 +11,7 @@
 
 #include "profiler/trace/reading/trace_reader.h"
 #include "tools/analysis/source/annotation.h"
+#include "tools/analysis/source/rank_groups.h"
 
 namespace memtrace::analysis {
 
@@ -30,6 +31,7 @@ struct NcclBytes {
   uint64_t least = 0;
   uint64_t most = 0;
   uint64_t communicators = 0;  // of several ranks
+  uint64_t host = 0;           // pinned memory of the host
 };
 
 // Facts about what stood in for a card, from the counts that the simulated card and its host values
@@ -69,6 +71,8 @@ struct RunFacts {
   std::string rank;                   // as launchers number the processes of a job; empty: none
   std::string world_size;             // ... how many there are
   std::vector<uint64_t> real_ranks;   // those that were started; empty: all
+  std::vector<RankGroup> groups;      // process groups of the rank; empty: not known
+  uint64_t ranks_alike = 0;           // of the job, that this rank stands for; 0: not known
   std::vector<std::string> siblings;  // traces of other processes beside the file
   std::string torch;
   std::string allocator;  // "memtrace" or "native"

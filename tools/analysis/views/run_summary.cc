@@ -7,6 +7,7 @@
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/events/card_fields.h"
+#include "tools/analysis/source/frames.h"
 #include "tools/analysis/source/less.h"
 
 namespace memtrace::analysis {
@@ -25,8 +26,19 @@ std::vector<uint64_t> Counts(const ordered_json& json) {
   return counts;
 }
 
-std::string PositionText(const ordered_json& at) {
-  return Message("step $0, $1", Count(at.at("step")), at.at("phase").get<std::string>());
+SummaryPosition ParsePosition(const ordered_json& at) {
+  return {.step = Count(at.at("step")), .phase = at.at("phase").get<std::string>()};
+}
+
+// Returns nothing if an older writer did not write it.
+std::optional<uint64_t> NewerCount(const ordered_json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end()) return std::nullopt;
+  return Count(*found);
+}
+
+int32_t CardIndex(const ordered_json& json) {
+  return static_cast<int32_t>(json.get_ref<const ordered_json::number_integer_t&>());
 }
 
 std::vector<SummaryRow> Rows(const ordered_json& json) {
@@ -77,17 +89,45 @@ int64_t GrowthOf(const std::vector<uint64_t>& levels) {
 
 CardSummary CardOf(const ordered_json& json) {
   CardSummary card;
-  card.index =
-      static_cast<int32_t>(json.at("index").get_ref<const ordered_json::number_integer_t&>());
+  card.index = CardIndex(json.at("index"));
   card.live_requested = Count(json.at("live_requested"));
+  card.live_allocated = Count(json.at("live_allocated"));
   card.reserved = Count(json.at("reserved"));
+  card.most_reserved = NewerCount(json, "peak_reserved");
   card.peak = Count(json.at("peak").at("bytes"));
-  card.peak_at = PositionText(json.at("peak").at("at"));
+  card.peak_at = ParsePosition(json.at("peak").at("at"));
+  card.allocated_at_peak = NewerCount(json.at("peak"), "allocated");
+  card.reserved_at_peak = NewerCount(json.at("peak"), "reserved");
   card.now = Rows(json.at("now"));
   card.held = Rows(json.at("peak").at("held"));
   card.ledger = LedgerOf(json);
   card.growth_per_step = GrowthOf(Counts(json.at("live_at_steps")));
   return card;
+}
+
+// Returns the user's innermost line, or the frame that tells most; "" without frames.
+std::string LineOf(const ordered_json& frames) {
+  std::vector<trace::Frame> stack;
+  for (const ordered_json& frame : frames) {
+    stack.push_back({.file = frame.at(0).get<std::string>(),
+                     .function = frame.at(1).get<std::string>(),
+                     .line = static_cast<uint32_t>(Count(frame.at(2)))});
+  }
+  if (stack.empty()) return "";
+  const std::string line = UserLine(stack);
+  return line.empty() ? ShortFrame(MostInformativeFrame(stack)) : line;
+}
+
+SummaryFailure FailureOf(const ordered_json& json) {
+  SummaryFailure failure;
+  failure.card = CardIndex(json.at("device"));
+  failure.requested = Count(json.at("requested"));
+  failure.obtainable = Count(json.at("obtainable"));
+  failure.owner = json.at("owner").get<std::string>();
+  failure.at = ParsePosition(json.at("at"));
+  failure.cause = json.value("cause", "");
+  if (json.contains("stack")) failure.line = LineOf(json.at("stack"));
+  return failure;
 }
 
 RunSummary SummaryOf(const ordered_json& json) {
@@ -98,8 +138,10 @@ RunSummary SummaryOf(const ordered_json& json) {
   summary.time_ns = Count(json.at("time_ns"));
   summary.unix_ns = Count(json.at("unix_ns"));
   summary.steps = Count(json.at("steps"));
-  summary.at = PositionText(json.at("at"));
+  summary.at = ParsePosition(json.at("at"));
   summary.out_of_memory = Count(json.at("out_of_memory"));
+  if (json.contains("last_out_of_memory"))
+    summary.last_failure = FailureOf(json.at("last_out_of_memory"));
   summary.cards_in_all = Count(json.at("cards_in_all"));
   for (const ordered_json& card : json.at("cards")) summary.cards.push_back(CardOf(card));
   return summary;

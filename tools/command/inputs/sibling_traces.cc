@@ -3,42 +3,22 @@
 #include "tools/command/inputs/sibling_traces.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
-#include <string_view>
 #include <system_error>
 
-#include "profiler/trace/coding/format.h"
+#include "profiler/trace/reading/trace_files.h"
 
 namespace memtrace::command {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool IsNumber(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Returns "run.trace" for "run.trace.4711".
-std::string WithoutPid(const std::string& name) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string::npos || dot == 0 || !IsNumber(name.substr(dot + 1))) return name;
-  return name.substr(0, dot);
-}
-
-bool IsTrace(const fs::path& path) {
-  std::array<char, trace::kFileMagic.size()> magic{};
-  std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
-  return magic == trace::kFileMagic;
-}
-
 // True if the name is a trace's or a snapshot's in torch's documentation. Other pickles are
 // ignored.
 bool HasTraceOrSnapshotName(const fs::path& path) {
-  const std::string name = WithoutPid(path.filename().string());
-  return name.ends_with(".trace") || name.ends_with(".pickle") || name.ends_with(".pkl");
+  const std::string name = path.filename().string();
+  const std::string stem = trace::WithoutPid(name);
+  return trace::IsTraceName(name) || stem.ends_with(".pickle") || stem.ends_with(".pkl");
 }
 
 // Returns the files for which `wanted` is true.
@@ -61,16 +41,17 @@ std::vector<std::string> SortedFiles(const fs::path& folder, const Wanted& wante
 
 std::vector<std::string> SiblingTraces(const std::string& path) {
   const std::string own = fs::path(path).filename().string();
-  const std::string base = WithoutPid(own);
+  const std::string base = trace::WithoutPid(own);
   return SortedFiles(fs::path(path).parent_path(), [&own, &base](const fs::path& file) {
     const std::string name = file.filename().string();
-    return name != own && WithoutPid(name) == base && IsTrace(file);
+    return name != own && trace::WithoutPid(name) == base && trace::BeginsAsTrace(file.string());
   });
 }
 
 std::vector<std::string> TracesIn(const std::string& folder) {
-  return SortedFiles(
-      folder, [](const fs::path& file) { return HasTraceOrSnapshotName(file) || IsTrace(file); });
+  return SortedFiles(folder, [](const fs::path& file) {
+    return HasTraceOrSnapshotName(file) || trace::BeginsAsTrace(file.string());
+  });
 }
 
 }  // namespace memtrace::command

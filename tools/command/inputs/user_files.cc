@@ -25,7 +25,12 @@ UserFiles::UserFiles(const std::vector<std::string>& command, const fs::path& sc
 void UserFiles::Tell(const fit::FileKeeping& keeping, const std::set<std::string>& opened,
                      fit::Answer& answer) const {
   answer.keeping = keeping;
-  if (keeping.layer_bytes == 0) answer.changes = watch_.Changes(opened);
+  answer.changes = Changes(keeping, opened);
+}
+
+fit::FolderChanges UserFiles::Changes(const fit::FileKeeping& keeping,
+                                      const std::set<std::string>& opened) const {
+  return keeping.layer_bytes == 0 ? watch_.Changes(opened) : fit::FolderChanges();
 }
 
 }  // namespace memtrace::command

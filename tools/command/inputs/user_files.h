@@ -26,6 +26,10 @@ class UserFiles {
   void Tell(const fit::FileKeeping& keeping, const std::set<std::string>& opened,
             fit::Answer& answer) const;
 
+  // Returns what has changed, if there was no layer.
+  fit::FolderChanges Changes(const fit::FileKeeping& keeping,
+                             const std::set<std::string>& opened) const;
+
  private:
   fit::HeldCaches caches_;
   fit::FolderWatch watch_;

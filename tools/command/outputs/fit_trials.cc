@@ -2,23 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command/outputs/fit_trials.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/numbers.h"
 #include "messages/message.h"
 #include "tools/analysis/explanation.h"
 #include "tools/command/inputs/trace_input.h"
 #include "tools/command/inputs/user_files.h"
+#include "tools/command/outputs/rank_search.h"
+#include "tools/command/outputs/workplace.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
-#include "tools/fit/card_limit.h"
-#include "tools/fit/scratch_folder.h"
 #include "tools/fit/search.h"
 #include "tools/fit/why_failed.h"
 #include "tools/report/fit/file_sentences.h"
@@ -37,7 +35,14 @@ std::string NameOf(const analysis::RunFacts& facts) {
   return facts.rank.empty() ? Message("process $0", facts.process) : Message("rank $0", facts.rank);
 }
 
-void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
+// Numbers the cards of a job's process by its rank: ranks of different machines do not share any.
+void NumberByRank(const std::string& rank, fit::ProcessNeed& need) {
+  int32_t number = 0;
+  if (!absl::SimpleAtoi(rank, &number)) return;
+  for (fit::CardNeed& card : need.cards) card.card = number;
+}
+
+void ReadProcess(const std::string& trace, const fit::Trial& trial, fit::Outcome& outcome) {
   const absl::StatusOr<TraceInput> input = TraceInput::Open(trace);
   if (!input.ok()) return;
   const absl::StatusOr<analysis::Explanation> explained = analysis::Explain(*input);
@@ -47,6 +52,7 @@ void ReadProcess(const std::string& trace, fit::Outcome& outcome) {
   if (need.cards.empty() && !need.failed) return;
   analysis::RunFacts facts = input->Facts(explained->run.annotations);
   need.name = NameOf(facts);
+  if (trial.job) NumberByRank(facts.rank, need);
   if (need.failed && !need.went_on && outcome.edits.empty())
     outcome.edits = fit::EditsAmong(explained->cures.remedies);
   if (outcome.processes.empty()) {
@@ -63,13 +69,13 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
   outcome.exit_code = result.exit_code;
   outcome.is_late = result.is_late;
   outcome.seconds = result.seconds;
-  for (const std::string& trace : result.traces) ReadProcess(trace, outcome);
-  fit::CountOthersOnce(fit::OthersOfCards(trial.cards), outcome.processes);
+  for (const std::string& trace : result.traces) ReadProcess(trace, trial, outcome);
+  fit::CountOthersOnce(fit::OthersOf(trial), outcome.processes);
   const bool is_out = std::any_of(
       outcome.processes.begin(), outcome.processes.end(),
       [](const fit::ProcessNeed& process) { return process.failed && !process.went_on; });
   outcome.completed = result.exit_code == 0 && !result.is_late && !is_out;
-  outcome.outlook = fit::OutlookOf(outcome.processes, fit::BytesOfCards(trial.cards));
+  outcome.outlook = fit::OutlookOf(outcome.processes, fit::CardBytesOf(trial));
   outcome.kept_away = fit::KeptAwayOf(outcome.annotations);
   if (result.layer)
     outcome.kept_away = fit::WithLayer(std::move(outcome.kept_away), *result.layer, result.saves);
@@ -102,24 +108,10 @@ std::string EndText(const fit::Outcome& outcome) {
                  report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)));
 }
 
-// Prints the program's last lines, marked as its own.
-void PrintLogEnd(const std::string& log_end) {
-  constexpr size_t kLines = 12;
-  const std::vector<absl::string_view> lines = absl::StrSplit(log_end, '\n', absl::SkipEmpty());
-  std::vector<absl::string_view> told;
-  bool is_ours = false;  // a frame of memtrace's own package, and its line of code
-  for (const absl::string_view line : lines) {
-    const bool is_frame = absl::StartsWith(line, "  File \"");
-    if (is_frame) is_ours = absl::StrContains(line, "/memtrace/_");
-    if (!absl::StartsWith(line, "  ")) is_ours = false;
-    if (!is_ours) told.push_back(line);
-  }
-  for (size_t i = told.size() - std::min(told.size(), kLines); i < told.size(); ++i)
-    std::cerr << "  | " << report::Printable({told[i].data(), told[i].size()}) << "\n";
-}
-
 int CodeOf(const absl::Status& status) {
-  if (status.code() == absl::StatusCode::kFailedPrecondition) return kUnreadable;
+  if (status.code() == absl::StatusCode::kFailedPrecondition ||
+      status.code() == absl::StatusCode::kDeadlineExceeded)
+    return kUnreadable;
   return status.code() == absl::StatusCode::kInvalidArgument ? kUsage : kEnvironment;
 }
 
@@ -127,7 +119,7 @@ int CodeOf(const fit::Answer& answer) {
   if (answer.cards.empty()) return kDone;
   switch (answer.verdict()) {
     case fit::FitVerdict::kFits:
-      return kDone;
+      return answer.is_about_all_ranks() ? kDone : kNotKnown;
     case fit::FitVerdict::kNotKnown:
       return kNotKnown;
     default:
@@ -170,6 +162,26 @@ bool PrintPartialAnswer(const FitTrials& trials, const FitOutput& output, fit::A
   const bool is_known = answer.has_need() || !answer.stopped->outcome.processes.empty();
   if (is_known) Print(answer, output);
   return is_known;
+}
+
+// Finds the real ranks of the question's job, if the user named none. Prints the end of a failed
+// run's output.
+absl::Status FindRanksOf(fit::Question& question, const std::filesystem::path& folder,
+                         const fit::FileKeeping& keeping, bool is_quiet) {
+  if (!question.trial.job || !question.trial.job->is_auto) return absl::OkStatus();
+  fit::Trial trial = question.trial;
+  trial.command = fit::WithFirstValues(trial.command, question.Options());
+  std::string log_end;
+  absl::StatusOr<launch::JobRanks> job =
+      FindRanks(trial, folder / "ranks", keeping, is_quiet, log_end);
+  if (job.ok()) question.trial.job = *std::move(job);
+  PrintLogEnd(log_end);
+  return job.status();
+}
+
+int RefuseRanks(const absl::Status& status) {
+  Note(std::string(status.message()));
+  return status.code() == absl::StatusCode::kCancelled ? 128 + SIGINT : CodeOf(status);
 }
 
 }  // namespace
@@ -227,27 +239,23 @@ absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::st
   return latest_.outcome;
 }
 
-int RunFitSearch(const fit::Question& question, const FitOutput& output) {
-  absl::StatusOr<fit::ScratchFolder> scratch = fit::ScratchFolder::Make();
-  if (!scratch.ok()) {
-    Note(std::string(scratch.status().message()));
+int RunFitSearch(fit::Question question, const FitOutput& output) {
+  const absl::StatusOr<Workplace> place = MakeWorkplace();
+  if (!place.ok()) {
+    Note(std::string(place.status().message()));
     return kEnvironment;
   }
-  const absl::StatusOr<fit::FileKeeping> keeping =
-      fit::FindFileKeeping(launch::CurrentEnvironment(), scratch->path().string());
-  if (!keeping.ok()) {
-    Note(std::string(keeping.status().message()));
-    return kUsage;
-  }
-  const bool is_silent = output.quiet || output.json;
-  const Progress progress = is_silent                    ? Progress::kNothing
-                            : isatty(STDERR_FILENO) == 0 ? Progress::kLines
-                                                         : Progress::kTerminal;
-  FitTrials trials(scratch->path(), *keeping, progress);
+  const std::filesystem::path& folder = place->scratch.path();
+  const Progress progress = ProgressFor(output.quiet || output.json);
+  const UserFiles files(question.trial.command, folder);
+  const bool is_silent = progress == Progress::kNothing;
+  if (const absl::Status found = FindRanksOf(question, folder, place->keeping, is_silent);
+      !found.ok())
+    return RefuseRanks(found);
+  FitTrials trials(folder, place->keeping, progress);
   fit::Search search(question, [&trials](const fit::Trial& trial, std::string_view name) {
     return trials.Run(trial, name);
   });
-  const UserFiles files(question.trial.command, scratch->path());
   const absl::Status searched = search.Run();
   fit::Answer answer = search.answer();
   files.Tell(trials.keeping(), trials.opened(), answer);

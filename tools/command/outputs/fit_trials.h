@@ -11,16 +11,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "tools/command/outputs/workplace.h"
 #include "tools/fit/question.h"
 
 namespace memtrace::command {
-
-// The amount of progress printed on stderr while trials run.
-enum class Progress : uint8_t {
-  kNothing,
-  kLines,     // one line a trial: its name when it begins, then how it ended
-  kTerminal,  // the same, and a name is erased when its trial has ended
-};
 
 // Runs trials in folders of their own, reads their results, and prints progress on stderr.
 class FitTrials {
@@ -73,11 +67,11 @@ struct FitOutput {
   bool is_own_program = false;  // memtrace's: its last sentence and exit code are ours
 };
 
-// Runs the search, prints the answer on stdout and returns the exit code: kDone, kLimitExceeded (it
-// does not fit), kNotKnown (it cannot be told), kUnreadable (the program fails by itself, or made
-// too few steps in its time), kUsage, kEnvironment, 128 + n after signal n. If it is stopped, it
-// prints what is known.
-int RunFitSearch(const fit::Question& question, const FitOutput& output);
+// Runs the search, after that for the ranks of a job, prints the answer on stdout and returns the
+// exit code: kDone, kLimitExceeded (it does not fit), kNotKnown (it cannot be told), kUnreadable
+// (the program fails by itself, or made too few steps in its time), kUsage, kEnvironment, 128 + n
+// after signal n. If it is stopped, it prints what is known.
+int RunFitSearch(fit::Question question, const FitOutput& output);
 
 }  // namespace memtrace::command
 

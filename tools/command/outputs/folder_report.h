@@ -12,7 +12,8 @@ struct FolderReport {
   std::string folder;
   std::vector<std::string> traces;
   bool json = false;
-  std::string page;  // to write, if not empty
+  bool verbose = false;  // print all kinds of ranks and all causes
+  std::string page;      // to write, if not empty
 };
 
 // Prints the traces of a folder side by side; one that cannot be read is a row. Returns kPartial if

@@ -13,8 +13,8 @@ inline constexpr int kUsage = 2;
 inline constexpr int kUnreadable = 3;   // the input
 inline constexpr int kPartial = 4;      // result of a damaged or truncated input
 inline constexpr int kEnvironment = 5;  // memtrace's installation, or the system
-// `fit`: nothing failed, but a peak was still rising; `check`: no limit is exceeded, but the trace
-// has too few steps for the growth.
+// `fit`: nothing failed, but a peak was still rising, or not each kind of rank of a job ran;
+// `check`: no limit is exceeded, but the trace has too few steps for the growth.
 inline constexpr int kNotKnown = 6;
 inline constexpr int kNotExecutable = 126;
 inline constexpr int kNotFound = 127;

@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
+#include "tools/launch/package_program.h"
 #include "tools/remedies/catalogue.h"
 
 namespace memtrace::command {
@@ -52,14 +51,6 @@ struct Options {
   FitOutput output;
 };
 
-// Returns the interpreter that this program is installed for, else the usual one.
-std::string Python() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path beside = program.parent_path() / "python3";
-  return !error && std::filesystem::exists(beside, error) ? beside.string() : "python3";
-}
-
 // Returns the values N, N/2, ... of an option that may be made smaller, down to `least`.
 fit::Variation Halves(std::string name, uint64_t value, uint64_t least) {
   fit::Variation variation{.name = std::move(name), .values = {}};
@@ -81,7 +72,7 @@ int Estimate(Options& options) {
   constexpr uint64_t kLeastSequence = 128;
   fit::Question& question = options.question;
   std::vector<std::string>& command = question.trial.command;
-  command = {Python(), "-m", "memtrace.estimate_program", options.folder};
+  command = {launch::PythonInterpreter(), "-m", "memtrace.estimate_program", options.folder};
   const auto add = [&command](const char* option, const std::string& value) {
     if (!value.empty()) command.insert(command.end(), {option, value});
   };

@@ -14,6 +14,7 @@
 #include "tools/command/help/usage_error.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/outputs/fit_trials.h"
+#include "tools/command/outputs/layout_search.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
@@ -21,6 +22,7 @@
 #include "tools/fit/question.h"
 #include "tools/fit/scaling.h"
 #include "tools/launch/card_keys.h"
+#include "tools/launch/job_ranks.h"
 
 namespace memtrace::command {
 namespace {
@@ -40,11 +42,12 @@ constexpr const char* kExamples =
     "  memtrace fit --smallest-card -- python train.py           which card to buy\n"
     "  memtrace fit --card 24GiB --scale n=1,2,4 -- python train.py --batch {n}\n"
     "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
+    "  memtrace fit --card 8xh100-80gb --world 64x8 -- python train.py    a job of 512 ranks\n"
     "\n"
     "Exit codes: 0 it fits, 1 it does not fit, 2 an option is wrong, 3 the program fails by "
     "itself,\n"
-    "5 it cannot be started, 6 nothing failed but its peak was still growing, 130 stopped by "
-    "Ctrl-C.";
+    "5 it cannot be started, 6 nothing failed but its peak was still growing, or ranks of the job\n"
+    "that did not run may need more, 130 stopped by Ctrl-C.";
 
 // A placeholder if only the need is measured.
 constexpr const char* kAnyCard = "24GiB";
@@ -55,7 +58,9 @@ struct Options {
   uint64_t watch = 20;
   std::vector<std::string> variations;
   std::vector<std::string> scalings;
-  std::string nccl;  // what each communicator takes
+  std::string nccl;   // what each communicator takes
+  std::string world;  // the ranks of the job; empty: no job
+  std::string ranks = "auto";
   bool no_remedies = false;
   FitOutput output;
 };
@@ -100,39 +105,70 @@ bool AreNumbers(const std::vector<fit::Variation>& scalings) {
   return true;
 }
 
-int Fit(Options& options, const std::vector<std::string>& command) {
-  fit::Question& question = options.question;
+// Reads what the trials run and how long. Returns false after printing one sentence.
+bool ReadTrial(const Options& options, const std::vector<std::string>& command,
+               fit::Question& question) {
   if (options.steps.empty()) {
     question.trial.watch_seconds = options.watch;
   } else if (!ReadSteps(options.steps, question.trial)) {
     Note("--steps: '" + options.steps + "' is not a number of steps; write 3, or 2:8 for 2 to 8");
-    return kUsage;
+    return false;
   }
   if (command.empty()) {
     Note(
         "there is no command to run; write it after --, as in memtrace fit --card 24GiB -- python "
         "train.py");
-    return kUsage;
+    return false;
   }
   if (question.trial.cards.empty() && !question.with_smallest_card && options.scalings.empty()) {
     Note(
         "no card is given; write for example --card 24GiB (memtrace cards lists the profiles), or "
         "--smallest-card");
-    return kUsage;
+    return false;
   }
-  if (!ReadVariations("--vary", options.variations, command, question.variations) ||
-      !ReadVariations("--scale", options.scalings, command, question.scalings) ||
-      !AreNumbers(question.scalings))
-    return kUsage;
   launch::AddCardKey("nccl", options.nccl, &question.trial.cards);
   question.trial.command = command;
+  return true;
+}
+
+// Reads the job of many ranks, if there is one. Returns false after printing one sentence.
+bool ReadJob(const Options& options, fit::Question& question) {
+  if (options.world.empty()) return true;
+  absl::StatusOr<launch::JobRanks> job =
+      launch::ParseJobRanks(options.world, options.ranks, question.trial.cards);
+  if (!job.ok()) {
+    Note(std::string(job.status().message()));
+    return false;
+  }
+  question.trial.job = *std::move(job);
+  const bool asks_twice =
+      !question.variations.empty() && (question.with_smallest_card || !question.scalings.empty());
+  if (asks_twice)
+    Note("--world with --vary compares layouts; ask for --scale or --smallest-card without --vary");
+  return !asks_twice;
+}
+
+// Lets the number of processes vary if a launcher starts more than there are cards.
+void VaryProcesses(fit::Question& question) {
+  const size_t cards = fit::BytesOfCards(question.trial.cards).size();
+  if (auto processes = fit::ProcessVariation(question.trial.command, cards))
+    question.variations.push_back(*std::move(processes));
+}
+
+int Fit(Options& options, const std::vector<std::string>& command) {
+  fit::Question& question = options.question;
+  if (!ReadTrial(options, command, question) ||
+      !ReadVariations("--vary", options.variations, command, question.variations) ||
+      !ReadVariations("--scale", options.scalings, command, question.scalings) ||
+      !AreNumbers(question.scalings) || !ReadJob(options, question))
+    return kUsage;
+  if (question.trial.job && !question.variations.empty())
+    return RunLayoutSearch(question, options.output);
   if (question.trial.cards.empty()) {
     question.trial.cards = {kAnyCard};
     question.asks_card = false;
   }
-  if (auto processes = fit::ProcessVariation(question.trial.command,
-                                             fit::BytesOfCards(question.trial.cards).size()))
-    question.variations.push_back(*std::move(processes));
+  if (!question.trial.job) VaryProcesses(question);
   question.with_remedies = !options.no_remedies;
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   return RunFitSearch(question, options.output);
@@ -143,6 +179,17 @@ void DefinePlaces(CLI::App& app, Options& options) {
                  "Card to test, written as for memtrace run; repeat the option for unequal cards")
       ->type_name("CARD")
       ->allow_extra_args(false)
+      ->group("Runs");
+  CLI::Option* world =
+      app.add_option("--world", options.world,
+                     "Number of ranks of a job, such as 512 or 64x8. One rank of each kind runs; "
+                     "the others are virtual, and nothing waits for them")
+          ->type_name("RANKS")
+          ->group("Runs");
+  app.add_option("--ranks", options.ranks,
+                 "The ranks that run, such as 0,448 or 0-3 (default: auto, one of each kind)")
+      ->type_name("LIST")
+      ->needs(world)
       ->group("Runs");
   app.add_option("--nccl", options.nccl,
                  "What each communicator of NCCL takes of a card, such as 800MiB, instead of what "
@@ -181,7 +228,8 @@ void DefinePlaces(CLI::App& app, Options& options) {
 void DefineTries(CLI::App& app, Options& options) {
   app.add_option("--vary", options.variations,
                  "Values to try for one of the script's own options, the usual value first: "
-                 "batch_size=8,4,2 -- python train.py --batch {batch_size}")
+                 "batch_size=8,4,2 -- python train.py --batch {batch_size}. With --world, all "
+                 "combinations are compared as layouts of the job")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
       ->group("Changes to try");
@@ -214,7 +262,8 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.prefix_command();
   DefinePlaces(app, *options);
   DefineTries(app, *options);
-  app.add_flag("--json", options->output.json, "Print JSON (schema memtrace.fit/1) instead of text")
+  app.add_flag("--json", options->output.json,
+               "Print JSON (schema memtrace.fit/1; of layouts memtrace.layouts/1) instead of text")
       ->group("Output");
   app.add_flag("-q,--quiet", options->output.quiet, "Do not print which run is in progress")
       ->group("Output");

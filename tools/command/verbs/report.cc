@@ -34,8 +34,8 @@ namespace {
 constexpr const char* kDescription =
     "Explain why a program ran out of memory, and what holds the card\n"
     "The verdict comes first, then where each byte of the card is, the request, and what\n"
-    "holds memory. For a folder, it says which of its processes failed first, and which\n"
-    "differs from the others.\n"
+    "holds memory. For a folder, it says which of its processes failed first, which kinds of\n"
+    "ranks there are, which is the fullest, and why they differ.\n"
     "\n"
     "Usage: memtrace report [OPTIONS] FILE|FOLDER";
 constexpr const char* kExamples =
@@ -125,7 +125,11 @@ int ReportPath(const Options& options) {
          ", such as " + traces.front());
     return kUsage;
   }
-  return ReportFolder({options.file, traces, options.json, options.page.file});
+  return ReportFolder({.folder = options.file,
+                       .traces = traces,
+                       .json = options.json,
+                       .verbose = options.verbose,
+                       .page = options.page.file});
 }
 
 }  // namespace
@@ -138,7 +142,7 @@ void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_cod
   AddMomentOptions(app, options->moment);
   app.add_flag("-v,--verbose", options->verbose,
                "Print all the evidence after the first screen: the ledger of the card to the last "
-               "byte, the request, the holders")
+               "byte, the request, the holders; of a folder, all kinds of ranks and all causes")
       ->group("Output");
   app.add_flag("--map", options->map, "Also print which block is where in the card's segments")
       ->group("Output");

@@ -12,8 +12,10 @@
 #include "messages/message.h"
 #include "tools/command/help/usage_error.h"
 #include "tools/command/inputs/number_check.h"
+#include "tools/command/outputs/rank_search.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/verbs/verbs.h"
+#include "tools/fit/trial.h"
 #include "tools/launch/card_keys.h"
 #include "tools/launch/child_process.h"
 #include "tools/launch/job_ranks.h"
@@ -39,7 +41,7 @@ constexpr const char* kExamples =
     "  memtrace run -- python train.py                               on the real card\n"
     "  memtrace run --card 24GiB -o run.trace -- python train.py     on a simulated card\n"
     "  memtrace run --allocator native -- torchrun train.py          with torch's own allocator\n"
-    "  memtrace run --card 8xh100-80gb --world 64x8 --ranks 0,448 -o traces/ -- torchrun train.py\n"
+    "  memtrace run --card 8xh100-80gb --world 64x8 --ranks auto -o traces/ -- torchrun train.py\n"
     "\n"
     "The exit status is the program's own. With MEMTRACE=0 the program runs without memtrace.";
 
@@ -59,7 +61,10 @@ int ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kUnavailable:
       return kNotExecutable;
     case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kDeadlineExceeded:
       return kEnvironment;
+    case absl::StatusCode::kCancelled:
+      return 128 + SIGINT;
     default:
       return kUsage;
   }
@@ -204,9 +209,21 @@ int RunRanks(const std::vector<launch::LaunchPlan>& plans, const launch::JobRank
   return end->failed ? end->ends[*end->failed].code : kDone;
 }
 
+// Returns the run that finds which ranks of the job differ.
+fit::Trial TrialOf(const Options& options, const launch::JobRanks& job) {
+  fit::Trial trial;
+  trial.command = options.request.command;
+  trial.cards = options.request.cards;
+  trial.job = job;
+  trial.host_values = options.request.host_values;
+  return trial;
+}
+
 int RunJob(const Options& options) {
-  const absl::StatusOr<launch::JobRanks> job =
+  absl::StatusOr<launch::JobRanks> job =
       launch::ParseJobRanks(options.world, options.ranks, options.request.cards);
+  if (job.ok() && job->is_auto && !launch::IsSwitchedOff(launch::CurrentEnvironment()))
+    job = FindRanksToRun(TrialOf(options, *job), options.quiet);
   if (!job.ok()) return Refuse(job.status());
   const absl::StatusOr<std::vector<launch::LaunchPlan>> plans =
       launch::PlanRanks(options.request, *job, launch::CurrentEnvironment());
@@ -285,7 +302,8 @@ void DefineJob(CLI::App& app, Options& options) {
       ->type_name("RANKS")
       ->group("Job of many ranks");
   app.add_option("--ranks", options.ranks,
-                 "The ranks that are started, such as 0,448 or 0-3 (default: 0)")
+                 "The ranks that are started, such as 0,448 or 0-3 (default: 0). auto: one of each "
+                 "kind, which a first run of rank 0 finds")
       ->type_name("LIST")
       ->group("Job of many ranks");
 }

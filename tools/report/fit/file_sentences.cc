@@ -37,6 +37,18 @@ std::string KeptAwayText(const fit::KeptAway& kept) {
   return JoinedSentences(sentences);
 }
 
+std::string ProgramsText(const fit::KeptAway& kept) {
+  if (kept.programs == 0) return "";
+  const std::string started = CountedMessage(
+      kept.programs,
+      "Each run started 1 program that is not Python. What it wrote was not kept away.",
+      "Each run started $0 programs that are not Python. What they wrote was not kept away.",
+      FormatCount(kept.programs));
+  return JoinedSentences({started, NamesText(kept.first_programs, kept.first_programs.size())});
+}
+
+}  // namespace
+
 std::string KeepingText(const fit::FileKeeping& keeping) {
   if (keeping.layer_bytes > 0) {
     return Message(
@@ -49,33 +61,6 @@ std::string KeepingText(const fit::FileKeeping& keeping) {
       "your files, but not what C libraries and other programs write.",
       Printable(keeping.why_no_layer));
 }
-
-std::string ProgramsText(const fit::KeptAway& kept) {
-  if (kept.programs == 0) return "";
-  const std::string started = CountedMessage(
-      kept.programs,
-      "Each run started 1 program that is not Python. What it wrote was not kept away.",
-      "Each run started $0 programs that are not Python. What they wrote was not kept away.",
-      FormatCount(kept.programs));
-  return JoinedSentences({started, NamesText(kept.first_programs, kept.first_programs.size())});
-}
-
-// Returns the comparison of the user's files, for runs that have no layer.
-std::string ComparedText(const fit::Answer& answer) {
-  if (answer.keeping.layer_bytes > 0) return "";
-  const std::string changed = ChangedFilesText(answer.changes);
-  if (!answer.changes.saw_all)
-    return JoinedSentences(
-        {changed, Message("Only the first $0 files of the working folder and of the folders that "
-                          "the command names were compared.",
-                          FormatCount(answer.changes.most))});
-  return changed.empty() ? Message(
-                               "No file changed meanwhile in the working folder and in the "
-                               "folders that the command names.")
-                         : changed;
-}
-
-}  // namespace
 
 std::string ChangedFilesText(const fit::FolderChanges& changes) {
   constexpr size_t kMostNames = 100;
@@ -94,10 +79,24 @@ std::string ChangedFilesText(const fit::FolderChanges& changes) {
        NamesText({changes.names.begin(), end}, count)});
 }
 
+std::string ComparedText(const fit::FileKeeping& keeping, const fit::FolderChanges& changes) {
+  if (keeping.layer_bytes > 0) return "";
+  const std::string changed = ChangedFilesText(changes);
+  if (!changes.saw_all)
+    return JoinedSentences(
+        {changed, Message("Only the first $0 files of the working folder and of the folders that "
+                          "the command names were compared.",
+                          FormatCount(changes.most))});
+  return changed.empty() ? Message(
+                               "No file changed meanwhile in the working folder and in the "
+                               "folders that the command names.")
+                         : changed;
+}
+
 std::vector<std::string> FileTexts(const fit::Answer& answer) {
   const fit::KeptAway& kept = answer.unlimited.kept_away;
   return {KeptAwayText(kept), KeepingText(answer.keeping), ProgramsText(kept),
-          ComparedText(answer)};
+          ComparedText(answer.keeping, answer.changes)};
 }
 
 }  // namespace memtrace::report

@@ -7,6 +7,7 @@
 
 #include "messages/message.h"
 #include "tools/report/fit/further_sections.h"
+#include "tools/report/fit/job_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/verdict/position_words.h"
@@ -52,12 +53,11 @@ std::string UnknownValuesText(const Answer& answer) {
       place);
 }
 
-std::string NeedsText(const Fullest& card, const std::string& seen) {
-  return NeedText(card.need, card.card, card.has, seen);
-}
-
 // Processes may reach their peaks at different times, so the sum may be more than the card.
-std::string FitNeedsText(const Fullest& card) {
+std::string FitNeedsText(const Answer& answer, const Fullest& card) {
+  if (answer.job)
+    return Message("Rank $0 needs most: $1 of its card's $2.", card.card, FormatBytes(card.need),
+                   FormatBytes(card.has));
   if (card.need <= card.has)
     return Message("It needs $0 of card $1's $2.", FormatBytes(card.need), card.card,
                    FormatBytes(card.has));
@@ -69,16 +69,14 @@ std::string FitNeedsText(const Fullest& card) {
 
 std::string FitsText(const Answer& answer) {
   const Outcome& seen = answer.within;
-  const std::string needs = FitNeedsText(FullestOf(answer, answer.told()));
+  const std::string needs = FitNeedsText(answer, FullestOf(answer, answer.told()));
   const std::string rest = JoinedSentences({MarginText(answer), UnknownValuesText(answer)});
   if (seen.outlook.is_whole)
     return JoinedSentences(
-        {Message("FITS."), needs,
+        {FitsWords(answer, seen.outlook), needs,
          Message("The program ran to its end on the card ($0).", SeenText(seen.outlook)), rest});
-  const std::string fits =
-      CountedMessage(seen.outlook.steps, "FITS IN THE 1 STEP SEEN.", "FITS IN THE $0 STEPS SEEN.",
-                     FormatCount(seen.outlook.steps));
-  return JoinedSentences({fits, needs, SettledText(seen.outlook), rest, UnseenText(seen.outlook)});
+  return JoinedSentences({FitsWords(answer, seen.outlook), needs, SettledText(seen.outlook), rest,
+                          UnseenText(seen.outlook)});
 }
 
 std::string DoesNotFitText(const Answer& answer) {
@@ -86,7 +84,8 @@ std::string DoesNotFitText(const Answer& answer) {
   const auto failed = answer.within.Failed();
   const bool is_fragmented = failed && failed->is_fragmentation;
   return JoinedSentences(
-      {Message("DOES NOT FIT."), NeedsText(card, SeenText(answer.unlimited.outlook)),
+      {Message("DOES NOT FIT."),
+       NeedText(answer, card.need, card.card, SeenText(answer.unlimited.outlook)),
        card.need > card.has ? MoreThanCardText(card.need - card.has)
        : is_fragmented
            ? Message("That would fit in one piece, but the free memory was in pieces.")
@@ -96,15 +95,18 @@ std::string DoesNotFitText(const Answer& answer) {
 std::string NeedOnlyText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
   const fit::Outlook& outlook = answer.unlimited.outlook;
+  const std::string bytes = FormatBytes(card.need);
   return JoinedSentences(
-      {Message("NEEDS $0 of card $1 ($2).", FormatBytes(card.need), card.card, SeenText(outlook)),
+      {answer.job ? Message("NEEDS $0 for rank $1, which needs most ($2).", bytes, card.card,
+                            SeenText(outlook))
+                  : Message("NEEDS $0 of card $1 ($2).", bytes, card.card, SeenText(outlook)),
        UnseenText(outlook)});
 }
 
 // Requires the run on the card.
 std::string VerdictText(const Answer& answer) {
-  const std::string needs =
-      NeedsText(FullestOf(answer, answer.unlimited), SeenText(answer.within.outlook));
+  const Fullest card = FullestOf(answer, answer.unlimited);
+  const std::string needs = NeedText(answer, card.need, card.card, SeenText(answer.within.outlook));
   switch (answer.verdict()) {
     case fit::FitVerdict::kFits:
       return FitsText(answer);
@@ -151,7 +153,9 @@ std::string BasisText(const Answer& answer, const CardNeed& need) {
 }
 
 Section NeedSection(const Answer& answer, const CardNeed& need) {
-  Section section{.id = "need", .title = Message("CARD $0", need.card)};
+  Section section{.id = "need",
+                  .title = answer.job ? Message("RANK $0, WHICH NEEDS MOST", need.card)
+                                      : Message("CARD $0", need.card)};
   const TableUnit unit = UnitFor(need.total);
   Table table;
   table.columns = {{"", 24}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
@@ -191,12 +195,21 @@ Section UnknownSection(const Answer& answer) {
   return section;
 }
 
+// Returns the tables of the cards; for a job, that of the rank that needs most.
+Document NeedSections(const Answer& answer) {
+  Document sections;
+  const int32_t fullest = FullestOf(answer, answer.told()).card;
+  for (const CardNeed& need : fit::Joined(answer.told().processes))
+    if (!answer.job || need.card == fullest) sections.push_back(NeedSection(answer, need));
+  return sections;
+}
+
 }  // namespace
 
 Document FitDocument(const Answer& answer) {
   Document document = {VerdictOf(answer), RecommendedSection(answer)};
-  for (const CardNeed& need : fit::Joined(answer.told().processes))
-    document.push_back(NeedSection(answer, need));
+  for (Section& need : NeedSections(answer)) document.push_back(std::move(need));
+  document.push_back(RankSection(answer));
   document.push_back(ProcessSection(answer));
   document.push_back(RemedySection(answer));
   document.push_back(UntriedSection(answer));

@@ -99,7 +99,10 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
 ordered_json CostJson(const fit::StepCost& cost) {
   return {{"kernel_launches", cost.kernel_launches},
           {"product_operations", cost.product_operations},
-          {"host_copy_bytes", cost.host_copy_bytes}};
+          {"host_copy_bytes", cost.host_copy_bytes},
+          {"sent_bytes", cost.sent_bytes},
+          {"sent_bytes_network", cost.sent_bytes_network},
+          {"sends", cost.sends}};
 }
 
 ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
@@ -160,7 +163,10 @@ ordered_json ProcessesJson(const fit::Outcome& outcome) {
                        {"parts", PartsJson(need)},
                        {"fragmentation", need.fragmentation}});
     }
-    processes.push_back({{"name", process.name}, {"steps", process.steps}, {"cards", cards}});
+    processes.push_back({{"name", process.name},
+                         {"steps", process.steps},
+                         {"step_cost", CostJson(process.cost)},
+                         {"cards", cards}});
   }
   return processes;
 }
@@ -227,7 +233,9 @@ ordered_json KeptAwayJson(const fit::Answer& answer) {
 // Returns the verdict of the answer; null if no card was given.
 ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
-  return answer.has_within ? VerdictName(answer.verdict()) : "not_known";
+  if (!answer.has_within) return "not_known";
+  if (answer.fits() && !answer.is_about_all_ranks()) return "ranks_that_ran_fit";
+  return VerdictName(answer.verdict());
 }
 
 ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {
@@ -246,6 +254,25 @@ ordered_json StoppedJson(const fit::Answer& answer) {
           {"cards", CardsJson(answer.stopped->outcome)}};
 }
 
+// Returns the ranks of the job that ran, and for how many each stands; null if there is no job.
+ordered_json JobJson(const fit::Answer& answer) {
+  if (!answer.job) return nullptr;
+  return {{"world", answer.job->world},
+          {"ranks", answer.job->real},
+          {"alike", answer.job->alike},
+          {"left_out", answer.job->left_out},
+          {"has_each_kind", answer.job->HasEachKind()}};
+}
+
+// Returns the bytes of each card; of a job, of each rank that ran.
+ordered_json CardBytesJson(const fit::Answer& answer) {
+  if (!answer.job || answer.card_bytes.empty()) return answer.card_bytes;
+  ordered_json bytes = ordered_json::array();
+  for (const int rank : answer.job->real)
+    bytes.push_back(answer.card_bytes[static_cast<size_t>(rank)]);
+  return bytes;
+}
+
 }  // namespace
 
 std::string JsonFit(const fit::Answer& answer) {
@@ -256,7 +283,8 @@ std::string JsonFit(const fit::Answer& answer) {
   ordered_json json = {
       {"schema", "memtrace.fit/1"},
       {"card", answer.cards},
-      {"card_bytes", answer.card_bytes},
+      {"card_bytes", CardBytesJson(answer)},
+      {"job", JobJson(answer)},
       {"fits", nullptr},
       {"verdict", VerdictJson(answer)},
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
@@ -280,8 +308,8 @@ std::string JsonFit(const fit::Answer& answer) {
       {"unknown_values", UnknownJson(answer.unlimited)},
       {"kept_away", KeptAwayJson(answer)},
       {"stopped", StoppedJson(answer)}};
-  if (answer.has_within && answer.verdict() != fit::FitVerdict::kNotKnown)
-    json["fits"] = answer.fits();
+  const bool is_known = answer.has_within && answer.verdict() != fit::FitVerdict::kNotKnown;
+  if (is_known && (!answer.fits() || answer.is_about_all_ranks())) json["fits"] = answer.fits();
   if (answer.has_margin) json["has_margin"] = *answer.has_margin;
   if (answer.recommended) json["recommended"] = NameOf(answer.remedies[*answer.recommended]);
   return JsonText(json);

@@ -11,6 +11,7 @@
 
 #include "messages/message.h"
 #include "tools/report/fit/file_sentences.h"
+#include "tools/report/fit/job_sections.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
@@ -21,19 +22,6 @@ namespace memtrace::report {
 namespace {
 
 using Kind = TableColumn::Kind;
-
-// Names the larger parts of a need, for a row: "parameters 14.20 GiB, activations 3.10 GiB".
-std::string LargestParts(const fit::CardNeed& need) {
-  constexpr size_t kMost = 3;
-  std::vector<fit::NeedPart> parts = need.parts;
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-  std::string text;
-  for (size_t i = 0; i < std::min(kMost, parts.size()); ++i)
-    text +=
-        (text.empty() ? "" : ", ") + MessageOf(parts[i].name) + " " + FormatBytes(parts[i].bytes);
-  return text;
-}
 
 std::string SignedBytes(double bytes) {
   return FormatSignedBytes(static_cast<int64_t>(std::llround(bytes)));
@@ -130,12 +118,24 @@ std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) 
 
 }  // namespace
 
+std::string LargestParts(const fit::CardNeed& need) {
+  constexpr size_t kMost = 3;
+  std::vector<fit::NeedPart> parts = need.parts;
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, parts.size()); ++i)
+    text +=
+        (text.empty() ? "" : ", ") + MessageOf(parts[i].name) + " " + FormatBytes(parts[i].bytes);
+  return text;
+}
+
 Section ProcessSection(const fit::Answer& answer) {
   Section section{
       .id = "processes",
       .title = Message("PROCESSES"),
   };
-  if (answer.unlimited.processes.size() < 2) return section;
+  if (answer.job || answer.unlimited.processes.size() < 2) return section;
   Table table;
   table.columns = {{"", 24},
                    {Message("card"), 6, Kind::kFigure},
@@ -202,6 +202,8 @@ Section LimitsSection(const fit::Answer& answer) {
                     : Message("All of this was seen in runs on simulated cards. Kernels did not "
                               "run. Sizes and failures are exact if the program goes the same way "
                               "with real values.")});
+  if (const std::string text = VirtualRanksText(answer); !text.empty())
+    section.parts.emplace_back(Paragraph{text});
   for (const std::string& text : FileTexts(answer))
     if (!text.empty()) section.parts.emplace_back(Paragraph{text});
   return section;

@@ -3,12 +3,18 @@
 #ifndef MEMTRACE_TOOLS_REPORT_FIT_FURTHER_SECTIONS_H_
 #define MEMTRACE_TOOLS_REPORT_FIT_FURTHER_SECTIONS_H_
 
+#include <string>
+
 #include "tools/fit/answer.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
 
-// Returns the memory that each process holds on each card; nothing if there is one process.
+// Names the larger parts of a need, for a row: "parameters 14.20 GiB, activations 3.10 GiB".
+std::string LargestParts(const fit::CardNeed& need);
+
+// Returns the memory that each process holds on each card; nothing if there is one process, or if
+// the processes are ranks of a job.
 Section ProcessSection(const fit::Answer& answer);
 
 // Returns how the need grows with an option, and the largest value that fits.

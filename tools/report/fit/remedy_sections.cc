@@ -95,6 +95,12 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   return row;
 }
 
+// True if the numbers differ by less than 1 %.
+bool IsNear(uint64_t before, uint64_t after) {
+  const uint64_t difference = std::max(before, after) - std::min(before, after);
+  return difference <= before / 100;
+}
+
 // Returns "1.90"; empty if it is the same.
 std::string Ratio(uint64_t before, uint64_t after) {
   if (before == 0 || after == 0) return "";
@@ -140,6 +146,10 @@ std::string CostText(const fit::StepCost& before, const fit::StepCost& after) {
   constexpr uint64_t kTold = uint64_t{1} << 20;
   if (more >= kTold)
     costs.push_back(Message("$0 more copied between host and card", FormatBytes(more)));
+  const bool sends_otherwise = !IsNear(before.sent_bytes, after.sent_bytes) ||
+                               !IsNear(before.sent_bytes_network, after.sent_bytes_network);
+  if (sends_otherwise && after.sent_bytes + after.sent_bytes_network > 0)
+    costs.push_back(Message("sends $0", SentText(after)));
   return absl::StrJoin(costs, ", ");
 }
 

@@ -3,8 +3,10 @@
 #include "tools/report/fit/verdict_sentences.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "messages/message.h"
+#include "tools/report/fit/job_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -36,15 +38,33 @@ fit::CardNeed FullestSoFar(const Outcome& outcome) {
   return fullest;
 }
 
+// Says what a step sends to other cards, of the process that sends most; "" if none sends any.
+std::string MostSentText(const Outcome& outcome) {
+  const fit::ProcessNeed* most = outcome.MostSending();
+  if (most == nullptr) return "";
+  const std::string sent = SentText(most->cost);
+  if (outcome.processes.size() == 1)
+    return Message("Each step sends $0 (calls of NCCL, counted as rings).", sent);
+  return Message(
+      "Each step of $0 sends $1 (calls of NCCL, counted as rings). No other process sends more.",
+      Printable(most->name), sent);
+}
+
 // Says how far the trial had come when it was stopped, and what that means for the card.
 std::string SoFarText(const Answer& answer) {
   const Outcome& outcome = answer.stopped->outcome;
   if (outcome.processes.empty()) return "";
   const fit::CardNeed need = FullestSoFar(outcome);
+  const std::string steps = FormatCount(outcome.outlook.steps);
+  const std::string bytes = FormatBytes(need.total);
   std::string text =
-      CountedMessage(outcome.outlook.steps, "Until then, in 1 whole step, it needed $1 of card $2.",
-                     "Until then, in $0 whole steps, it needed $1 of card $2.",
-                     FormatCount(outcome.outlook.steps), FormatBytes(need.total), need.card);
+      answer.job
+          ? CountedMessage(
+                outcome.outlook.steps, "Until then, in 1 whole step, rank $2 needed most: $1.",
+                "Until then, in $0 whole steps, rank $2 needed most: $1.", steps, bytes, need.card)
+          : CountedMessage(
+                outcome.outlook.steps, "Until then, in 1 whole step, it needed $1 of card $2.",
+                "Until then, in $0 whole steps, it needed $1 of card $2.", steps, bytes, need.card);
   const auto index = static_cast<size_t>(need.card);
   if (answer.has_need() || index >= answer.card_bytes.size()) return text;
   const uint64_t has = answer.card_bytes[index];
@@ -65,9 +85,12 @@ std::string NeedSoFar(const Answer& answer) {
   const fit::CardNeed need = FullestSoFar(answer.unlimited);
   const auto card = static_cast<size_t>(need.card);
   const std::string seen = SeenText(answer.unlimited.outlook);
-  if (card >= answer.card_bytes.size())
-    return Message("It needs $0 of card $1 ($2).", FormatBytes(need.total), need.card, seen);
-  return NeedText(need.total, need.card, answer.card_bytes[card], seen);
+  if (card >= answer.card_bytes.size()) {
+    const std::string bytes = FormatBytes(need.total);
+    return answer.job ? Message("Rank $1 needs most: $0 ($2).", bytes, need.card, seen)
+                      : Message("It needs $0 of card $1 ($2).", bytes, need.card, seen);
+  }
+  return NeedText(answer, need.total, need.card, seen);
 }
 
 std::string RecoveredText(const Outcome& outcome, const fit::FailedLine& last) {
@@ -80,7 +103,12 @@ std::string RecoveredText(const Outcome& outcome, const fit::FailedLine& last) {
 
 }  // namespace
 
-std::string NeedText(uint64_t need, int32_t card, uint64_t has, const std::string& seen) {
+std::string NeedText(const Answer& answer, uint64_t need, int32_t card, const std::string& seen) {
+  const auto index = static_cast<size_t>(card);
+  const uint64_t has = index < answer.card_bytes.size() ? answer.card_bytes[index] : 0;
+  if (answer.job)
+    return Message("Rank $0 needs most: $1 of its card's $2 ($3).", card, FormatBytes(need),
+                   FormatBytes(has), seen);
   return Message("It needs $0 of card $1's $2 ($3).", FormatBytes(need), card, FormatBytes(has),
                  seen);
 }
@@ -131,9 +159,18 @@ std::string NotKnownText(const Outcome& outcome) {
       FormatCount(outlook.steps));
 }
 
+std::string SentText(const fit::StepCost& cost) {
+  const std::string near = FormatBytes(cost.sent_bytes);
+  const std::string far = FormatBytes(cost.sent_bytes_network);
+  if (cost.sent_bytes_network == 0) return Message("$0 to other cards of the machine", near);
+  if (cost.sent_bytes == 0) return Message("$0 over the network", far);
+  return Message("$0 to other cards of the machine, $1 over the network", near, far);
+}
+
 std::vector<std::string> FurtherSentences(const Answer& answer) {
   std::vector<std::string> texts;
   const Outcome& within = answer.within;
+  if (std::string job = JobText(answer); !job.empty()) texts.push_back(std::move(job));
   if (const auto failed = within.Failed()) {
     const std::string first = Message("First to fail on the card: $0.", FailedText(*failed));
     const bool is_caught = within.exit_code == 0;
@@ -146,6 +183,7 @@ std::vector<std::string> FurtherSentences(const Answer& answer) {
   if (&answer.told() != &answer.unlimited)
     texts.push_back(Message("Without a limit it would take $0. It takes less if less is available.",
                             FormatBytes(FullestSoFar(answer.unlimited).total)));
+  if (const std::string sent = MostSentText(answer.told()); !sent.empty()) texts.push_back(sent);
   return texts;
 }
 

@@ -12,8 +12,10 @@
 
 namespace memtrace::report {
 
-// Returns "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."
-std::string NeedText(uint64_t need, int32_t card, uint64_t has, const std::string& seen);
+// Returns "It needs 42.30 GiB of card 0's 40.00 GiB (seen in 2 steps)."; for a job, "Rank 448 needs
+// most: ...". `card` is the card's number, of a job the rank.
+std::string NeedText(const fit::Answer& answer, uint64_t need, int32_t card,
+                     const std::string& seen);
 
 // Returns "That is 2.30 GiB more than the card has."
 std::string MoreThanCardText(uint64_t bytes);
@@ -34,7 +36,12 @@ std::string WillNotFitText(const fit::Outlook& outlook);
 // Says why it is not known if a run that did not fail fits.
 std::string NotKnownText(const fit::Outcome& outcome);
 
-// Says what failed first, what the program recovered from, and what it would take on a larger card.
+// Returns "1.20 GiB to other cards of the machine, 0.30 GiB over the network": what a rank sends by
+// NCCL in a step. Requires that it sends something.
+std::string SentText(const fit::StepCost& cost);
+
+// Says what failed first, what the program recovered from, what it would take on a larger card, and
+// what a step sends to other cards.
 std::vector<std::string> FurtherSentences(const fit::Answer& answer);
 
 // Says in which run the search was stopped.

@@ -92,7 +92,8 @@ class TableHtml {
       const Kind kind = table_.columns[i].kind;
       const std::string text =
           i < row.cells.size() ? Explained(row.cells[i], CellText(row.cells[i], kind)) : "";
-      html += i == 0 ? "<th scope=\"row\">" + text + "</th>" : Open("td", kind) + text + "</td>";
+      const bool names_row = i == 0 && !text.empty();
+      html += names_row ? "<th scope=\"row\">" + text + "</th>" : Open("td", kind) + text + "</td>";
     }
     if (has_bars_) html += "<td>" + (row.share ? BarOf(*row.share) : "") + "</td>";
     if (has_remarks_) {

@@ -39,8 +39,4 @@ std::string Page(const Explanation& explanation, const RunFacts& run,
                   DataTemplate("data", Packed(PageData(run.file, explanation, detail, source))));
 }
 
-std::string PageOf(const std::string& title, const Document& document) {
-  return PageWith(title, {}, "", document, "");
-}
-
 }  // namespace memtrace::report

@@ -19,9 +19,6 @@ namespace memtrace::report {
 std::string Page(const analysis::Explanation& explanation, const analysis::RunFacts& run,
                  const analysis::RunDetail& detail, const analysis::EventSource& source);
 
-// Returns any other document as a page; `title` is the window's.
-std::string PageOf(const std::string& title, const Document& document);
-
 }  // namespace memtrace::report
 
 #endif  // MEMTRACE_TOOLS_REPORT_PAGE_PAGE_H_

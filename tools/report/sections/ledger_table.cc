@@ -74,17 +74,23 @@ std::vector<Entry> OthersOf(const analysis::CardExplanation& card) {
   return entries;
 }
 
+// Says what NCCL pins of the host; "" for other libraries.
+std::string HostText(const std::string& library, uint64_t nccl_host) {
+  if (library != "NCCL" || nccl_host == 0) return "";
+  return Message("also pins up to $0 of the host", FormatBytes(nccl_host));
+}
+
 // Lists the libraries that took memory outside the allocator; empty if none did. Small allocations
-// share granules, which belong to no library.
+// share granules, which belong to no library. `nccl_host` is what NCCL pins of the host.
 std::vector<Entry> LibraryEntries(const std::vector<analysis::OutsideHolding>& holdings,
-                                  int64_t outside) {
+                                  int64_t outside, uint64_t nccl_host) {
   std::vector<Entry> entries;
   int64_t named = 0;
   for (const analysis::LibraryBytes& library : analysis::LibrariesOf(holdings)) {
     const auto bytes = static_cast<int64_t>(library.bytes);
     if (library.library.empty() || SumOfBytes(named, bytes) > outside) continue;
     named = SumOfBytes(named, bytes);
-    entries.push_back({library.library, bytes, ""});
+    entries.push_back({library.library, bytes, HostText(library.library, nccl_host)});
   }
   if (!entries.empty() && named != outside)
     entries.push_back({Message("others and rounding"), DifferenceOfBytes(outside, named), ""});
@@ -115,8 +121,9 @@ std::string Title(const Explanation& explanation) {
 
 class LedgerTable {
  public:
-  LedgerTable(const analysis::CardExplanation& card, const analysis::ExplainedHolders& holders)
-      : card_(card), holders_(holders), unit_(UnitFor(card.ledger.total)) {}
+  LedgerTable(const analysis::CardExplanation& card, const analysis::ExplainedHolders& holders,
+              uint64_t nccl_host)
+      : card_(card), holders_(holders), nccl_host_(nccl_host), unit_(UnitFor(card.ledger.total)) {}
 
   Table Run() {
     const Ledger& ledger = card_.ledger;
@@ -129,7 +136,7 @@ class LedgerTable {
       if (entries[i].part == LedgerPart::kLive)
         AddParts(RolesOf(holders_.held, entries[i].bytes), figures[i]);
       if (entries[i].part == LedgerPart::kOutsideAllocator)
-        AddParts(LibraryEntries(holders_.outside, entries[i].bytes), figures[i]);
+        AddParts(LibraryEntries(holders_.outside, entries[i].bytes, nccl_host_), figures[i]);
       if (entries[i].part == LedgerPart::kOtherProcesses) AddParts(OthersOf(card_), figures[i]);
     }
     table_.total = {"", FormatHundredths(total)};
@@ -145,6 +152,7 @@ class LedgerTable {
 
   const analysis::CardExplanation& card_;
   const analysis::ExplainedHolders& holders_;
+  const uint64_t nccl_host_;
   const TableUnit unit_;
   Table table_;
 };
@@ -156,11 +164,14 @@ std::string EntryLabel(const Ledger& ledger, const analysis::LedgerEntry& entry)
   return is_sum ? Message("cached and holes") : LedgerWords(entry.part);
 }
 
-Section LedgerSection(const Explanation& explanation) {
+Section LedgerSection(const Explanation& explanation, const analysis::SimulationFacts& simulation) {
   const Ledger& ledger = explanation.card_of_verdict().ledger;
   Section section{.id = "card", .title = Title(explanation)};
   if (ledger.total == 0) return section;
-  section.parts.emplace_back(LedgerTable(explanation.card_of_verdict(), explanation.holders).Run());
+  const auto nccl = simulation.nccl.find(explanation.card_of_verdict().index);
+  const uint64_t host = nccl == simulation.nccl.end() ? 0 : nccl->second.host;
+  section.parts.emplace_back(
+      LedgerTable(explanation.card_of_verdict(), explanation.holders, host).Run());
   if (!ledger.total_known)
     section.parts.emplace_back(
         Paragraph{Message("The card's size is not in the trace. The sum is what memtrace saw.")});

@@ -6,13 +6,15 @@
 #include <string>
 
 #include "tools/analysis/explanation.h"
+#include "tools/analysis/source/run_facts.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
 
 // Returns the ledger of the card of the verdict, with roles below what is in use; its printed
 // figures add up.
-Section LedgerSection(const analysis::Explanation& explanation);
+Section LedgerSection(const analysis::Explanation& explanation,
+                      const analysis::SimulationFacts& simulation);
 
 // Returns the words for an entry, which note if cached memory and holes are not told apart.
 std::string EntryLabel(const analysis::Ledger& ledger, const analysis::LedgerEntry& entry);

@@ -30,9 +30,13 @@ Paragraph NcclParagraph(const analysis::NcclBytes& nccl) {
                 "NCCL: at most $0 were held, by a rule read from NCCL's source; a real run may "
                 "hold $1 to $2.",
                 FormatBytes(nccl.charged), FormatBytes(nccl.least), FormatBytes(nccl.most));
+  const std::string host = nccl.host == 0 ? ""
+                                          : Message("It also pins up to $0 of the host's memory.",
+                                                    FormatBytes(nccl.host));
   return {JoinedSentences(
-      {rule, Message("How cards are linked is assumed; memtrace explain NCCL says how to state "
-                     "it.")})};
+      {rule, host,
+       Message("How cards are linked is assumed; memtrace explain NCCL says how to state "
+               "it.")})};
 }
 
 }  // namespace

@@ -8,7 +8,14 @@ from ctypes import c_uint32, c_uint64
 
 from memtrace._package import CARD
 
-_COUNTED = ("kernel_launches", "product_operations", "host_copy_bytes")
+_COUNTED = (
+    "kernel_launches",
+    "product_operations",
+    "host_copy_bytes",
+    "sent_bytes",
+    "sent_bytes_network",
+    "sends",
+)
 
 
 class _Activity(ctypes.Structure):
@@ -26,11 +33,14 @@ class _Activity(ctypes.Structure):
         ("faults", c_uint64),
         ("host_copy_bytes", c_uint64),
         ("product_operations", c_uint64),
+        ("sent_bytes", c_uint64),
+        ("sent_bytes_network", c_uint64),
+        ("sends", c_uint64),
     ]
 
 
 class Costs:
-    """Kernel launches, floating-point operations of cuBLAS, and bytes copied to and from the host in the last step."""
+    """Kernel launches, operations of cuBLAS, and bytes exchanged with the host and other cards in the last step."""
 
     def __init__(self) -> None:
         """Counts from now on; counts nothing without a simulated card."""

@@ -15,11 +15,16 @@ _SECONDS = 1.0
 
 
 def end_process(session: Session) -> NoReturn:
-    """Closes the trace and ends this process and those that multiprocessing started for it.
+    """Closes the trace and ends this process and those that multiprocessing started for it."""
+    session.close()
+    end_without_handlers()
+
+
+def end_without_handlers() -> NoReturn:
+    """Ends this process and those that multiprocessing started for it.
 
     Exit handlers and other threads do not run, because they would wait for ever.
     """
-    session.close()
     _end_workers()
     _flush()
     os._exit(0)

@@ -9,6 +9,8 @@ import datetime
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from memtrace._virtual_ranks.ranks import job_from_environment
+
 if TYPE_CHECKING:
     from torch.distributed import Store
 
@@ -22,10 +24,12 @@ def all_ranks_settled(torch: ModuleType, step: int, is_settled: bool) -> bool:
     Blocks until the last of them ends the step, as their next collective would.
     """
     distributed = torch.distributed
-    if not (distributed.is_available() and distributed.is_initialized()) or distributed.get_world_size() == 1:
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return is_settled
+    ranks = _number_of_processes(distributed)
+    if ranks == 1:
         return is_settled
     store = distributed.distributed_c10d._get_default_store()
-    ranks: int = distributed.get_world_size()
     key = f"memtrace.fit.{step}"
     try:
         settled = _sum(store, f"{key}.settled", ranks, int(is_settled))
@@ -34,6 +38,12 @@ def all_ranks_settled(torch: ModuleType, step: int, is_settled: bool) -> bool:
     with contextlib.suppress(RuntimeError):  # that process must not end before the others have read the sum
         _sum(store, f"{key}.read", ranks)
     return settled == ranks
+
+
+def _number_of_processes(distributed: ModuleType) -> int:
+    """Returns how many ranks of the job are processes."""
+    job = job_from_environment()
+    return int(distributed.get_world_size()) if job is None else len(job.ranks.real)
 
 
 def _sum(store: Store, key: str, ranks: int, addend: int = 0) -> int:

@@ -78,6 +78,15 @@ class HostValues:
         if self.on:
             self._shim.memtrace_host_values_begin_step()
 
+    def assumed_reads(self) -> dict[str, int]:
+        """Returns how often each line, as "train.py:31", read values of the card that were assumed."""
+        if not self.on:
+            return {}
+        text = ctypes.create_string_buffer(1 << 16)
+        self._shim.memtrace_host_values_assumed_reads(text, ctypes.c_uint64(len(text)))
+        rows = [row.split("\t") for row in text.value.decode(errors="replace").splitlines()]
+        return {os.path.basename(line): int(count) for count, line in rows}
+
     def annotate(self) -> None:
         """Writes the counts of reads into the trace."""
         if self.on:

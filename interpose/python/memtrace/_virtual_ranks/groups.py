@@ -4,8 +4,10 @@
 
 import functools
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import groupby
 from types import ModuleType
 from typing import Any
 
@@ -27,7 +29,10 @@ class Group:
 
     ranks: GroupRanks
     rank: int  # this process's rank in it
+    machines: tuple[int, ...]  # of each rank of the group
     nccl_stores: tuple[Any, ...]  # where its NCCL backends look for ids
+    is_on_one_machine: bool
+    is_gloo_on_card: bool  # gloo exchanges its tensors on the card, and some of its ranks are virtual
 
 
 _groups: dict[str, Group] = {}  # by name
@@ -44,9 +49,9 @@ def of(process_group: Any) -> Group:
     return _groups[process_group.group_name]
 
 
-def in_making() -> Group:
-    """Returns the group that torch makes at this moment."""
-    return _in_making[-1]
+def in_making() -> Group | None:
+    """Returns the group that torch makes at this moment; None if it makes none."""
+    return _in_making[-1] if _in_making else None
 
 
 def prepare(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
@@ -72,14 +77,22 @@ def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
         given = signature.bind(*args, **kwargs)
         members = given.arguments["global_ranks_in_group"] or range(given.arguments["group_size"])
         if not given.arguments["global_ranks_in_group"]:
-            _check_world(job, given.arguments["group_size"], given.arguments["group_rank"])
+            job.check(given.arguments["group_size"], given.arguments["group_rank"])
         if job.rank not in members:
             return make(*args, **kwargs)
         ranks = job.of_group(members)
         devices = _nccl_devices(c10d, given.arguments["backend"])
         store = c10d.PrefixStore(f"{given.arguments['group_name']}/", given.arguments["store"])
         stores = tuple(c10d.PrefixStore(f"{device}/", store) for device in devices)
-        group = Group(ranks, members.index(job.rank), stores)
+        by_gloo = not ranks.are_all_real and _is_gloo_on_card(c10d, given.arguments["backend"])
+        group = Group(
+            ranks=ranks,
+            rank=members.index(job.rank),
+            machines=job.machines_of(members),
+            nccl_stores=stores,
+            is_on_one_machine=job.has_on_this_machine(members),
+            is_gloo_on_card=by_gloo,
+        )
         if devices:
             given.arguments[options_name] = _described(c10d, group, given.arguments.get(options_name))
             given.arguments[options_name]._timeout = given.arguments.get("timeout")
@@ -99,29 +112,31 @@ def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
     )
 
 
-def _check_world(job: Job, size: int, rank: int) -> None:
-    if (size, rank) != (job.ranks.size, job.rank):
-        raise ValueError(
-            f"The program starts a job of {size} ranks as rank {rank}, but memtrace run --world {job.ranks.size} "
-            f"started this process as rank {job.rank}. Take both numbers from WORLD_SIZE and RANK."
-        )
-
-
 def _nccl_devices(c10d: ModuleType, backend: object) -> list[str]:
     """Returns the types of devices for which the group has an NCCL backend, in torch's order."""
     backends = c10d.BackendConfig(c10d.Backend(backend)).get_device_backend_map()
     return [device for device, name in backends.items() if name == c10d.Backend.NCCL]
 
 
+def _is_gloo_on_card(c10d: ModuleType, backend: object) -> bool:
+    backends = c10d.BackendConfig(c10d.Backend(backend)).get_device_backend_map()
+    return bool(backends.get("cuda") == c10d.Backend.GLOO)
+
+
 def _described(c10d: ModuleType, group: Group, given: Any) -> Any:
-    """Returns a copy of the options by which our NCCL learns the group's real ranks: as its network's name."""
+    """Returns a copy of the options by which our NCCL learns about the group's ranks: as its network's name."""
     options = c10d.ProcessGroupNCCL.Options()
     if given is not None:
         options.is_high_priority_stream = given.is_high_priority_stream
         options.config = given.config
     real = ",".join(str(rank) for rank in group.ranks.real)
-    options.config.net_name = f"memtrace-ranks:{group.ranks.size}:{real}"
+    options.config.net_name = f"memtrace-ranks:{group.ranks.size}:{real}:{_runs(group.machines)}"
     return options
+
+
+def _runs(machines: Iterable[int]) -> str:
+    """Returns "0x8,1x8" for eight ranks in machine 0 and then eight in machine 1."""
+    return ",".join(f"{machine}x{len(list(ranks))}" for machine, ranks in groupby(machines))
 
 
 def _write_id(group: Group, nccl: NcclLibrary) -> None:
@@ -191,7 +206,7 @@ def _tell_peers(c10d: ModuleType, nccl: NcclLibrary) -> None:
             if not is_real and peer < group.rank:
                 for store in group.nccl_stores:
                     store.set(f"{peer}:{group.rank}", nccl.unused_id())
-            with nccl.peer(is_real):
+            with nccl.peer(is_real, group.machines[peer]):
                 return method(process_group, tensors, peer, *args, **kwargs)
 
         return call

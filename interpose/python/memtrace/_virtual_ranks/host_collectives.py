@@ -31,9 +31,11 @@ def prepare(c10d: ModuleType) -> None:
         """The real ranks of the group that is being made."""
 
         def __init__(self, store: object, rank: int, size: int, *args: object, **kwargs: object) -> None:
-            ranks = in_making().ranks
-            super().__init__(store, ranks.index(rank), len(ranks.real), *args, **kwargs)
-            _replace_kernels()
+            group = in_making()
+            if group is not None:
+                rank, size = group.ranks.index(rank) or 0, len(group.ranks.real)
+                _replace_kernels()
+            super().__init__(store, rank, size, *args, **kwargs)
 
     _patches.put(
         c10d,

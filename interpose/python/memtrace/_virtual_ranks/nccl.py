@@ -32,13 +32,13 @@ class NcclLibrary:
         return b"memtrace-nccl-unused".ljust(_ID_BYTES, b"\0")
 
     @contextlib.contextmanager
-    def peer(self, is_real: bool) -> Iterator[None]:
-        """Says for a pair's communicator that this thread may make if the pair's other rank is real."""
-        self._library.memtrace_nccl_set_peer(int(is_real))
+    def peer(self, is_real: bool, machine: int) -> Iterator[None]:
+        """Says for a pair's communicator that this thread may make who the pair's other rank is."""
+        self._library.memtrace_nccl_set_peer(int(is_real), machine)
         try:
             yield
         finally:
-            self._library.memtrace_nccl_set_peer(_UNKNOWN)
+            self._library.memtrace_nccl_set_peer(_UNKNOWN, 0)
 
     @contextlib.contextmanager
     def own_contribution(self, address: int, size: int) -> Iterator[None]:

@@ -4,30 +4,34 @@
 
 import functools
 import inspect
-import sys
-from pathlib import Path
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from memtrace import _patches
 from memtrace._messages import translated
-from memtrace._package import PACKAGE
+from memtrace._virtual_ranks.program_line import program_line
 from memtrace._virtual_ranks.ranks import Job
 
 
-def prepare(c10d: ModuleType, job: Job) -> None:
-    """Replaces torch's functions that receive an object from one rank."""
+def prepare(c10d: ModuleType, job: Job, before_refusal: Callable[[int], object] | None = None) -> None:
+    """Replaces torch's functions that receive an object from one rank.
+
+    Calls `before_refusal` with a virtual rank that would send one to this rank alone, as stages of a pipeline do.
+    """
     for name in ("recv_object_list", "broadcast_object_list", "scatter_object_list"):
         receive = getattr(c10d, name)
         _patches.put(
             c10d,
             name,
-            _refusing_virtual_ranks(c10d, job, receive),
+            _refusing_virtual_ranks(c10d, job, receive, before_refusal if name == "recv_object_list" else None),
             "torch.distributed.*: says if an object would come from a virtual rank",
         )
 
 
-def _refusing_virtual_ranks(c10d: ModuleType, job: Job, receive: Any) -> Any:
+def _refusing_virtual_ranks(
+    c10d: ModuleType, job: Job, receive: Any, before_refusal: Callable[[int], object] | None
+) -> Any:
     signature = inspect.signature(receive)
 
     @functools.wraps(receive)
@@ -35,6 +39,8 @@ def _refusing_virtual_ranks(c10d: ModuleType, job: Job, receive: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
         source = _source(c10d, given, receive.__name__)
         if source is not None and job.ranks.index(source) is None:
+            if before_refusal is not None:
+                before_refusal(source)
             raise RuntimeError(_sentence(job, source))
         return receive(*args, **kwargs)
 
@@ -56,16 +62,7 @@ def _sentence(job: Job, source: int) -> str:
     return translated(
         "$0 receives an object from rank $1, which is virtual, so its contents are not known. Run that rank as well: "
         "memtrace run --ranks $2",
-        _line(),
+        program_line(),
         source,
         job.with_rank(source),
     )
-
-
-def _line() -> str:
-    """Returns the line of the program that calls, outside torch and memtrace."""
-    libraries = (str(PACKAGE), str(Path(sys.modules["torch"].__file__ or "").parent))
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(libraries):
-        frame = frame.f_back
-    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

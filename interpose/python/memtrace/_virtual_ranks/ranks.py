@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memtrace._messages import translated
+
 
 @dataclass(frozen=True)
 class GroupRanks:
@@ -36,11 +38,34 @@ class Job:
 
     rank: int
     ranks: GroupRanks
+    cards: int  # of each machine; rank r is on machine r // cards
 
     def of_group(self, global_ranks: Sequence[int]) -> GroupRanks:
         """Returns the ranks of a group that consists of these ranks of the job, in this order."""
         real = set(self.ranks.real)
         return GroupRanks(len(global_ranks), tuple(at for at, rank in enumerate(global_ranks) if rank in real))
+
+    def machines_of(self, global_ranks: Sequence[int]) -> tuple[int, ...]:
+        """Returns the number of the machine of each of these ranks of the job."""
+        return tuple(rank // self.cards for rank in global_ranks)
+
+    def check(self, size: int, rank: int) -> None:
+        """Raises ValueError if the program says another size of the job, or another rank of this process."""
+        if (size, rank) != (self.ranks.size, self.rank):
+            raise ValueError(
+                translated(
+                    "The program starts a job of $0 ranks as rank $1, but memtrace run --world $2 started this process "
+                    "as rank $3. Take both numbers from WORLD_SIZE and RANK.",
+                    size,
+                    rank,
+                    self.ranks.size,
+                    self.rank,
+                )
+            )
+
+    def has_on_this_machine(self, global_ranks: Sequence[int]) -> bool:
+        """Returns true if all these ranks of the job are on this process's machine."""
+        return all(machine == self.rank // self.cards for machine in self.machines_of(global_ranks))
 
     def with_rank(self, rank: int) -> str:
         """Returns the value for --ranks with one more rank, such as "0,448"."""
@@ -53,4 +78,12 @@ def job_from_environment() -> Job | None:
     if not listed:
         return None
     real = tuple(int(rank) for rank in listed.split(","))
-    return Job(int(os.environ["RANK"]), GroupRanks(int(os.environ["WORLD_SIZE"]), real))
+    return Job(int(os.environ["RANK"]), GroupRanks(int(os.environ["WORLD_SIZE"]), real), _cards())
+
+
+def _cards() -> int:
+    """Returns the cards of each machine. The last machine of a job may have fewer ranks than cards."""
+    machine = int(os.environ["GROUP_RANK"])
+    if machine == 0:
+        return int(os.environ["LOCAL_WORLD_SIZE"])
+    return (int(os.environ["RANK"]) - int(os.environ["LOCAL_RANK"])) // machine

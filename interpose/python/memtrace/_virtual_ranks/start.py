@@ -6,9 +6,19 @@ import os
 from types import ModuleType
 
 from memtrace._import_watch import when_imported
-from memtrace._virtual_ranks import checkpoints, groups, host_collectives, made_up, objects, stores, symmetric_memory
+from memtrace._virtual_ranks import (
+    checkpoints,
+    gloo_on_card,
+    groups,
+    host_collectives,
+    made_up,
+    objects,
+    stores,
+    symmetric_memory,
+)
 from memtrace._virtual_ranks.nccl import NcclLibrary
 from memtrace._virtual_ranks.ranks import Job, job_from_environment
+from memtrace._virtual_ranks.scout import Scout, scout_from_environment, watch_groups
 
 
 def watch() -> None:
@@ -24,17 +34,23 @@ def watch() -> None:
     if job.ranks.are_all_real:
         return
     nccl = NcclLibrary()
+    symmetric_memory.allow_own_handles()
     # Above this, torch gets one id from each of several ranks.
     os.environ["TORCH_NCCL_RANKS_PER_ROOT"] = str(job.ranks.size + 1)
-    when_imported("torch.distributed.distributed_c10d", lambda c10d: _prepare(c10d, job, nccl))
+    scout = scout_from_environment(job)
+    when_imported("torch.distributed.distributed_c10d", lambda c10d: _prepare(c10d, job, nccl, scout))
     when_imported("torch.distributed.rendezvous", lambda rendezvous: stores.prepare_rendezvous(rendezvous, job))
     when_imported("torch.distributed.checkpoint.default_planner", lambda planner: checkpoints.prepare(planner, job))
-    when_imported("torch.distributed._symmetric_memory", symmetric_memory.prepare)
-    made_up.say_at_exit(job, nccl)
+    if scout is None:
+        made_up.say_at_exit(job, nccl)
 
 
-def _prepare(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
+def _prepare(c10d: ModuleType, job: Job, nccl: NcclLibrary, scout: Scout | None) -> None:
     stores.prepare(c10d, job)
     groups.prepare(c10d, job, nccl)
     host_collectives.prepare(c10d)
-    objects.prepare(c10d, job)
+    gloo_on_card.prepare(c10d)
+    objects.prepare(c10d, job, None if scout is None else scout.exchanges)
+    symmetric_memory.prepare(c10d)
+    if scout is not None:
+        watch_groups(c10d, scout)

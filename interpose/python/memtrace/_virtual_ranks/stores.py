@@ -5,8 +5,11 @@
 import functools
 import sys
 from types import ModuleType
+from typing import Any
 
 from memtrace import _patches
+from memtrace._messages import translated
+from memtrace._virtual_ranks.program_line import program_line
 from memtrace._virtual_ranks.ranks import Job
 
 _WAIT_FOR_WORKERS = 5  # place among TCPStore's arguments, after self
@@ -33,6 +36,7 @@ def prepare(c10d: ModuleType, job: Job) -> None:
         "torch.distributed.TCPStore.__init__: does not wait for virtual ranks",
     )
     _wait_for_real_ranks(c10d, job)
+    _explain_missing_keys(c10d)
 
 
 def _wait_for_real_ranks(c10d: ModuleType, job: Job) -> None:
@@ -58,14 +62,46 @@ def _wait_for_real_ranks(c10d: ModuleType, job: Job) -> None:
     )
 
 
+def _explain_missing_keys(c10d: ModuleType) -> None:
+    """A key that a virtual rank would write never comes: after torch's time limit, the error says so."""
+
+    def explained(method: Any) -> Any:
+        @functools.wraps(method)
+        def call(store: object, *args: object, **kwargs: object) -> object:
+            try:
+                return method(store, *args, **kwargs)
+            except c10d.DistStoreError as error:
+                raise c10d.DistStoreError(f"{error}\n{_missing_key()}") from error
+
+        return call
+
+    for name in ("get", "wait"):
+        _patches.put(
+            c10d.Store,
+            name,
+            explained(getattr(c10d.Store, name)),
+            "torch.distributed.Store.*: says if a missing key may be a virtual rank's",
+        )
+
+
+def _missing_key() -> str:
+    return translated(
+        "$0 waited for a key of the store that no real rank wrote. If a virtual rank would write it, run that rank as "
+        "well (memtrace run --ranks).",
+        program_line(),
+    )
+
+
 def prepare_rendezvous(rendezvous: ModuleType, job: Job) -> None:
     """Makes the lowest real rank host the store of env:// and tcp://, if rank 0 is virtual."""
     create = rendezvous._create_c10d_store
 
     @functools.wraps(create)
-    def create_at_lowest_rank(hostname: str, port: int, rank: int, *args: object, **kwargs: object) -> object:
-        place = job.ranks.index(rank)
-        return create(hostname, port, rank if place is None else place, *args, **kwargs)
+    def create_at_lowest_rank(
+        hostname: str, port: int, rank: int, world_size: int, *args: object, **kwargs: object
+    ) -> object:
+        job.check(world_size, rank)
+        return create(hostname, port, job.ranks.index(rank) or 0, world_size, *args, **kwargs)
 
     _patches.put(
         rendezvous,

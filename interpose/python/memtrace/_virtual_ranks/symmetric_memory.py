@@ -1,37 +1,105 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Symmetric memory of torch: its ranks exchange addresses through the store, and virtual ranks have none."""
+"""Symmetric memory of torch, whose ranks exchange handles of their memory through the group's store.
+
+A virtual rank has no memory. So a real rank reads its own handle from each key of another rank, and maps its own memory
+once for each rank of the group. That takes the addresses of a whole group, and nothing more of the card.
+"""
 
 import functools
+import os
 from types import ModuleType
 from typing import Any
 
 from memtrace import _patches
-from memtrace._virtual_ranks.groups import find
+from memtrace._messages import translated
+from memtrace._virtual_ranks.groups import Group, in_making
+
+_SYMMETRIC = "SymmetricMemory/"
+_BY_HANDLES = "CUDASymmetricMemory/"  # torch's backend "CUDA"; the others go through NVSHMEM or NCCL
+
+_stores: list[object] = []  # torch's groups keep only the C++ part of a store alive
 
 
-def prepare(module: ModuleType) -> None:
-    """Makes torch.distributed._symmetric_memory refuse groups with virtual ranks, where it would wait for ever."""
-    for name, place in (("enable_symm_mem_for_group", 0), ("rendezvous", 1)):
-        if hasattr(module, name):
-            _patches.put(
-                module,
-                name,
-                _refusing(getattr(module, name), place),
-                "torch.distributed._symmetric_memory.*: refuses groups with virtual ranks",
+def allow_own_handles() -> None:
+    """Makes torch accept that all ranks of a group name the same card. Call it before torch is imported."""
+    os.environ["TORCH_SYMM_MEM_ALLOW_OVERLAPPING_DEVICES"] = "1"
+
+
+def prepare(c10d: ModuleType) -> None:
+    """Gives each group with virtual ranks a store that answers for them. Backends of the group do not use it."""
+    make = c10d.ProcessGroup.__init__
+    store_class = _make_store_class(c10d.Store)
+
+    @functools.wraps(make)
+    def make_with_own_store(process_group: object, *args: Any, **kwargs: object) -> None:
+        group = in_making()
+        if len(args) == 3 and group is not None and not group.ranks.are_all_real:
+            _stores.append(store_class(args[0], group))
+            args = (_stores[-1], *args[1:])
+        make(process_group, *args, **kwargs)
+
+    _patches.put(
+        c10d.ProcessGroup,
+        "__init__",
+        make_with_own_store,
+        "torch.distributed.ProcessGroup.__init__: its store answers for virtual ranks of symmetric memory",
+    )
+
+
+def _make_store_class(store: Any) -> Any:
+    class StoreOfOneRank(store):  # type: ignore[misc]
+        """The store of a group, in which all handles of symmetric memory are this rank's."""
+
+        def __init__(self, real: Any, group: Group) -> None:
+            super().__init__()
+            self._real = real
+            self._group = group
+            self._handles: dict[str, bytes] = {}  # by the key without the rank
+
+        def set(self, key: str, value: bytes) -> None:
+            if _SYMMETRIC not in key:
+                self._real.set(key, value)
+                return
+            _check(key, self._group)
+            self._handles[_without_rank(key)] = value
+
+        def get(self, key: str) -> bytes:
+            return self._handles[_without_rank(key)] if _SYMMETRIC in key else bytes(self._real.get(key))
+
+        def wait(self, keys: list[str], *timeout: object) -> None:
+            others = [key for key in keys if _SYMMETRIC not in key]
+            if others:
+                self._real.wait(others, *timeout)
+
+        def add(self, key: str, amount: int) -> int:
+            return int(self._real.add(key, amount))
+
+        def check(self, keys: list[str]) -> bool:
+            return bool(self._real.check(keys))
+
+        def delete_key(self, key: str) -> bool:
+            return bool(self._real.delete_key(key))
+
+    return StoreOfOneRank
+
+
+def _without_rank(key: str) -> str:
+    return key.rsplit("/", 1)[0]
+
+
+def _check(key: str, group: Group) -> None:
+    if not key.startswith(_BY_HANDLES):
+        raise RuntimeError(
+            translated(
+                "Symmetric memory of NVSHMEM or NCCL cannot be used with virtual ranks. Use torch's backend CUDA "
+                "(TORCH_SYMMMEM=CUDA), or switch symmetric memory off in the program."
             )
-
-
-def _refusing(function: Any, place: int) -> Any:
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> object:
-        given: Any = args[place] if len(args) > place else kwargs.get("group_name", kwargs.get("group"))
-        group = find(given if isinstance(given, str) else given.group_name)
-        if group is not None and not group.ranks.are_all_real:
-            raise RuntimeError(
-                "Symmetric memory cannot be used with virtual ranks: each rank needs the others' addresses. Run all "
-                "ranks of that group (--ranks), or switch symmetric memory off in the program."
+        )
+    if not group.is_on_one_machine:
+        raise RuntimeError(
+            translated(
+                "Symmetric memory needs all ranks of its group on one machine, but this group has ranks of several. "
+                "Use groups of one machine, or switch symmetric memory off in the program."
             )
-        return function(*args, **kwargs)
-
-    return call
+        )

@@ -10,11 +10,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "interpose/simulated_card/interface/card_control.h"
 #include "interpose/simulated_card/interface/card_ranges.h"
 
 namespace memtrace::card {
 
 using Values = std::vector<std::int64_t>;
+
+// Returns the counts of this process.
+inline struct memtrace_card_activity Activity() {
+  struct memtrace_card_activity activity = {};
+  activity.size = sizeof(activity);
+  EXPECT_EQ(memtrace_card_activity(&activity), MEMTRACE_CARD_OK);
+  return activity;
+}
 
 // Memory of one rank, on the current card.
 class Buffer {

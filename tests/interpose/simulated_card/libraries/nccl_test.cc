@@ -87,6 +87,45 @@ TEST(NcclTest, GroupedSendsAndReceivesNeedNoOrder) {
   });
 }
 
+// Both ranks are of this process, whose bytes are counted.
+TEST(NcclTest, BytesSentAreCountedByTheFactorsOfRings) {
+  const struct memtrace_card_activity before = memtrace::card::Activity();
+  OnEachRank([](int rank, ncclComm_t comm) {
+    const Buffer from(Values(8, 1));
+    const Buffer to(Values(16, 0));
+    EXPECT_EQ(ncclAllReduce(from.get(), to.get(), 8, ncclInt64, ncclSum, comm, nullptr),
+              ncclSuccess);
+    EXPECT_EQ(ncclAllGather(from.get(), to.get(), 8, ncclInt64, comm, nullptr), ncclSuccess);
+    EXPECT_EQ(ncclReduceScatter(from.get(), to.get(), 4, ncclInt64, ncclSum, comm, nullptr),
+              ncclSuccess);
+    EXPECT_EQ(ncclAlltoAll(from.get(), to.get(), 4, ncclInt64, comm, nullptr), ncclSuccess);
+    EXPECT_EQ(ncclBroadcast(from.get(), to.get(), 8, ncclInt64, 1, comm, nullptr), ncclSuccess);
+    const ncclResult_t passed = rank == 0 ? ncclSend(from.get(), 5, ncclInt64, 1, comm, nullptr)
+                                          : ncclRecv(to.get(), 5, ncclInt64, 0, comm, nullptr);
+    EXPECT_EQ(passed, ncclSuccess);
+  });
+  const struct memtrace_card_activity after = memtrace::card::Activity();
+  EXPECT_EQ(after.sent_bytes - before.sent_bytes, 2 * (64 + 64 + 32 + 32) + 64 + 40u);
+  EXPECT_EQ(after.sent_bytes_network, before.sent_bytes_network);
+  EXPECT_EQ(after.sends - before.sends, 1u);
+}
+
+TEST(NcclTest, CollectiveBeforeTheEndOfItsCommunicatorsGroupIsRefused) {
+  ncclUniqueId id;
+  ncclComm_t comm = nullptr;
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+  const Buffer buffer({1});
+  ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+  ASSERT_EQ(ncclCommInitRank(&comm, 1, id, 0), ncclSuccess);
+  EXPECT_EQ(ncclAllReduce(buffer.get(), buffer.get(), 1, ncclInt64, ncclSum, comm, nullptr),
+            ncclInvalidUsage);
+  EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+  EXPECT_EQ(ncclAllReduce(buffer.get(), buffer.get(), 1, ncclInt64, ncclSum, comm, nullptr),
+            ncclSuccess);
+  EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+}
+
 TEST(NcclTest, LargeValuesAreNotTransferred) {
   OnEachRank([](int, ncclComm_t comm) {
     const Buffer large(Values((1 << 17) + 1, 7));

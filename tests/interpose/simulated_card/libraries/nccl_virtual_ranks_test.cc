@@ -101,6 +101,24 @@ TEST(NcclVirtualRanksTest, ExchangeOfAllWithAllIsFilledIn) {
   });
 }
 
+// The machines have two cards, so that the job of eight has four; both real ranks are counted.
+TEST(NcclVirtualRanksTest, VirtualRanksAreSentToLikeRealOnes) {
+  const struct memtrace_card_activity before = memtrace::card::Activity();
+  OnRealRanks([](int rank, ncclComm_t comm) {
+    const Buffer from(Values(kRanks, 1));
+    const Buffer to(Values(2 * kRanks, 0));
+    EXPECT_EQ(ncclAllGather(from.get(), to.get(), 2, ncclInt64, comm, nullptr), ncclSuccess);
+    EXPECT_EQ(ncclAlltoAll(from.get(), to.get(), 1, ncclInt64, comm, nullptr), ncclSuccess);
+    const int near = rank == 0 ? 1 : 2;
+    EXPECT_EQ(ncclSend(from.get(), 3, ncclInt64, near, comm, nullptr), ncclSuccess);
+    EXPECT_EQ(ncclSend(from.get(), 5, ncclInt64, 7, comm, nullptr), ncclSuccess);
+  });
+  const struct memtrace_card_activity after = memtrace::card::Activity();
+  EXPECT_EQ(after.sent_bytes - before.sent_bytes, 2u * (7 * 16 / 2 + 8 + 24));
+  EXPECT_EQ(after.sent_bytes_network - before.sent_bytes_network, 2u * (7 * 16 / 2 + 6 * 8 + 40));
+  EXPECT_EQ(after.sends - before.sends, 4u);
+}
+
 TEST(NcclVirtualRanksTest, LargeContentsAreUnknown) {
   OnRealRanks([](int, ncclComm_t comm) {
     constexpr std::size_t kTooMany = (std::size_t{16} << 20) / kRanks / sizeof(std::int64_t) + 1;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -78,9 +79,35 @@ TEST_F(RendezvousTest, RequestsToAnEndedMemberReturnNothing) {
   second->Send(2, "last words");
   second.reset();
   EXPECT_EQ(first->Answer(gather), std::nullopt);
+  EXPECT_EQ(first->ended(), 1);
   EXPECT_EQ(first->Answer(receive), std::nullopt);
   EXPECT_EQ(third->Answer(third->Gather("c")), std::nullopt) << "nobody can complete it";
   EXPECT_THAT(third->Answer(third->Receive(1)), Optional(ElementsAre("last words")));
+}
+
+TEST_F(RendezvousTest, MembersThatARequestWaitsForAreNamedOnce) {
+  name_ += "-impatient";
+  ASSERT_TRUE(OpenRendezvous(name_, std::chrono::milliseconds(20)));
+  const auto first = Join(0, 3);
+  const auto second = Join(1, 3);
+  const auto third = Join(2, 3);
+  std::vector<std::vector<int>> late;
+  const auto gather = first->Gather("a");
+  const auto end_the_wait = [&](const std::vector<int>& members) {
+    late.push_back(members);
+    second->Gather("b");
+    third->Gather("c");
+  };
+  EXPECT_THAT(first->Answer(gather, end_the_wait), Optional(ElementsAre("a", "b", "c")));
+  EXPECT_THAT(late, ElementsAre(ElementsAre(1, 2)));
+  const auto receive = first->Receive(2);
+  EXPECT_THAT(first->Answer(receive,
+                            [&](const std::vector<int>& members) {
+                              late.push_back(members);
+                              third->Send(0, "d");
+                            }),
+              Optional(ElementsAre("d")));
+  EXPECT_THAT(late, ElementsAre(ElementsAre(1, 2), ElementsAre(2)));
 }
 
 TEST_F(RendezvousTest, LeavingEndsWaitingRequests) {
@@ -88,6 +115,7 @@ TEST_F(RendezvousTest, LeavingEndsWaitingRequests) {
   std::thread waiting([&] { EXPECT_EQ(first->Answer(first->Gather("a")), std::nullopt); });
   first->Leave();
   waiting.join();
+  EXPECT_EQ(first->ended(), -1);
 }
 
 TEST_F(RendezvousTest, UnknownNameIsNotFound) {

@@ -22,11 +22,13 @@ class VirtualRanksTest : public ::testing::Test {
   ~VirtualRanksTest() override {
     unsetenv("MEMTRACE_REAL_RANKS");
     unsetenv("WORLD_SIZE");
+    unsetenv("RANK");
     SetPeer(std::nullopt);
   }
 
-  static void StartJob(const char* ranks) {
+  static void StartJob(const char* ranks, const char* rank = "0") {
     setenv("WORLD_SIZE", "8", 1);
+    setenv("RANK", rank, 1);
     setenv("MEMTRACE_REAL_RANKS", ranks, 1);
   }
 
@@ -35,6 +37,14 @@ class VirtualRanksTest : public ::testing::Test {
     config.netName = name;
     const auto ranks = FindRealRanks(&config, size, rank);
     return ranks ? ranks->ranks() : std::vector<int>();
+  }
+
+  // The machines have two cards each.
+  static std::vector<int> MachinesOf(const char* name, int size, int rank) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.netName = name;
+    const auto machines = FindMachines(&config, size, rank, 2);
+    return machines ? machines->machines() : std::vector<int>();
   }
 };
 
@@ -53,17 +63,43 @@ TEST_F(VirtualRanksTest, CommunicatorOfUnknownRanksIsNotGuessed) {
   StartJob("0,3");
   EXPECT_FALSE(FindRealRanks(nullptr, 4, 0).has_value());
   for (const char* name : {"Socket", "memtrace-ranks:4:", "memtrace-ranks:4:0,4",
-                           "memtrace-ranks:4:3,0", "memtrace-ranks:x:0", "memtrace-ranks:4:0,x"})
+                           "memtrace-ranks:4:3,0", "memtrace-ranks:x:0", "memtrace-ranks:4:0,x",
+                           "memtrace-ranks:4:0,3:0x3", "memtrace-ranks:4:0,3:"})
     EXPECT_THAT(RealOf(name, 4, 0), ElementsAre()) << name;
 }
 
 TEST_F(VirtualRanksTest, PairHasTheRealRanksThatItsCallerStates) {
   StartJob("0,3");
   EXPECT_THAT(RealOf("memtrace-ranks:8:0,3", 2, 1), ElementsAre());
-  SetPeer(false);
+  SetPeer(PairPeer{.is_real = false});
   EXPECT_THAT(RealOf("memtrace-ranks:8:0,3", 2, 1), ElementsAre(1));
-  SetPeer(true);
+  SetPeer(PairPeer{.is_real = true});
   EXPECT_THAT(RealOf("memtrace-ranks:8:0,3", 2, 1), ElementsAre(0, 1));
+}
+
+TEST_F(VirtualRanksTest, GroupOfTorchSaysOnWhichMachinesItsRanksAre) {
+  StartJob("0,3");
+  EXPECT_THAT(MachinesOf("memtrace-ranks:4:0:0x1,1x2,3x1", 4, 0), ElementsAre(0, 1, 1, 3));
+  EXPECT_THAT(MachinesOf("memtrace-ranks:4:0", 4, 0), ElementsAre(0, 0, 0, 0));
+}
+
+TEST_F(VirtualRanksTest, RanksOfTheJobFillItsMachinesInOrder) {
+  StartJob("0,3");
+  EXPECT_THAT(MachinesOf(nullptr, 8, 0), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
+}
+
+TEST_F(VirtualRanksTest, PairIsOnTheMachinesOfItsRanks) {
+  StartJob("0,3", "3");
+  SetPeer(PairPeer{.is_real = false, .machine = 2});
+  EXPECT_THAT(MachinesOf("memtrace-ranks:8:0,3:0x8", 2, 0), ElementsAre(1, 2));
+  EXPECT_THAT(MachinesOf("memtrace-ranks:8:0,3:0x8", 2, 1), ElementsAre(2, 1));
+}
+
+TEST_F(VirtualRanksTest, ProcessKnowsItsMachine) {
+  EXPECT_EQ(OwnMachine(2), 0);
+  StartJob("0,1,2,3,4,5,6,7", "5");
+  EXPECT_EQ(OwnMachine(2), 2);
+  EXPECT_FALSE(FindMachines(nullptr, 4, 0, 2).has_value()) << "ranks tell each other";
 }
 
 TEST_F(VirtualRanksTest, JobWithoutVirtualRanksIsAsUsual) {

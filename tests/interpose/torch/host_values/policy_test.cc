@@ -30,12 +30,24 @@ TEST(HostValuesPolicyTest, AnswerForAPlaceAppliesOnlyBelowIt) {
   EXPECT_EQ(rule.AnswerAt({{"/home/other.py", 7, "g"}}).whole, 0);
 }
 
+TEST(HostValuesPolicyTest, IndicesAreBalancedOrOneNumber) {
+  HostValuesPolicy policy;
+  ASSERT_EQ(policy.AddText("aten::topk result balanced\naten::histc widens\n", "a"), "");
+  EXPECT_TRUE(policy.Find("aten::topk", "")->balanced);
+  EXPECT_TRUE(policy.Find("aten::histc", "")->widens);
+  ASSERT_EQ(policy.AddText("aten::topk result 0\n", "b"), "");
+  EXPECT_FALSE(policy.Find("aten::topk", "")->balanced);
+  EXPECT_EQ(policy.Find("aten::topk", "")->result, 0);
+  EXPECT_EQ(policy.AddText("aten::topk result evenly\n", "c"),
+            "c:1: result needs one value: true, false or a number, or the word balanced");
+}
+
 TEST(HostValuesPolicyTest, InvalidLineIsRejectedWithACorrection) {
   HostValuesPolicy policy;
   EXPECT_EQ(
       policy.AddText("# fine\naten::argmax results 0\n", "mine"),
       "mine:2: 'results' is not a rule; the rules are read, inside, result, count, writes, open, "
-      "never");
+      "never, widens");
   EXPECT_EQ(
       policy.AddText("argmax result 0", "mine"),
       "mine:1: argmax is not an operator; write its name with its library, as in aten::argmax");

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each collective over small values, on the card and (if "gloo" is given) on the host."""
+"""Each collective over small values: NCCL on the card, with "gloo" on the host, with "gloo card" gloo on the card."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from job_end import end
 dist.init_process_group("cpu:gloo,cuda:nccl")
 rank, world = dist.get_rank(), dist.get_world_size()
 torch.cuda.set_device(rank % torch.cuda.device_count())
-device = "cpu" if "gloo" in sys.argv else "cuda"
+device = "cpu" if "gloo" in sys.argv and "card" not in sys.argv else "cuda"
 group = dist.new_group(backend="gloo" if "gloo" in sys.argv else "nccl")
 got: dict[str, object] = {}
 
@@ -79,10 +79,10 @@ def broadcast() -> object:
 
 @named("sent")
 def sent() -> object:
-    received = whole(-1)
+    received = torch.tensor([-1], device="cpu" if "gloo" in sys.argv else "cuda")  # gloo sends from the host only
     if rank == 0:
-        dist.send(whole(42), 3, group=group)
-        dist.send(whole(42), 1, group=group)  # to nobody
+        dist.send(torch.full_like(received, 42), 3, group=group)
+        dist.send(torch.full_like(received, 42), 1, group=group)  # to nobody
     elif rank == 3:
         dist.recv(received, 0, group=group)
     return received.item()

@@ -80,7 +80,7 @@ def test_missing_stage_is_named(tmp_path):
     assert "EOFError" not in finished.err
 
 
-@pytest.mark.parametrize("library", [(), ("gloo",)], ids=["nccl", "gloo"])
+@pytest.mark.parametrize("library", [(), ("gloo",), ("gloo", "card")], ids=["nccl", "gloo", "gloo on the card"])
 def test_small_values_of_virtual_ranks_are_those_of_the_nearest_real_rank(tmp_path, library):
     ranks = by_rank(run_job(HERE / "exchanges.py", tmp_path, *library, world=8, ranks="0,3"))
     for own, rank in ranks.items():
@@ -110,25 +110,80 @@ def test_real_ranks_write_their_part_of_a_checkpoint(tmp_path):
     assert memory(by_rank(some)[2]) == memory(by_rank(whole)[2])
 
 
-def test_program_that_states_another_world_is_refused(tmp_path):
+@pytest.mark.parametrize("ranks", ["0", "3"])
+def test_program_that_states_another_world_is_refused(tmp_path, ranks):
     program = tmp_path / "other.py"
     program.write_text("import torch.distributed as dist\ndist.init_process_group('nccl', rank=0, world_size=4)\n")
-    finished = run_job(program, tmp_path, world=8, ranks="0", expect=1)
+    finished = run_job(program, tmp_path, world=8, ranks=ranks, expect=1)
     assert (
-        "starts a job of 4 ranks as rank 0, but memtrace run --world 8 started this process as rank 0" in finished.err
+        f"starts a job of 4 ranks as rank 0, but memtrace run --world 8 started this process as rank {ranks}"
+        in finished.err
     )
 
 
-def test_symmetric_memory_is_refused_instead_of_waiting(tmp_path):
+def test_symmetric_memory_of_several_machines_is_refused(tmp_path):
     program = tmp_path / "symmetric.py"
     program.write_text(
         "import torch\nimport torch.distributed as dist\n"
         "from torch.distributed import _symmetric_memory\n"
-        "dist.init_process_group('nccl')\n"
-        "_symmetric_memory.enable_symm_mem_for_group(dist.group.WORLD.group_name)\n"
+        "dist.init_process_group('nccl', device_id=torch.device('cuda', 0))\n"
+        "shared = _symmetric_memory.empty(16, device='cuda')\n"
+        "_symmetric_memory.rendezvous(shared, dist.group.WORLD)\n"
     )
-    finished = run_job(program, tmp_path, world=8, ranks="0", expect=1)
-    assert "Symmetric memory cannot be used with virtual ranks" in finished.err
+    finished = run_job(program, tmp_path, world=16, ranks="0", expect=1)
+    assert "Symmetric memory needs all ranks of its group on one machine" in finished.err
+
+
+STEERED = """
+import os, torch
+import torch.distributed as dist
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("cpu:gloo,cuda:nccl")
+for step in range(4):
+    done = torch.tensor([float(step == 2)], device="cuda")
+    dist.all_reduce(done)
+    if done.item() > 0:
+        break
+shortest = torch.tensor([10 + dist.get_rank()])
+dist.all_reduce(shortest, op=dist.ReduceOp.MIN)
+dist.destroy_process_group()
+"""
+
+
+def test_lines_that_values_of_virtual_ranks_may_steer_are_named(tmp_path):
+    program = tmp_path / "steered.py"
+    program.write_text(STEERED)
+    finished = run_job(program, tmp_path, world=4, ranks="1", cards=4)
+    read, reduced = (
+        1 + STEERED.splitlines().index(line)
+        for line in ("    if done.item() > 0:", "dist.all_reduce(shortest, op=dist.ReduceOp.MIN)")
+    )
+    assert f"were read at steered.py:{read} (3 times), steered.py:{reduced} (1 time)" in finished.err
+
+
+def test_key_of_the_store_that_no_rank_writes_is_explained(tmp_path):
+    program = tmp_path / "waits.py"
+    program.write_text(
+        "import datetime\nimport torch.distributed as dist\n"
+        "dist.init_process_group('gloo', timeout=datetime.timedelta(seconds=3))\n"
+        "dist.distributed_c10d._get_default_store().get('from rank 1')\n"
+    )
+    finished = run_job(program, tmp_path, world=4, ranks="0", cards=4, expect=1)
+    assert "waits.py:4 waited for a key of the store that no real rank wrote" in finished.err
+
+
+def test_rank_that_ends_without_a_collective_is_named(tmp_path):
+    program = tmp_path / "ends.py"
+    program.write_text(
+        "import os, torch\nimport torch.distributed as dist\n"
+        "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
+        "dist.init_process_group('nccl')\n"
+        "dist.all_reduce(torch.ones(1, device='cuda'))\n"
+        "if dist.get_rank() == 0:\n"
+        "    dist.all_reduce(torch.ones(2, device='cuda'))\n"
+    )
+    finished = run_job(program, tmp_path, world=4, ranks="0,3", cards=4, expect=1)
+    assert "ncclAllReduce: rank 3 has ended" in finished.err
 
 
 def test_first_rank_that_fails_ends_the_job(tmp_path):

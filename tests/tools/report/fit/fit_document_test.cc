@@ -8,6 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/fit/candidates.h"
 #include "tools/report/fit/fit_json.h"
+#include "tools/report/fit/remedy_sections.h"
 #include "tools/report/words/document.h"
 #include "tools/report/words/text_document.h"
 
@@ -74,6 +75,52 @@ TEST(FitDocumentTest, VerdictNamesTheObservedSteps) {
   EXPECT_THAT(verdict, Not(HasSubstr("completed")));
 }
 
+// An answer about a job of 8 ranks, of which two ran.
+Answer AnswerOfJob(std::vector<int> alike, std::vector<int> left_out) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  answer.card_bytes = std::vector<uint64_t>(8, 1000 * kMiB);
+  answer.job = launch::JobRanks{.world = 8, .cards = 8, .real = {0, 4}};
+  answer.job->alike = std::move(alike);
+  answer.job->left_out = std::move(left_out);
+  return answer;
+}
+
+TEST(FitDocumentTest, JobFitsIfEachKindOfRankDoes) {
+  const Answer answer = AnswerOfJob({4, 4}, {});
+  EXPECT_THAT(VerdictOf(answer), StartsWith("FITS IN THE 5 STEPS SEEN. Rank 0 needs most:"));
+  EXPECT_THAT(AllOf(answer), HasSubstr("are of 2 kinds; one of each ran: 0, 4."));
+  const auto json = nlohmann::json::parse(JsonFit(answer));
+  EXPECT_EQ(json["fits"], true);
+  EXPECT_EQ(json["verdict"], "fits");
+}
+
+TEST(FitDocumentTest, JobIsNotSaidToFitIfAKindOfRankDidNotRun) {
+  for (const Answer& answer :
+       {AnswerOfJob({2, 2}, {2, 6}), AnswerOfJob({2, 2}, {}), AnswerOfJob({}, {})}) {
+    EXPECT_THAT(VerdictOf(answer), StartsWith("THE RANKS THAT RAN FIT IN THE 5 STEPS SEEN."));
+    const auto json = nlohmann::json::parse(JsonFit(answer));
+    EXPECT_TRUE(json["fits"].is_null());
+    EXPECT_EQ(json["verdict"], "ranks_that_ran_fit");
+  }
+  EXPECT_THAT(AllOf(AnswerOfJob({}, {})),
+              HasSubstr("It is not known if the other ranks need more."));
+}
+
+TEST(FitDocumentTest, JobDoesNotFitIfARankThatRanDoesNot) {
+  Answer answer = AnswerOfJob({}, {});
+  RunOut(answer.within);
+  EXPECT_THAT(VerdictOf(answer), StartsWith("DOES NOT FIT."));
+  EXPECT_EQ(nlohmann::json::parse(JsonFit(answer))["fits"], false);
+}
+
+TEST(FitDocumentTest, AllRanksOfAJobMayRun) {
+  Answer answer = AnswerOfJob({}, {});
+  answer.job->world = 2;
+  answer.job->real = {0, 1};
+  EXPECT_THAT(VerdictOf(answer), StartsWith("FITS"));
+  EXPECT_THAT(AllOf(answer), HasSubstr("All 2 ranks of the job ran."));
+}
+
 TEST(FitDocumentTest, NeedOfAFittingRunIsThatOnTheCard) {
   const std::string verdict = VerdictOf(AnswerOf(RunOf(1200), RunOf(900)));
   EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. It needs 900.0 MiB of card 0's"));
@@ -118,6 +165,39 @@ TEST(FitDocumentTest, ChangesNameWhatTheProgramHas) {
   EXPECT_THAT(AllOf(answer), HasSubstr("SGD(..., fused=True)"));
   EXPECT_THAT(AllOf(answer), HasSubstr("SGD(..., foreach=False)"));
   EXPECT_THAT(AllOf(answer), Not(HasSubstr("AdamW(...")));
+}
+
+TEST(FitDocumentTest, BytesSentToOtherCardsAreReportedIfThereAreAny) {
+  Outcome sends = RunOf(600);
+  EXPECT_THAT(AllOf(AnswerOf(sends, sends)), Not(HasSubstr("Each step sends")));
+  sends.processes[0].cost.sent_bytes = 1536 * kMiB;
+  sends.processes[0].cost.sent_bytes_network = 300 * kMiB;
+  EXPECT_THAT(AllOf(AnswerOf(sends, sends)),
+              HasSubstr("Each step sends 1.50 GiB to other cards of the machine, 300.0 MiB over "
+                        "the network"));
+  const auto json = nlohmann::json::parse(JsonFit(AnswerOf(sends, sends)));
+  EXPECT_EQ(json["processes"][0]["step_cost"]["sent_bytes"], 1536 * kMiB);
+  EXPECT_EQ(json["processes"][0]["step_cost"]["sent_bytes_network"], 300 * kMiB);
+}
+
+TEST(FitDocumentTest, ProcessThatSendsMostIsNamed) {
+  Outcome both = RunOf(400);
+  both.processes.push_back(both.processes[0]);
+  both.processes[0].cost.sent_bytes = 10 * kMiB;
+  both.processes[1].cost.sent_bytes_network = 20 * kMiB;
+  both.processes[1].name = "rank 1";
+  EXPECT_THAT(AllOf(AnswerOf(both, both)),
+              HasSubstr("Each step of rank 1 sends 20.0 MiB over the network"));
+}
+
+TEST(FitDocumentTest, ChangedTrafficIsAmongTheCosts) {
+  const fit::StepCost before = {.sent_bytes = 1000 * kMiB, .sent_bytes_network = 100 * kMiB};
+  EXPECT_EQ(CostText(before, before), "");
+  EXPECT_EQ(CostText({}, before),
+            "sends 1000.0 MiB to other cards of the machine, 100.0 MiB over "
+            "the network");
+  EXPECT_EQ(CostText(before, {.sent_bytes = 500 * kMiB}),
+            "sends 500.0 MiB to other cards of the machine");
 }
 
 TEST(FitDocumentTest, RisingPeakNamesTheStepThatFillsTheCard) {

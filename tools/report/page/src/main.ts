@@ -3,12 +3,14 @@
 //
 // Adds the views to the page, whose text is complete without a script.
 import { listAllSections } from "./contents.ts";
-import { openRun } from "./data/open.ts";
+import { openData, openRun } from "./data/open.ts";
 import { aligned } from "./diff/aligned.ts";
 import { addDiffViews } from "./diff/views.ts";
 import { element } from "./dom.ts";
 import { translated } from "./messages.ts";
 import type { Run } from "./model.ts";
+import type { Ranks } from "./ranks/ranks.ts";
+import { RanksView } from "./ranks/view.ts";
 import { addCopyButton } from "./ticket.ts";
 import { addViews } from "./views.ts";
 
@@ -58,4 +60,14 @@ if (before !== null && rows && pictures)
       .then((runs) => addDiffViews(runs, rows, pictures))
       .then(listAllSections),
     pictures,
+  );
+
+const ranks = packed("ranks-data");
+const drawing = document.querySelector<HTMLElement>("figure.ranks");
+if (ranks !== null && drawing)
+  orSay(
+    openData(ranks)
+      .then((data) => void new RanksView(drawing, data as Ranks))
+      .then(listAllSections),
+    drawing,
   );

@@ -50,6 +50,18 @@ function diffPage(...words: string[]): string {
   return page;
 }
 
+/** Makes the page of a folder with traces, given as text by their names. Returns its path. */
+export function jobPageOf(traces: Readonly<Record<string, string>>): string {
+  const [here, job] = [folder(), folder()];
+  for (const [name, text] of Object.entries(traces)) {
+    writeFileSync(join(here, `${name}.txt`), text);
+    run("tests/support/trace_text", join(here, `${name}.txt`), join(job, name));
+  }
+  const page = join(here, "page.html");
+  run("memtrace", "report", "-o", page, job);
+  return page;
+}
+
 /** Makes the page of a trace file. Returns its path. */
 export function pageOfFile(trace: string): string {
   const page = join(folder(), "page.html");

@@ -15,9 +15,14 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Throws if the browser has no DecompressionStream, or if the data are damaged. */
-export async function openRun(base64: string): Promise<Run> {
+export async function openData(base64: string): Promise<unknown> {
   const inflated = new Blob([bytesOf(base64)])
     .stream()
     .pipeThrough(new DecompressionStream("deflate"));
-  return decode((await new Response(inflated).json()) as PageText);
+  return new Response(inflated).json();
+}
+
+/** Throws as openData does. */
+export async function openRun(base64: string): Promise<Run> {
+  return decode((await openData(base64)) as PageText);
 }

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives of gloo over tensors on the card, in groups with virtual ranks: they go over copies on the host.
+
+gloo itself copies such tensors to the host, so the card's memory is the same. The kernels of host_collectives.py then
+exchange the copies.
+"""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace import _patches
+from memtrace._virtual_ranks.groups import find
+
+# Each writes its first argument. gloo sends and receives on the host only.
+_METHODS = (
+    "_allgather_base",
+    "_reduce_scatter_base",
+    "allgather",
+    "allgather_coalesced",
+    "allgather_into_tensor_coalesced",
+    "allreduce",
+    "allreduce_coalesced",
+    "alltoall",
+    "alltoall_base",
+    "broadcast",
+    "gather",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor_coalesced",
+    "scatter",
+)
+
+
+def prepare(c10d: ModuleType) -> None:
+    """Replaces the methods by which torch's groups exchange."""
+    for name in _METHODS:
+        _patches.put(
+            c10d.ProcessGroup,
+            name,
+            _over_host(getattr(c10d.ProcessGroup, name)),
+            "torch.distributed.ProcessGroup.*: gloo with virtual ranks exchanges copies of the card's tensors",
+        )
+
+
+def _over_host(method: Any) -> Any:
+    @functools.wraps(method)
+    def call(process_group: Any, *args: Any, **kwargs: object) -> object:
+        group = find(process_group.group_name)
+        if group is None or not group.is_gloo_on_card or not args:
+            return method(process_group, *args, **kwargs)
+        written: list[tuple[Any, Any]] = []
+        first = _on_host(args[0], lambda tensor, copy: written.append((tensor, copy)))
+        others = [_on_host(argument, lambda tensor, copy: None) for argument in args[1:]]
+        work = method(process_group, first, *others, **kwargs)
+        work.wait()
+        for tensor, copy in written:
+            tensor.copy_(copy)
+        return work
+
+    return call
+
+
+def _on_host(argument: Any, note: Callable[[Any, Any], object]) -> Any:
+    """Returns the argument with copies in the place of the card's tensors, also within lists."""
+    if isinstance(argument, list | tuple):
+        return [_on_host(element, note) for element in argument]
+    if not getattr(argument, "is_cuda", False):
+        return argument
+    copy = argument.cpu()
+    note(argument, copy)
+    return copy
