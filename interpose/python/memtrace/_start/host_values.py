@@ -12,7 +12,7 @@ from memtrace import _patches
 from memtrace._package import PACKAGE
 from memtrace._say import refuse, say
 from memtrace._signal_exceptions import raise_if_from_outside
-from memtrace._start import generate_length
+from memtrace._start import generate_length, higher_order
 
 POLICY = PACKAGE / "lib" / "host_values.policy"
 
@@ -46,8 +46,15 @@ class HostValues:
             return
         self.on = True
         generate_length.watch(os.environ.get("MEMTRACE_GENERATE_LENGTH", ""))
-        self._shim.memtrace_host_values_enter_thread()
+        self._enter_first_thread()
         self._enter_new_threads()
+
+    def _enter_first_thread(self) -> None:
+        import torch
+
+        before = torch._C._dispatch_tls_local_include_set()
+        self._shim.memtrace_host_values_enter_thread()
+        higher_order.pass_by(torch, torch._C._dispatch_tls_local_include_set() - before)
 
     def _enter_new_threads(self) -> None:
         """Enables them in new threads: torch's switch is per thread, and only autograd's threads inherit it."""

@@ -92,6 +92,19 @@ compiled = torch.compile(lambda v: v * 2 + 1, backend="aot_eager")
 compiled(x)  # the call that compiles
 assert compiled(x).tolist() == [3.0, 5.0]
 """,
+    "higher_order_operators": """
+from torch.nn.attention.flex_attention import flex_attention
+from torch.nn.functional import scaled_dot_product_attention
+from torch.utils.checkpoint import checkpoint
+x = torch.tensor([1.0, 2.0], device="cuda")
+either = torch.compile(lambda v: torch.cond(v.sum() > 2, lambda w: w * 3, lambda w: w * 5, (v,)), backend="eager")
+assert either(x).tolist() == [3.0, 6.0]
+q = torch.randn(1, 1, 128, 16, device="cuda", requires_grad=True)
+assert torch.compile(flex_attention, backend="aot_eager")(q, q, q).shape == q.shape
+recomputed = lambda v: checkpoint(scaled_dot_product_attention, v, v, v, use_reentrant=False)
+torch.compile(recomputed, backend="aot_eager")(q).sum().backward()
+assert q.grad.shape == q.shape
+""",
     "learning_rate_and_masks_of_a_training_step": """
 layer = torch.nn.Linear(4, 4, device="cuda")
 optimizer = torch.optim.AdamW(layer.parameters(), capturable=True)
