@@ -21,6 +21,12 @@ constexpr size_t kMostRows = 64;    // of a card: current ones, and as many at i
 constexpr size_t kRowsOfFrame = 8;  // so many fewer rows leave out one frame of a stack
 constexpr size_t kMostFileText = 200;
 
+// Limits the rows and the cards that a summary lists.
+struct SummaryRoom {
+  size_t rows = kMostRows;  // of a card
+  size_t cards = kMostCards;
+};
+
 // Returns the end of a path, without the folders that do not fit.
 std::string_view EndOfPath(std::string_view path) {
   if (path.size() <= kMostFileText) return path;
@@ -50,8 +56,8 @@ class SummaryWriter {
     });
   }
 
-  std::string Write(const SummaryMoment& moment, size_t most_rows, size_t most_cards) {
-    most_rows_ = most_rows;
+  std::string Write(const SummaryMoment& moment, SummaryRoom room) {
+    most_rows_ = room.rows;
     json_ = {};
     json_.Begin('{');
     json_.Text("schema", "memtrace.summary/1");
@@ -67,7 +73,7 @@ class SummaryWriter {
     json_.Begin("cards", '[');
     size_t count = 0;
     for (const auto& [device, card] : run_.cards()) {
-      if (count++ < most_cards) Card(device, card);
+      if (count++ < room.cards) Card(device, card);
     }
     json_.End(']');
     json_.End('}');
@@ -210,11 +216,11 @@ std::string SummaryText(const LiveTable& live, const RunAccount& run,
                         size_t most_bytes) {
   SummaryWriter summary(live, run, writer);
   for (size_t rows = kMostRows; rows > 0; rows /= 2) {
-    std::string text = summary.Write(moment, rows, kMostCards);
+    std::string text = summary.Write(moment, {.rows = rows});
     if (text.size() <= most_bytes) return text;
   }
   for (size_t cards = kMostCards / 2; cards > 0; cards /= 2) {
-    std::string text = summary.Write(moment, 1, cards);
+    std::string text = summary.Write(moment, {.rows = 1, .cards = cards});
     if (text.size() <= most_bytes) return text;
   }
   return "";

@@ -215,7 +215,7 @@ part_compiled() {
   said compiled_ours.json 150 unrecorded "$program" ours &
   said compiled_recorded.json 150 recorded "$out/compiled.trace" "$program" "ours, recorded" &
   wait
-  if [ -f "$out/compiled.trace" ]; then said compiled_report.txt 60 "$memtrace" report "$out/compiled.trace"; fi
+  if [ -f "$out/compiled.trace" ] || [ -f "$out/compiled_report.txt" ]; then said compiled_report.txt 60 "$memtrace" report "$out/compiled.trace"; fi
   rm -f "$out/compiled.trace"
 }
 

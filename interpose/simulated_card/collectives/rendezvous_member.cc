@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <utility>
 
+#include "interpose/simulated_card/collectives/number_text.h"
 #include "interpose/simulated_card/collectives/rendezvous.h"
 #include "interpose/simulated_card/collectives/rendezvous_frame.h"
 
@@ -95,7 +95,10 @@ std::optional<RendezvousMember::Ticket> RendezvousMember::ReadFrame(std::vector<
   std::string list(frame.bytes, '\0');
   if (!ReadAll(socket_, list.data(), list.size())) return std::nullopt;
   if (frame.kind == RendezvousFrame::kLate) {
-    for (const std::string& rank : Elements(list)) late->push_back(std::atoi(rank.c_str()));
+    for (const std::string& rank : Elements(list)) {
+      std::string_view text = rank;
+      if (const std::optional<int> number = TakeNumber(&text)) late->push_back(*number);
+    }
     return frame.ticket;
   }
   auto& answer = answers_[frame.ticket];

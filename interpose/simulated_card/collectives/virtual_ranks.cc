@@ -64,8 +64,9 @@ RankMachines MachinesOfPair(int rank, int cards) {
 }
 
 RankMachines MachinesOfJob(int size, int cards) {
-  std::vector<int> machines;
-  for (int rank = 0; rank < size; ++rank) machines.push_back(rank / std::max(cards, 1));
+  std::vector<int> machines(static_cast<std::size_t>(std::max(size, 0)));
+  for (int rank = 0; rank < size; ++rank)
+    machines[static_cast<std::size_t>(rank)] = rank / std::max(cards, 1);
   return RankMachines(std::move(machines));
 }
 

@@ -62,6 +62,6 @@ def relative(key: str, value: Any) -> Any:
     """Replaces addresses, which differ from run to run, by their distances from the first, which do not."""
     if key == "addresses" and value:
         return [address - value[0] for address in value]
-    if key == "segments":
+    if key == "segments" and isinstance(value, list):  # else their number
         return [size for size, _ in value]
     return value

@@ -106,7 +106,7 @@ TEST(NcclVirtualRanksTest, VirtualRanksAreSentToLikeRealOnes) {
   const struct memtrace_card_activity before = memtrace::card::Activity();
   OnRealRanks([](int rank, ncclComm_t comm) {
     const Buffer from(Values(kRanks, 1));
-    const Buffer to(Values(2 * kRanks, 0));
+    const Buffer to(Values(std::size_t{2} * kRanks, 0));
     EXPECT_EQ(ncclAllGather(from.get(), to.get(), 2, ncclInt64, comm, nullptr), ncclSuccess);
     EXPECT_EQ(ncclAlltoAll(from.get(), to.get(), 1, ncclInt64, comm, nullptr), ncclSuccess);
     const int near = rank == 0 ? 1 : 2;

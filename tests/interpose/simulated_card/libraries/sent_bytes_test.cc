@@ -26,8 +26,9 @@ namespace {
 
 // `count` machines with `ranks` ranks each.
 RankMachines Machines(int count, int ranks) {
-  std::vector<int> machines;
-  for (int rank = 0; rank < count * ranks; ++rank) machines.push_back(rank / ranks);
+  std::vector<int> machines(static_cast<std::size_t>(count) * static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < count * ranks; ++rank)
+    machines[static_cast<std::size_t>(rank)] = rank / ranks;
   return RankMachines(machines);
 }
 
@@ -53,9 +54,9 @@ constexpr std::string_view kAll[] = {
 
 TEST(SentBytesTest, RingsOfOneMachineSendTheBusBandwidthFactors) {
   const RankMachines eight = Machines(1, 8);
-  EXPECT_EQ(Sent("ncclAllReduce", 800, eight), (SentBytes{.within = 2 * 7 * 100}));
-  EXPECT_EQ(Sent("ncclAllGather", 100, eight), (SentBytes{.within = 7 * 100}));
-  EXPECT_EQ(Sent("ncclReduceScatter", 100, eight), (SentBytes{.within = 7 * 100}));
+  EXPECT_EQ(Sent("ncclAllReduce", 800, eight), (SentBytes{.within = 1400}));
+  EXPECT_EQ(Sent("ncclAllGather", 100, eight), (SentBytes{.within = 700}));
+  EXPECT_EQ(Sent("ncclReduceScatter", 100, eight), (SentBytes{.within = 700}));
   EXPECT_EQ(Sent("ncclAllReduce", 1000, Machines(1, 3)), (SentBytes{.within = 1333}));
 }
 
@@ -69,15 +70,15 @@ TEST(SentBytesTest, EachRankOfAMachineHasAShareOfTheNetwork) {
 TEST(SentBytesTest, RingCrossesEachMachineOnce) {
   const RankMachines uneven({0, 0, 0, 1, 2, 2});
   const SentBytes total = Total("ncclAllGather", 600, uneven, 0);
-  const std::uint64_t of_a_rank = 5 * 600;
+  const std::uint64_t of_a_rank = 3000;  // 5 x 600
   EXPECT_EQ(total.network, 3 * of_a_rank) << "one of three machines' ranks each";
   EXPECT_EQ(total.within + total.network, 6 * of_a_rank);
 }
 
 TEST(SentBytesTest, ChainsSendOnceLessThanThereAreRanks) {
   const RankMachines eight = Machines(1, 8);
-  EXPECT_EQ(Total("ncclBroadcast", 100, eight, 3), (SentBytes{.within = 7 * 100}));
-  EXPECT_EQ(Total("ncclReduce", 100, eight, 3), (SentBytes{.within = 7 * 100}));
+  EXPECT_EQ(Total("ncclBroadcast", 100, eight, 3), (SentBytes{.within = 700}));
+  EXPECT_EQ(Total("ncclReduce", 100, eight, 3), (SentBytes{.within = 700}));
   EXPECT_EQ(Sent("ncclBroadcast", 100, eight, 2, 3), SentBytes()) << "the last of the chain";
   EXPECT_EQ(Sent("ncclBroadcast", 100, eight, 3, 3), (SentBytes{.within = 100})) << "the root";
   EXPECT_EQ(Sent("ncclReduce", 100, eight, 3, 3), SentBytes()) << "the root";

@@ -17,6 +17,7 @@ using testing::ElementsAre;
 // Returns the dimensions as "pp 8x64", the largest stride first.
 std::vector<std::string> Words(const std::vector<JobDimension>& dimensions) {
   std::vector<std::string> words;
+  words.reserve(dimensions.size());
   for (const JobDimension& of : dimensions)
     words.push_back(of.name + " " + std::to_string(of.size) + "x" + std::to_string(of.stride));
   return words;
