@@ -11,6 +11,7 @@ from typing import Any
 LEFT_OUT = {
     *("ns", "ms", "us", "step_ms", "seconds", "losses", "last_loss"),
     *("from", "text", "torch", "nccl", "name", "device_name", "tag"),
+    *("file", "pid", "time_ns"),
 }
 # A stage of a scenario: "step 0 forward   gpu0 alloc  16.356 peak  16.372 reserved  16.400 peak_reserved ..."
 STAGE = re.compile(r"^(.+?)\s+gpu(\d+) alloc\s+([\d.]+) peak\s+([\d.]+) reserved\s+([\d.]+)", re.M)

@@ -174,9 +174,12 @@ absl::Status FindRanksOf(fit::Question& question, const std::filesystem::path& f
   std::string log_end;
   absl::StatusOr<launch::JobRanks> job =
       FindRanks(trial, folder / "ranks", keeping, is_quiet, log_end);
-  if (job.ok()) question.trial.job = *std::move(job);
-  PrintLogEnd(log_end);
-  return job.status();
+  if (!job.ok()) {
+    PrintLogEnd(log_end);
+    return job.status();
+  }
+  question.trial.job = *std::move(job);
+  return absl::OkStatus();
 }
 
 int RefuseRanks(const absl::Status& status) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "messages/message.h"
 #include "tools/report/page/html_document.h"
@@ -234,8 +235,8 @@ std::string Drawing::Outlines() const {
     for (uint64_t column = 0; column < cells_.columns; ++column) {
       const std::string corner = Number(X(column)) + " " + Number(Y(row));
       // Places before the first one wrap around to numbers that are not inside.
-      if (Differ(row, column, row - 1, column)) path += "M" + corner + "h" + width;
-      if (Differ(row, column, row, column - 1)) path += "M" + corner + "v" + height;
+      if (Differ(row, column, row - 1, column)) absl::StrAppend(&path, "M", corner, "h", width);
+      if (Differ(row, column, row, column - 1)) absl::StrAppend(&path, "M", corner, "v", height);
       if (row + 1 == cells_.rows)
         path += "M" + Number(X(column)) + " " + Number(Y(row + 1)) + "h" + width;
       if (column + 1 == cells_.columns)

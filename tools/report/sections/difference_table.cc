@@ -110,6 +110,7 @@ std::string Signed(int64_t hundredths, TableUnit unit) {
 void AddRows(const Job& job, const Comparison& of, size_t most, TableUnit unit, Table& table) {
   const std::vector<PeakCause> causes = LargestCauses(of, most);
   std::vector<int64_t> bytes;
+  bytes.reserve(causes.size());
   for (const PeakCause& cause : causes) bytes.push_back(cause.bytes);
   const int64_t total = Hundredths(of.bytes, unit);
   const std::vector<int64_t> figures = AdditiveHundredths(bytes, total, unit);

@@ -103,6 +103,7 @@ std::string RanksName(const std::vector<uint64_t>& ranks) {
 
 std::string KindName(const Job& job, const RankKind& kind) {
   std::vector<uint64_t> ranks;
+  ranks.reserve(kind.processes.size());
   for (const size_t process : kind.processes)
     ranks.push_back(analysis::RankOf(job.processes[process]).value_or(0));
   return RanksName(ranks);
