@@ -105,6 +105,7 @@ std::vector<PeakHolder> HoldersOf(const Breakdown& peak, const EventSource& sour
     holder.bytes += holding.bytes;
   }
   std::vector<PeakHolder> sorted;
+  sorted.reserve(holders.size());
   for (auto& [key, holder] : holders) sorted.push_back(std::move(holder));
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const PeakHolder& a, const PeakHolder& b) { return a.bytes > b.bytes; });

@@ -90,7 +90,7 @@ std::string NextLine(const analysis::Job& job) {
 }
 
 std::string Text(const FolderReport& report, const analysis::Job& job) {
-  const std::string text =
+  std::string text =
       report::TextOf(report::ProcessesDocument(report.folder, job, report.verbose)) + NextLine(job);
   if (report.verbose || job.comparisons.empty()) return text;
   const std::string command = "memtrace report --verbose " + report.folder;

@@ -151,7 +151,7 @@ absl::Status LayoutSearch::Try(Layout layout) {
   std::vector<Variation> options = question_.variations;
   for (size_t i = 0; i < options.size(); ++i) options[i].values = {layout.values[i]};
   trial.command = WithFirstValues(std::move(trial.command), options);
-  const absl::Status judged = Judge(std::move(trial), layout);
+  absl::Status judged = Judge(std::move(trial), layout);
   if (IsStopped(judged)) return judged;
   if (!judged.ok()) {
     const bool is_late = judged.code() == absl::StatusCode::kDeadlineExceeded;

@@ -123,6 +123,7 @@ std::string NameOf(const RankGrid& grid, const JobDimension& dimension) {
 
 std::string Drawing::Caption() const {
   std::vector<std::string> columns;
+  columns.reserve(grid_.columns.size());
   for (const JobDimension& dimension : grid_.columns) columns.push_back(NameOf(grid_, dimension));
   std::vector<std::string> parts = {Message("rows: $0", NameOf(grid_, grid_.rows)),
                                     Message("columns: $0", absl::StrJoin(columns, ", "))};
