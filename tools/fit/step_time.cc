@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "absl/strings/numbers.h"
 #include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::fit {
@@ -24,10 +23,9 @@ uint64_t Number(const analysis::Annotations& annotations, std::string_view key) 
 std::vector<PartTime> PartsOf(const analysis::Annotations& annotations) {
   std::vector<PartTime> parts;
   for (const auto& [phase, value] : analysis::AnnotatedAll(annotations, fact::kFitStepCardUs)) {
-    PartTime& part = parts.emplace_back();
-    part.phase = phase;
-    if (!absl::SimpleAtoi(value, &part.card)) part.card = 0;
-    part.host = Number(annotations, fact::kFitStepHostUs.Of(phase));
+    parts.push_back({.phase = std::string(phase),
+                     .card = Number(annotations, fact::kFitStepCardUs.Of(phase)),
+                     .host = Number(annotations, fact::kFitStepHostUs.Of(phase))});
   }
   return parts;
 }
