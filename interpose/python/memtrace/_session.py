@@ -75,6 +75,7 @@ class Session:
         self._has_failed = False  # a request for memory has failed since the latest forward began
         self._ends_with_backward = False  # the step ends with it, because an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # the argument is true if the program stated the step
+        self.at_phase: list[Callable[[int], object]] = []  # called as the program enters a phase
         self.before_backward: list[Callable[[], object]] = []  # called as a backward pass begins
         self.at_failure: list[Callable[[], object]] = []  # called when a request for memory has failed
         self.with_labels: list[Callable[[], object]] = []  # called whenever everything is labelled
@@ -115,6 +116,8 @@ class Session:
         if phase != self.phase:
             self.phase = phase
             self.core.set_phase(phase)
+            for enter in self.at_phase:
+                enter(phase)
 
     @contextlib.contextmanager
     def in_phase(self, phase: int) -> Generator[None, None, None]:

@@ -14,6 +14,7 @@ from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
 from memtrace._fit.peaks import Peaks
 from memtrace._fit.ranks import all_ranks_settled
+from memtrace._fit.step_time import StepTime
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_ENDED, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 
@@ -71,6 +72,7 @@ class Trial:
         self._are_stated = False
         self._peaks = Peaks(torch)
         self._costs = Costs()
+        self._time = StepTime(session)
         self._caught = CaughtErrors(torch, lambda: self._steps)
 
     def step_ended(self, is_stated: bool) -> None:
@@ -81,6 +83,7 @@ class Trial:
             self._peaks.rises.clear()
         self._steps += 1
         self._costs.step_ended()
+        self._time.step_ended()
         has_settled = not self._peaks.rose_since_last_call(self._steps)
         has_seen = self._steps >= self._most or (has_settled and self._steps >= self._least)
         if all_ranks_settled(self._torch, self._steps, has_seen and self._is_watched()):
@@ -104,3 +107,4 @@ class Trial:
             annotate(key, str(number))
         for key, number in self._costs.of_last_step().items():
             annotate(f"{FIT_STEP}.{key}", str(number))
+        self._time.annotate()
