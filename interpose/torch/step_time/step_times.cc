@@ -98,7 +98,7 @@ void StepTimes::EndStep() {
   has_last_ = true;
 }
 
-// What is computed again belongs to the backward pass.
+// Counts recomputation as a part of the backward pass.
 StepTimes::Part StepTimes::PartOf(int phase) const {
   Part part = last_.parts[static_cast<size_t>(phase)];
   if (phase == kRecompute) return {};
