@@ -9,6 +9,7 @@ import time
 from types import ModuleType
 
 from memtrace import _changes, _scratch
+from memtrace._fit import gaps
 from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
@@ -100,6 +101,7 @@ class Trial:
         annotate(FIT_STEPS, str(self._steps))
         annotate(FIT_WENT_ON, str(int(self._caught.has_continued())))
         annotate(FIT_RISES, json.dumps(list(self._peaks.rises), separators=(",", ":")))
+        gaps.annotate(annotate)
         for key, number in self._peaks.by_key().items():
             annotate(key, str(number))
         for key, number in self._costs.of_last_step().items():
