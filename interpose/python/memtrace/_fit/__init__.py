@@ -9,11 +9,12 @@ import time
 from types import ModuleType
 
 from memtrace import _changes, _scratch
-from memtrace._fit import gaps, lightning_gaps, trainer_gaps
+from memtrace._fit import gaps, lightning_gaps, moments, trainer_gaps
 from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
 from memtrace._fit.floors import Floors
+from memtrace._fit.moments.rows import Rows
 from memtrace._fit.peaks import Peaks
 from memtrace._fit.ranks import all_ranks_settled
 from memtrace._fit.user_calls import UserCalls
@@ -40,6 +41,7 @@ def start(torch: ModuleType, session: Session) -> None:
         watch = os.environ.get("MEMTRACE_FIT_WATCH", "")
         trial = Trial(torch, session, least, most, int(watch) if watch.isdecimal() else 0)
         session.after_step.append(trial.step_ended)
+        moments.start(torch, session, Rows(session))
         session.before_close.append(trial.annotate)
 
 
