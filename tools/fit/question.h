@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,8 +52,12 @@ absl::StatusOr<Trial> Unlimited(Trial trial);
 Trial ForSameSteps(Trial trial, const Outcome& seen);
 
 // Returns the trial for as many steps as it takes to reach the highest peak of `seen`, and one
-// more.
+// more; for as many as `seen` had, if it climbs: fewer would not show that.
 Trial UntilAfterPeakOf(Trial trial, const Outcome& seen);
+
+// Returns the trial that runs on until the climb that `seen` shows has filled the card, and a few
+// steps beyond; nothing if it shows none, or if the run would take longer than the trial may.
+std::optional<Trial> UntilFull(Trial trial, const Outcome& seen);
 
 }  // namespace memtrace::fit
 

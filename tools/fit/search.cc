@@ -19,6 +19,7 @@ namespace memtrace::fit {
 namespace {
 
 constexpr size_t kMostMembers = 3;  // of a combination
+constexpr size_t kMostFollowed = 3;  // runs after a climb, each until the step foretold by the last
 
 // True if each hook among the changes found something to change.
 bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
@@ -91,7 +92,7 @@ absl::Status Search::Run() {
   within.command = WithFirstValues(within.command, question_.Options());
   // Later trials only need the steps that raised the peak of this one.
   question_.trial = UntilAfterPeakOf(question_.trial, answer_.unlimited);
-  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(TryOnCard(within));
+  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(TryOnCard(std::move(within)));
   if (question_.with_smallest_card && answer_.unlimited.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.smallest, FindSmallestCards(question_, run_));
   }
@@ -112,11 +113,13 @@ absl::Status Search::MeasureNeed() {
   return absl::OkStatus();
 }
 
-absl::Status Search::TryOnCard(const Trial& within) {
+absl::Status Search::TryOnCard(Trial within) {
   MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, Message("on the card")));
   MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, within));
   answer_.within = std::move(outcome);
   answer_.has_within = true;
+  MEMTRACE_ASSIGN_OR_RETURN(within, FollowClimb(std::move(within)));
+  if (!answer_.within.outlook.is_whole) answer_.gaps = answer_.within.gaps;
   if (answer_.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin,
                               HasMargin(within, answer_.within, Message("on the card")));
@@ -124,6 +127,23 @@ absl::Status Search::TryOnCard(const Trial& within) {
   }
   const bool is_full = answer_.verdict() != FitVerdict::kNotKnown;
   return question_.with_remedies && is_full ? TryRemedies() : absl::OkStatus();
+}
+
+// Runs on to the step in which a climb is foretold to fill the card. A run that does not get there in
+// its time, or fails by itself, says nothing that was not known. Returns the trial that the answer
+// is of.
+absl::StatusOr<Trial> Search::FollowClimb(Trial within) {
+  for (size_t i = 0; i < kMostFollowed; ++i) {
+    std::optional<Trial> further = UntilFull(within, answer_.within);
+    if (!further) break;
+    MEMTRACE_ASSIGN_OR_RETURN(
+        Outcome outcome,
+        run_(*further, Message("on the card, until step $0", further->least_steps)));
+    if (outcome.is_late || !(outcome.completed || outcome.Failed())) break;
+    answer_.within = std::move(outcome);
+    within = *std::move(further);
+  }
+  return within;
 }
 
 absl::StatusOr<bool> Search::HasMargin(Trial trial, const Outcome& outcome,

@@ -33,7 +33,8 @@ class Search {
 
  private:
   absl::Status MeasureNeed();
-  absl::Status TryOnCard(const Trial& within);
+  absl::Status TryOnCard(Trial within);
+  absl::StatusOr<Trial> FollowClimb(Trial within);
   absl::Status TryRemedies();
   absl::Status TryValues(const Variation& variation, std::vector<Candidate>& useful);
   absl::Status TryCombinations(const std::vector<Candidate>& useful);

@@ -67,10 +67,11 @@ std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candida
   return joined;
 }
 
-const char* VerdictName(fit::FitVerdict verdict) {
+// Returns the word for a verdict on a run that was seen so far.
+const char* VerdictName(fit::FitVerdict verdict, const fit::Outlook& seen) {
   switch (verdict) {
     case fit::FitVerdict::kFits:
-      return "fits";
+      return seen.is_whole ? "fits" : "fits_in_the_steps_seen";
     case fit::FitVerdict::kDoesNotFit:
       return "does_not_fit";
     case fit::FitVerdict::kWillNotFit:
@@ -89,11 +90,21 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
                        {"rise", nullptr}};
   if (outlook.climb)
     json["rise"] = {{"bytes", outlook.climb->bytes},
+                    {"of", outlook.climb->is_of_floor ? "what_stays" : "peak"},
                     {"every_steps", outlook.climb->every},
                     {"times", outlook.climb->times},
                     {"card", outlook.card},
                     {"full_in_step", outlook.full_in_step}};
   return json;
+}
+
+ordered_json GapsJson(const fit::Answer& answer) {
+  ordered_json gaps = ordered_json::array();
+  for (const fit::Gap& gap : answer.gaps) {
+    gaps.push_back({{"moment", gap.moment}, {"evidence", gap.evidence}, {"why_not", nullptr}});
+    if (!gap.why_not.empty()) gaps.back()["why_not"] = gap.why_not;
+  }
+  return gaps;
 }
 
 ordered_json CostJson(const fit::StepCost& cost) {
@@ -110,7 +121,8 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
   const ordered_json fullest = Fullest(cards);
   ordered_json json = {{"name", NameOf(remedy)},
                        {"fits", remedy.outcome.fits()},
-                       {"verdict", VerdictName(remedy.outcome.verdict())},
+                       {"verdict", VerdictName(remedy.outcome.verdict(), remedy.outcome.outlook)},
+                       {"steps", remedy.outcome.outlook.steps},
                        {"had_effect", remedy.had_effect},
                        {"has_margin", nullptr},
                        {"peak_reserved", nullptr},
@@ -176,6 +188,8 @@ ordered_json SmallestJson(const fit::Answer& answer) {
   for (const fit::SmallestCard& card : answer.smallest) {
     cards.push_back({{"allocator", card.allocator},
                      {"completes", card.completes},
+                     {"steps", card.seen.steps},
+                     {"whole_program", card.seen.is_whole},
                      {"fails", nullptr},
                      {"product", nullptr}});
     if (card.fails) cards.back()["fails"] = *card.fails;
@@ -213,6 +227,7 @@ ordered_json ScalingsJson(const fit::Answer& answer) {
                         {"largest", nullptr},
                         {"fails", nullptr}});
     if (scaling.largest) scalings.back()["largest"] = *scaling.largest;
+    if (scaling.largest) scalings.back()["largest_steps"] = scaling.seen.steps;
     if (scaling.fails) scalings.back()["fails"] = *scaling.fails;
   }
   return scalings;
@@ -235,7 +250,7 @@ ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
   if (!answer.has_within) return "not_known";
   if (answer.fits() && !answer.is_about_all_ranks()) return "ranks_that_ran_fit";
-  return VerdictName(answer.verdict());
+  return VerdictName(answer.verdict(), answer.within.outlook);
 }
 
 ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {
@@ -288,6 +303,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"fits", nullptr},
       {"verdict", VerdictJson(answer)},
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
+      {"gaps", GapsJson(answer)},
       {"got_over", RecoveredFailuresJson(answer.within)},
       {"margin_percent", answer.margin_percent},
       {"has_margin", nullptr},

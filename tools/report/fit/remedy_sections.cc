@@ -108,6 +108,16 @@ std::string Ratio(uint64_t before, uint64_t after) {
   return ratio > 0.99 && ratio < 1.01 ? "" : absl::StrFormat("%.2f", ratio);
 }
 
+// Returns the title of the verdicts: the steps that each run which fits was seen in.
+std::string FirstStepsText(const Answer& answer) {
+  fit::LeastSeen seen;
+  for (const TriedRemedy& remedy : answer.remedies)
+    if (remedy.outcome.fits()) seen.Add(remedy.outcome.outlook);
+  if (!seen.has_runs || seen.is_whole || seen.steps == 0) return "";
+  return CountedMessage(seen.steps, "in the first step", "in the first $0 steps",
+                        FormatCount(seen.steps));
+}
+
 }  // namespace
 
 std::string NameOf(const TriedRemedy& remedy) {
@@ -130,6 +140,10 @@ std::string FailedText(const fit::FailedLine& failed) {
 
 std::string MarginText(const Answer& answer) {
   if (!answer.has_margin || answer.margin_percent == 0) return "";
+  if (!answer.within.outlook.is_whole)
+    return *answer.has_margin
+               ? Message("These steps would also fit with $0 % less.", answer.margin_percent)
+               : Message("These steps would not fit with $0 % less.", answer.margin_percent);
   return *answer.has_margin ? Message("It would also fit with $0 % less.", answer.margin_percent)
                             : Message("It would not fit with $0 % less.", answer.margin_percent);
 }
@@ -160,6 +174,7 @@ Section RemedySection(const Answer& answer) {
   Table table;
   table.columns = {
       {"", kNameWidth + 4}, {"", 26}, {Message("reserved"), 12, TableColumn::Kind::kFigure}};
+  table.columns[1].title = FirstStepsText(answer);
   std::string nothing;
   size_t combinations = 0;  // combinations that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {
@@ -217,8 +232,16 @@ Section RecommendedSection(const Answer& answer) {
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
   const bool has_margin = remedy.has_margin.value_or(false);
+  const fit::Outlook& seen = remedy.outcome.outlook;
+  const std::string name = NameText(remedy);
   const std::string smallest =
-      Message("$0: the smallest change with which nothing failed on the card.", NameText(remedy));
+      seen.is_whole || seen.steps == 0
+          ? Message("$0: the smallest change with which nothing failed on the card.", name)
+          : CountedMessage(
+                seen.steps,
+                "$0: the smallest change with which nothing failed on the card in 1 step.",
+                "$0: the smallest change with which nothing failed on the card in $1 steps.", name,
+                FormatCount(seen.steps));
   const std::string margin =
       answer.margin_percent == 0 ? ""
       : has_margin ? Message("It also fits a card that is $0 % smaller.", answer.margin_percent)
