@@ -127,6 +127,7 @@ FIT_RISES = "fit.rises"
 FIT_FLOORS = "fit.floors"
 FIT_MOMENTS = "fit.moments"
 FIT_GAPS = "fit.gaps"
+FIT_BATCHES = "fit.batches"
 FIT_WENT_ON = "fit.went_on"
 FIT_STEP = "fit.step"  # .COST
 FIT_PEAK_ALLOCATED = "fit.peak_allocated"  # .CARD
