@@ -163,6 +163,7 @@ ProcessNeed NeedOf(const Explanation& explanation) {
   need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
   need.cost = CostOf(explanation.run.annotations);
+  need.time = StepTimeOf(explanation.run.annotations);
   need.failed = FailedLineOf(explanation);
   need.failures = explanation.run.counts.out_of_memory;
   need.gaps = GapsOf(analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitGaps));

@@ -12,6 +12,7 @@
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/climb.h"
 #include "tools/fit/gap.h"
+#include "tools/fit/step_time.h"
 
 namespace memtrace::fit {
 
@@ -73,11 +74,12 @@ struct ProcessNeed {
   std::vector<CardNeed> cards;  // the cards that it allocated on
   uint64_t steps = 0;           // steps that ended
   TrialEnd end = TrialEnd::kProgram;
-  StepCost cost = {};                // of the last step
-  std::optional<FailedLine> failed;  // the last of `failures`
-  uint64_t failures = 0;             // requests that failed
-  bool went_on = false;              // it recovered from the last of them
-  std::vector<Gap> gaps = {};        // moments that it has and did not see
+  StepCost cost = {};                 // of the last step
+  std::optional<StepTime> time = {};  // of the last step, estimated
+  std::optional<FailedLine> failed;   // the last of `failures`
+  uint64_t failures = 0;              // requests that failed
+  bool went_on = false;               // it recovered from the last of them
+  std::vector<Gap> gaps = {};         // moments that it has and did not see
 };
 
 // Returns the user's own line that made the request ("train.py:20"), else the path of its module

@@ -8,6 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
+#include "tools/report/fit/time_words.h"
 #include "tools/report/words/json_text.h"
 
 namespace memtrace::report {
@@ -107,8 +108,11 @@ ordered_json GapsJson(const fit::Answer& answer) {
   return gaps;
 }
 
-ordered_json CostJson(const fit::StepCost& cost) {
-  return {{"kernel_launches", cost.kernel_launches},
+ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTime>& time) {
+  ordered_json seconds = nullptr;
+  if (time && time->is_whole()) seconds = time->seconds();
+  return {{"seconds", seconds},
+          {"kernel_launches", cost.kernel_launches},
           {"product_operations", cost.product_operations},
           {"host_copy_bytes", cost.host_copy_bytes},
           {"sent_bytes", cost.sent_bytes},
@@ -116,7 +120,7 @@ ordered_json CostJson(const fit::StepCost& cost) {
           {"sends", cost.sends}};
 }
 
-ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
+ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unlimited) {
   const ordered_json cards = CardsJson(remedy.outcome);
   const ordered_json fullest = Fullest(cards);
   ordered_json json = {{"name", NameOf(remedy)},
@@ -131,7 +135,12 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
                        {"first_failure", FailureJson(remedy.outcome)},
                        {"seconds", remedy.outcome.seconds}};
   if (remedy.has_margin) json["has_margin"] = *remedy.has_margin;
-  if (remedy.outcome.fits()) json["step_cost"] = CostJson(remedy.outcome.cost());
+  if (remedy.outcome.fits()) {
+    const std::optional<fit::StepTime> time = remedy.outcome.time();
+    json["step_cost"] = CostJson(remedy.outcome.cost(), time);
+    json["time_ratio"] = nullptr;
+    if (const auto ratio = fit::TimeRatio(unlimited.time(), time)) json["time_ratio"] = *ratio;
+  }
   if (remedy.outcome.fits() && fullest.contains("peak_reserved"))
     json["peak_reserved"] = fullest["peak_reserved"];
   return json;
@@ -177,7 +186,8 @@ ordered_json ProcessesJson(const fit::Outcome& outcome) {
     }
     processes.push_back({{"name", process.name},
                          {"steps", process.steps},
-                         {"step_cost", CostJson(process.cost)},
+                         {"step_cost", CostJson(process.cost, process.time)},
+                         {"step_time", TimeJson(process.time)},
                          {"cards", cards}});
   }
   return processes;
@@ -294,7 +304,8 @@ std::string JsonFit(const fit::Answer& answer) {
   const ordered_json cards = CardsJson(answer.told());
   const ordered_json fullest = Fullest(cards);
   ordered_json remedies = ordered_json::array();
-  for (const fit::TriedRemedy& remedy : answer.remedies) remedies.push_back(RemedyJson(remedy));
+  for (const fit::TriedRemedy& remedy : answer.remedies)
+    remedies.push_back(RemedyJson(remedy, answer.unlimited));
   ordered_json json = {
       {"schema", "memtrace.fit/1"},
       {"card", answer.cards},
@@ -314,7 +325,8 @@ std::string JsonFit(const fit::Answer& answer) {
       {"fragmentation", fullest.value("fragmentation", uint64_t{0})},
       {"cards", cards},
       {"processes", ProcessesJson(answer.unlimited)},
-      {"step_cost", CostJson(answer.unlimited.cost())},
+      {"step_cost", CostJson(answer.unlimited.cost(), answer.unlimited.time())},
+      {"step_time", TimeJson(answer.unlimited.time())},
       {"first_failure", FailureJson(answer.within)},
       {"remedies", std::move(remedies)},
       {"not_tried", UntriedJson(answer)},

@@ -13,6 +13,7 @@
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/why_failed.h"
 #include "tools/remedies/catalogue.h"
+#include "tools/report/fit/time_words.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
@@ -72,8 +73,9 @@ std::string ChangeText(const Answer& answer, const fit::Candidate& change) {
 }
 
 TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
-  const std::string reserved =
-      remedy.outcome.fits() ? FormatBytes(MostReserved(remedy.outcome)) : "";
+  const bool fits = remedy.outcome.fits();
+  const std::string reserved = fits ? FormatBytes(MostReserved(remedy.outcome)) : "";
+  const std::string time = fits ? TimeText(answer, remedy.outcome) : "";
   const std::string name = NameText(remedy);
   const bool is_long = Width(name) > kNameWidth;
   const size_t changes = remedy.changes.size();
@@ -82,6 +84,7 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
                                                        FormatCount(changes))
                                       : name),
                          OutcomeText(answer, remedy), reserved}};
+  if (!time.empty()) row.cells.push_back(time);
   if (is_long) row.below.push_back(name);
   for (const fit::Candidate& change : remedy.changes)
     row.below.push_back(ChangeText(answer, change));
@@ -175,6 +178,8 @@ Section RemedySection(const Answer& answer) {
   table.columns = {
       {"", kNameWidth + 4}, {"", 26}, {Message("reserved"), 12, TableColumn::Kind::kFigure}};
   table.columns[1].title = FirstStepsText(answer);
+  if (answer.unlimited.time())
+    table.columns.push_back({Message("estimated time"), 16, TableColumn::Kind::kFigure});
   std::string nothing;
   size_t combinations = 0;  // combinations that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {
@@ -191,6 +196,7 @@ Section RemedySection(const Answer& answer) {
                                 "$0 combinations did not fit", FormatCount(combinations));
   if (table.rows.empty()) return section;
   section.parts.emplace_back(std::move(table));
+  for (std::string& note : TimeNotes(answer)) section.parts.emplace_back(Note{std::move(note)});
   if (!nothing.empty())
     section.parts.emplace_back(Note{Message("These found nothing to change: $0.", nothing)});
   return section;
