@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+
 #include "tools/fit/candidates.h"
 #include "tools/remedies/catalogue.h"
 
@@ -8,8 +11,15 @@ namespace {
 
 using remedies::Id;
 
+// Hooks that the search for the cheapest plan tries, not the search of single changes.
+constexpr Id kInPlansOnly[] = {
+    Id::kNoOldGradients, Id::kStatesOnHost,           Id::kHalfMicroBatch,   Id::kOnePool,
+    Id::kLogitsInPieces, Id::kSelectiveCheckpointing, Id::kActivationsOnHost};
+
 // The others have no hook, because only a changed program or machine can try them.
 bool CanBeTried(const remedies::Row& row) {
+  if (std::find(std::begin(kInPlansOnly), std::end(kInPlansOnly), row.id) != std::end(kInPlansOnly))
+    return false;
   return !row.hook.empty() || row.id == Id::kExpandableSegments || row.id == Id::kOurAllocator;
 }
 

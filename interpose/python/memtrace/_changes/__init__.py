@@ -15,18 +15,25 @@ from memtrace._session import Session
 from memtrace._vocabulary import FIT_CHANGED, FIT_MISSING
 
 NAMES = (
+    "activations_on_host",
     "adam8bit",
     "balanced",
     "bf16",
     "checkpoint",
+    "checkpoint_products",
     "freeze",
     "fused",
-    "lora",
+    "graph_pool",
     "loop",
+    "lora",
     "mean_resizing",
+    "micro",
     "offload",
+    "pieces",
     "second_card",
+    "set_to_none",
     "share",
+    "states_on_host",
 )
 # The package that makes the change.
 _PACKAGES = {"adam8bit": "bitsandbytes", "balanced": "accelerate", "lora": "peft"}
@@ -41,7 +48,7 @@ def start(torch: ModuleType, session: Session, wanted: str) -> None:
 
     def annotate() -> None:
         for change in changes:
-            session.core.annotate(f"{FIT_CHANGED}.{change.name}", str(change.places))
+            session.core.annotate(f"{FIT_CHANGED}.{change.name}", change.facts())
 
     session.before_close.append(annotate)
 
