@@ -56,6 +56,8 @@ struct Outcome {
 
   // Returns the cost of a step of the first process, from its annotations; 0 if they have none.
   StepCost cost() const;
+  // Returns the estimated time of a step of the slowest process; nothing if none is known.
+  std::optional<StepTime> time() const;
   // Returns the process that sends the most bytes by NCCL in a step; null if none sends any.
   const ProcessNeed* MostSending() const;
 };

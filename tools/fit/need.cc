@@ -164,6 +164,7 @@ ProcessNeed NeedOf(const Explanation& explanation) {
   need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
   need.cost = CostOf(explanation.run.annotations);
+  need.time = StepTimeOf(explanation.run.annotations);
   need.failed = FailedLineOf(explanation);
   need.failures = explanation.run.counts.out_of_memory;
   need.went_on =

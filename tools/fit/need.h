@@ -11,6 +11,7 @@
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/climb.h"
+#include "tools/fit/step_time.h"
 
 namespace memtrace::fit {
 
@@ -69,10 +70,11 @@ struct ProcessNeed {
   std::vector<CardNeed> cards;  // the cards that it allocated on
   uint64_t steps = 0;           // steps that ended
   TrialEnd end = TrialEnd::kProgram;
-  StepCost cost = {};                // of the last step
-  std::optional<FailedLine> failed;  // the last of `failures`
-  uint64_t failures = 0;             // requests that failed
-  bool went_on = false;              // it recovered from the last of them
+  StepCost cost = {};                 // of the last step
+  std::optional<StepTime> time = {};  // of the last step, estimated
+  std::optional<FailedLine> failed;   // the last of `failures`
+  uint64_t failures = 0;              // requests that failed
+  bool went_on = false;               // it recovered from the last of them
 };
 
 // Returns the user's own line that made the request ("train.py:20"), else the path of its module
