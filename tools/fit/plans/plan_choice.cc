@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 namespace memtrace::fit {
 namespace {
@@ -24,7 +23,7 @@ void VisitPlans(const std::vector<PlanChange>& changes, size_t first, size_t mem
   if (members == 0) return;
   for (size_t change = first; change < changes.size(); ++change) {
     if (Conflicts(changes[change], plan)) continue;
-    for (uint32_t degree = 1; degree <= changes[change].degrees; ++degree) {
+    for (uint32_t degree = 1; degree <= changes[change].degrees(); ++degree) {
       plan[change] = degree;
       VisitPlans(changes, change + 1, members - 1, plan, visit);
     }
@@ -53,11 +52,14 @@ std::optional<bool> PlanChoice::Fits(const Plan& plan) const {
 
 PlanRank PlanChoice::RankOf(const Plan& plan) const {
   const double time = model_.At(plan).time;
+  uint32_t kind = 0;
   uint32_t effort = 0;
-  for (size_t change = 0; change < plan.size(); ++change)
-    if (plan[change] > 0) effort = std::max(effort, model_.changes()[change].effort);
-  return {std::lround(time * 100), effort, SizeOf(plan), time,
-          std::accumulate(plan.begin(), plan.end(), uint32_t{0})};
+  for (size_t change = 0; change < plan.size(); ++change) {
+    if (plan[change] == 0) continue;
+    kind = std::max(kind, model_.changes()[change].kind);
+    effort = std::max(effort, model_.changes()[change].effort);
+  }
+  return {kind, std::lround(time * 100), effort, SizeOf(plan), time};
 }
 
 std::optional<Plan> PlanChoice::Best() const {

@@ -13,7 +13,7 @@
 namespace memtrace::fit {
 
 // How good a plan is; the smaller the better.
-using PlanRank = std::tuple<int64_t, uint32_t, size_t, double, uint32_t>;
+using PlanRank = std::tuple<uint32_t, int64_t, uint32_t, size_t, double>;
 
 // Chooses which plan to run next, from a model's predictions and from the runs so far.
 //
@@ -23,15 +23,17 @@ class PlanChoice {
   // `limit`: the bytes that a plan may need. Uses the model as it changes.
   PlanChoice(const PlanModel& model, double limit) : model_(model), limit_(limit) {}
 
-  // Notes whether a run of the plan stayed within the limit. A plan that makes less than one that
+  double limit() const { return limit_; }
+
+  // Notes if a run of the plan stayed within the limit. A plan that makes less than one that
   // failed is taken to fail too.
   void Note(const Plan& plan, bool fits) { fits_[plan] = fits; }
 
   // Returns if the plan fits, as far as runs tell.
   std::optional<bool> Fits(const Plan& plan) const;
 
-  // Orders plans by time, to a hundredth; then by effort, by their number of changes, by their
-  // exact time and by their degrees.
+  // Orders plans by kind, by time to a hundredth, by effort, by their number of changes, and by
+  // their exact time.
   PlanRank RankOf(const Plan& plan) const;
 
   // Returns the best plan that fitted.

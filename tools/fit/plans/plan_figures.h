@@ -13,11 +13,11 @@
 namespace memtrace::fit {
 
 // The most bytes that a card had to hold in each phase of a program; 0: the phase did not occur.
-using PhaseBytes = std::array<double, trace::kPhaseCount>;
+using PhaseNeeds = std::array<double, trace::kPhaseCount>;
 
 // Memory and time of a program with some changes.
 struct PlanFigures {
-  PhaseBytes needs = {};
+  PhaseNeeds needs = {};
   double time = 1;  // of a step, as a ratio to the unchanged program's
 
   double most() const { return *std::max_element(needs.begin(), needs.end()); }

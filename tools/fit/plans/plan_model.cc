@@ -3,18 +3,19 @@
 #include "tools/fit/plans/plan_model.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <iterator>
 
 namespace memtrace::fit {
 namespace {
 
-// Returns the figures `share` of the way from `a` to `b`.
-PlanFigures Between(const PlanFigures& a, const PlanFigures& b, double share) {
-  PlanFigures between;
-  for (size_t phase = 0; phase < a.needs.size(); ++phase)
-    between.needs[phase] = a.needs[phase] + share * (b.needs[phase] - a.needs[phase]);
-  between.time = a.time + share * (b.time - a.time);
-  return between;
+// Returns how far `at` lies from `from` to `to`.
+double ShareOf(double at, double from, double to) { return (at - from) / (to - from); }
+
+// Returns the value of a degree; 0 for degree 0, which is no change.
+double ValueAt(const std::vector<double>& values, uint32_t degree) {
+  return degree == 0 ? 0 : values[degree - 1];
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ PlanFigures PlanModel::At(const Plan& plan) const {
   const auto seen = seen_.find(plan);
   if (seen != seen_.end()) return seen->second;
   PlanFigures figures = Predicted(plan);
-  const PhaseBytes correction = CorrectionOf(plan);
+  const PhaseNeeds correction = CorrectionOf(plan);
   for (size_t phase = 0; phase < correction.size(); ++phase)
     figures.needs[phase] += correction[phase];
   return figures;
@@ -36,13 +37,25 @@ PlanFigures PlanModel::At(const Plan& plan) const {
 
 // Returns the figures of one change, linear between the degrees that were seen.
 PlanFigures PlanModel::Alone(size_t change, uint32_t degree) const {
-  const std::map<uint32_t, PlanFigures>& seen = changes_[change].seen;
-  const auto above = seen.lower_bound(degree);
-  if (above == seen.end()) return seen.empty() ? unchanged_ : seen.rbegin()->second;
-  const uint32_t from = above == seen.begin() ? 0 : std::prev(above)->first;
-  const PlanFigures& below = above == seen.begin() ? unchanged_ : std::prev(above)->second;
-  const double share = static_cast<double>(degree - from) / static_cast<double>(above->first - from);
-  return Between(below, above->second, share);
+  const PlanChange& of = changes_[change];
+  auto above = of.seen.lower_bound(degree);
+  if (above == of.seen.end()) {
+    if (of.seen.empty()) return unchanged_;
+    above = std::prev(above);
+  }
+  const bool is_first = above == of.seen.begin();
+  const uint32_t from = is_first ? 0 : std::prev(above)->first;
+  const PlanFigures& below = is_first ? unchanged_ : std::prev(above)->second;
+  const auto share = [&](const std::vector<double>& values) {
+    return ShareOf(ValueAt(values, degree), ValueAt(values, from), ValueAt(values, above->first));
+  };
+  const double saved = share(of.saves);
+  PlanFigures figures;
+  for (size_t phase = 0; phase < figures.needs.size(); ++phase)
+    figures.needs[phase] =
+        below.needs[phase] + saved * (above->second.needs[phase] - below.needs[phase]);
+  figures.time = below.time + share(of.takes) * (above->second.time - below.time);
+  return figures;
 }
 
 PlanFigures PlanModel::Predicted(const Plan& plan) const {
@@ -57,15 +70,28 @@ PlanFigures PlanModel::Predicted(const Plan& plan) const {
   return figures;
 }
 
-// Returns what the set's own runs showed; else what those of the unchanged program did, whose holes
-// stay under the same allocator.
-PhaseBytes PlanModel::CorrectionOf(const Plan& plan) const {
-  const auto own = corrections_.find(MembersOf(plan));
-  if (own != corrections_.end()) return own->second;
-  for (size_t change = 0; change < plan.size(); ++change)
-    if (plan[change] > 0 && changes_[change].changes_allocator) return {};
-  const auto unchanged = corrections_.find(MembersOf(Nothing()));
-  return unchanged == corrections_.end() ? PhaseBytes{} : unchanged->second;
+// Returns what runs of the set showed; else those of the largest set within it under the same
+// allocator, whose holes stay.
+PhaseNeeds PlanModel::CorrectionOf(const Plan& plan) const {
+  const Members members = MembersOf(plan);
+  const PhaseNeeds* correction = nullptr;
+  std::ptrdiff_t largest = -1;
+  for (const auto& [of, bytes] : corrections_) {
+    const std::ptrdiff_t size = std::count(of.begin(), of.end(), true);
+    if (size <= largest || !IsWithin(of, members)) continue;
+    correction = &bytes;
+    largest = size;
+  }
+  return correction == nullptr ? PhaseNeeds{} : *correction;
+}
+
+// True if `members` has all of `set`, and no other allocator.
+bool PlanModel::IsWithin(const Members& set, const Members& members) const {
+  for (size_t change = 0; change < set.size(); ++change) {
+    if (set[change] && !members[change]) return false;
+    if (set[change] != members[change] && changes_[change].changes_allocator) return false;
+  }
+  return true;
 }
 
 void PlanModel::Saw(const Plan& plan, const PlanFigures& figures) {
@@ -76,7 +102,7 @@ void PlanModel::Saw(const Plan& plan, const PlanFigures& figures) {
     changes_[change].seen[plan[change]] = figures;
   } else if (SizeOf(plan) > 1) {
     const PlanFigures predicted = Predicted(plan);
-    PhaseBytes& correction = corrections_[MembersOf(plan)];
+    PhaseNeeds& correction = corrections_[MembersOf(plan)];
     for (size_t phase = 0; phase < correction.size(); ++phase)
       correction[phase] = figures.needs[phase] - predicted.needs[phase];
   }
@@ -84,7 +110,7 @@ void PlanModel::Saw(const Plan& plan, const PlanFigures& figures) {
 }
 
 void PlanModel::Failed(const Plan& plan, size_t phase, double bytes) {
-  PhaseBytes correction = CorrectionOf(plan);
+  PhaseNeeds correction = CorrectionOf(plan);
   const double predicted = Predicted(plan).needs[phase];
   correction[phase] = std::max(correction[phase], bytes - predicted);
   corrections_[MembersOf(plan)] = correction;

@@ -19,17 +19,23 @@ using Plan = std::vector<uint32_t>;
 
 // A change of a program, as a model sees it.
 struct PlanChange {
-  uint32_t degrees = 1;            // degrees from 1 to this, each saving more memory
-  uint32_t effort = 0;             // orders plans that take equal time
+  // For each degree from 1 on, the memory that it saves and the time that it takes, in any unit:
+  // they say where it lies between two degrees whose figures are known.
+  std::vector<double> saves = {1};
+  std::vector<double> takes = {1};
+  uint32_t kind = 0;                   // plans of a lower kind are better, whatever their time
+  uint32_t effort = 0;                 // orders plans that take equal time
   std::vector<size_t> conflicts = {};  // changes that cannot be made beside it
-  bool changes_allocator = false;  // another allocator's holes say nothing about this one's
-  // Figures of the program with this change alone, by degree. Has the last degree.
+  bool changes_allocator = false;      // another allocator's holes say nothing about this one's
+  // Figures of the program with this change alone, by degree.
   std::map<uint32_t, PlanFigures> seen = {};
+
+  uint32_t degrees() const { return static_cast<uint32_t>(saves.size()); }
 };
 
 // Predicts memory and time of a program with several changes from runs with few of them. Savings of
-// changes add up in each phase, and ratios of time multiply. Between two degrees that were seen,
-// both are linear. What runs of a set of changes showed corrects all predictions of that set.
+// changes add up in each phase, and ratios of time multiply. Both are linear between two degrees
+// that were seen, and beyond the last one. What runs of a set of changes showed corrects all predictions of that set.
 //
 // Thread rule: one thread at a time.
 class PlanModel {
@@ -53,13 +59,14 @@ class PlanModel {
 
   PlanFigures Alone(size_t change, uint32_t degree) const;
   PlanFigures Predicted(const Plan& plan) const;
-  PhaseBytes CorrectionOf(const Plan& plan) const;
+  PhaseNeeds CorrectionOf(const Plan& plan) const;
+  bool IsWithin(const Members& set, const Members& members) const;
   static Members MembersOf(const Plan& plan);
 
   PlanFigures unchanged_;
   std::vector<PlanChange> changes_;
   std::map<Plan, PlanFigures> seen_;
-  std::map<Members, PhaseBytes> corrections_;
+  std::map<Members, PhaseNeeds> corrections_;
 };
 
 // Returns the number of changes that a plan makes.
