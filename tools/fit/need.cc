@@ -66,6 +66,7 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
                     const analysis::Annotations& annotations) {
   CardNeed need{.card = card.index,
                 .peak_allocated = timeline.most_allocated,
+                .phase_peaks = timeline.most_allocated_in,
                 .peak_reserved = std::max(timeline.most_reserved, timeline.most_allocated),
                 .peak_at = card.peak_at,
                 .parts = {},
@@ -192,6 +193,8 @@ std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {
       if (is_new) continue;
       CardNeed& joined = entry->second;
       joined.peak_allocated += need.peak_allocated;
+      for (size_t phase = 0; phase < need.phase_peaks.size(); ++phase)
+        joined.phase_peaks[phase] += need.phase_peaks[phase];
       joined.peak_reserved += need.peak_reserved;
       joined.total += need.total;
       joined.fragmentation += need.fragmentation;

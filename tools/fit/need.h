@@ -25,6 +25,7 @@ struct NeedPart {
 struct CardNeed {
   int32_t card = 0;
   uint64_t peak_allocated = 0;  // as torch counts it: rounded, until the free is requested
+  analysis::PhaseBytes phase_peaks = {};  // the same in each phase; 0: nothing was allocated in it
   uint64_t peak_reserved = 0;
   analysis::Position peak_at;   // of requested bytes
   std::vector<NeedPart> parts;  // the parts of `total`

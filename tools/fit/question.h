@@ -25,6 +25,7 @@ struct Question {
   bool with_remedies = true;
   bool with_smallest_card = false;
   uint64_t margin_percent = 5;  // percent of each card that a recommendation leaves
+  uint64_t most_runs = 24;      // with changes, if the time of a step is known
   std::string user_settings;    // of PYTORCH_CUDA_ALLOC_CONF
 
   // Returns all options that vary. An option stands at its first value while another is tried.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "messages/message.h"
+#include "tools/report/fit/frontier_section.h"
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/job_sections.h"
 #include "tools/report/fit/remedy_sections.h"
@@ -246,6 +247,7 @@ Document FitDocument(const Answer& answer) {
   document.push_back(GapSection(answer));
   document.push_back(RankSection(answer));
   document.push_back(ProcessSection(answer));
+  document.push_back(FrontierSection(answer));
   document.push_back(RemedySection(answer));
   document.push_back(UntriedSection(answer));
   for (const fit::Scaling& scaling : answer.scalings)

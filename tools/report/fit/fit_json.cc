@@ -6,6 +6,7 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "tools/fit/frontier.h"
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/time_words.h"
@@ -68,6 +69,18 @@ std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candida
   return joined;
 }
 
+// Returns the changes with their hooks; a degree is null if the hook has none.
+ordered_json ChangesJson(const std::vector<fit::Candidate>& changes) {
+  ordered_json list = ordered_json::array();
+  for (const fit::Candidate& change : changes) {
+    list.push_back(
+        {{"name", change.name}, {"hook", change.hook}, {"degree", nullptr}, {"of", nullptr}});
+    if (change.degree > 0) list.back()["degree"] = change.degree;
+    if (change.of > 0) list.back()["of"] = change.of;
+  }
+  return list;
+}
+
 // Returns the word for a verdict on a run that was seen so far.
 const char* VerdictName(fit::FitVerdict verdict, const fit::Outlook& seen) {
   switch (verdict) {
@@ -128,6 +141,9 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unli
                        {"verdict", VerdictName(remedy.outcome.verdict(), remedy.outcome.outlook)},
                        {"steps", remedy.outcome.outlook.steps},
                        {"had_effect", remedy.had_effect},
+                       {"changes", ChangesJson(remedy.changes)},
+                       {"was_run", remedy.was_run},
+                       {"on_smaller_card", remedy.is_smaller_card},
                        {"has_margin", nullptr},
                        {"peak_reserved", nullptr},
                        {"change", JoinedTexts(remedy, &fit::Candidate::change)},
@@ -255,6 +271,36 @@ ordered_json KeptAwayJson(const fit::Answer& answer) {
           {"other_programs", {{"count", kept.programs}, {"first", kept.first_programs}}}};
 }
 
+ordered_json FrontierJson(const fit::Answer& answer) {
+  ordered_json points = ordered_json::array();
+  for (const fit::FrontierPoint& point : fit::FrontierOf(answer))
+    points.push_back({{"changes", ChangesJson(point.changes)},
+                      {"needs", point.needs},
+                      {"peak_reserved", point.reserved},
+                      {"time_ratio", point.time},
+                      {"fits", point.fits},
+                      {"has_margin", point.has_margin},
+                      {"may_change_results", point.may_change_results},
+                      {"is_cheapest", point.is_plan},
+                      {"on_frontier", point.is_on_frontier}});
+  return points;
+}
+
+// Returns the places in `remedies` of the cheapest plan and of what proves it; null if none was
+// looked for.
+ordered_json CheapestJson(const fit::Answer& answer) {
+  if (!answer.cheapest) return nullptr;
+  const fit::CheapestPlan& cheapest = *answer.cheapest;
+  ordered_json json = {{"plan", nullptr},
+                       {"one_less", cheapest.one_less},
+                       {"without_margin", nullptr},
+                       {"one_less_without_margin", cheapest.one_less_without_margin},
+                       {"complete", cheapest.is_complete}};
+  if (cheapest.plan) json["plan"] = *cheapest.plan;
+  if (cheapest.without_margin) json["without_margin"] = *cheapest.without_margin;
+  return json;
+}
+
 // Returns the verdict of the answer; null if no card was given.
 ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
@@ -331,6 +377,8 @@ std::string JsonFit(const fit::Answer& answer) {
       {"remedies", std::move(remedies)},
       {"not_tried", UntriedJson(answer)},
       {"recommended", nullptr},
+      {"cheapest", CheapestJson(answer)},
+      {"frontier", FrontierJson(answer)},
       {"smallest_cards", SmallestJson(answer)},
       {"scalings", ScalingsJson(answer)},
       {"unknown_values", UnknownJson(answer.unlimited)},

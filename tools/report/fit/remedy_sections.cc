@@ -13,6 +13,7 @@
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/why_failed.h"
 #include "tools/remedies/catalogue.h"
+#include "tools/report/fit/frontier_section.h"
 #include "tools/report/fit/time_words.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/verdict/position_words.h"
@@ -39,6 +40,8 @@ uint64_t MostReserved(const Outcome& outcome) {
 std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
   const Outcome& outcome = remedy.outcome;
   if (outcome.is_late) return Message("not known: takes too long");
+  if (!outcome.completed && remedy.is_smaller_card && outcome.Failed())
+    return Message("not with $0 % less", answer.margin_percent);
   if (!outcome.completed)
     return outcome.Failed() ? Message("does not fit") : Message("the program fails");
   if (outcome.verdict() == fit::FitVerdict::kWillNotFit)
@@ -53,7 +56,7 @@ std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
 std::string NameText(const TriedRemedy& remedy) {
   std::string name;
   for (const fit::Candidate& change : remedy.changes)
-    name += (name.empty() ? "" : " + ") + Printable(MessageOf(change.name));
+    name += (name.empty() ? "" : " + ") + Printable(change.NameWithDegree());
   return name;
 }
 
@@ -65,7 +68,9 @@ std::string ChangeWords(const Answer& answer, const fit::Candidate& change) {
     return Printable(optimizer) + "(..., fused=True)";
   if (!optimizer.empty() && change.hook == remedies::RowOf(remedies::Id::kLoop).hook)
     return Printable(optimizer) + "(..., foreach=False)";
-  return Printable(MessageOf(change.change));
+  const std::string words = Printable(MessageOf(change.change));
+  if (change.degree == 0 || change.of == 0) return words;
+  return Message("$0; only for the first $1 of $2 layers", words, change.degree, change.of);
 }
 
 std::string ChangeText(const Answer& answer, const fit::Candidate& change) {
@@ -98,6 +103,13 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   return row;
 }
 
+std::string UselessNames(const Answer& answer) {
+  std::string names;
+  for (const fit::Candidate& candidate : answer.useless)
+    names += (names.empty() ? "" : ", ") + Printable(MessageOf(candidate.name));
+  return names;
+}
+
 // True if the numbers differ by less than 1 %.
 bool IsNear(uint64_t before, uint64_t after) {
   const uint64_t difference = std::max(before, after) - std::min(before, after);
@@ -123,10 +135,13 @@ std::string FirstStepsText(const Answer& answer) {
 
 }  // namespace
 
+// In English, because it is for programs.
 std::string NameOf(const TriedRemedy& remedy) {
   std::string name;
-  for (const fit::Candidate& change : remedy.changes)
+  for (const fit::Candidate& change : remedy.changes) {
     name += (name.empty() ? "" : " + ") + Printable(change.name);
+    if (change.degree > 0) name += "=" + std::to_string(change.degree);
+  }
   return name;
 }
 
@@ -199,6 +214,10 @@ Section RemedySection(const Answer& answer) {
   for (std::string& note : TimeNotes(answer)) section.parts.emplace_back(Note{std::move(note)});
   if (!nothing.empty())
     section.parts.emplace_back(Note{Message("These found nothing to change: $0.", nothing)});
+  if (const std::string useless = UselessNames(answer); !useless.empty())
+    section.parts.emplace_back(Note{
+        Message("These were not run, because they save memory only where there is enough: $0.",
+                useless)});
   return section;
 }
 
@@ -237,6 +256,12 @@ Section RecommendedSection(const Answer& answer) {
     return section;
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
+  if (answer.has_plan()) {
+    section.parts = {Paragraph{PlanText(answer)}};
+    for (const fit::Candidate& change : remedy.changes)
+      section.parts.emplace_back(Paragraph{.text = ChangeText(answer, change), .depth = 1});
+    return section;
+  }
   const bool has_margin = remedy.has_margin.value_or(false);
   const fit::Outlook& seen = remedy.outcome.outlook;
   const std::string name = NameText(remedy);
