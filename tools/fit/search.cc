@@ -12,6 +12,7 @@
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/card_limit.h"
+#include "tools/fit/largest_value.h"
 #include "tools/fit/scaling.h"
 #include "tools/fit/smallest_card.h"
 
@@ -86,6 +87,7 @@ absl::Status Search::Run() {
     answer_.job = question_.trial.job;
   }
   answer_.margin_percent = question_.margin_percent;
+  if (question_.largest) return FindLargest();
   MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
   Trial within = ForSameSteps(question_.trial, answer_.unlimited);
   within.command = WithFirstValues(within.command, question_.Options());
@@ -99,6 +101,16 @@ absl::Status Search::Run() {
     MEMTRACE_ASSIGN_OR_RETURN(Scaling scaling, FindScaling(question_, variation, run_));
     answer_.scalings.push_back(std::move(scaling));
   }
+  return absl::OkStatus();
+}
+
+// Answers about the program with the largest value.
+absl::Status Search::FindLargest() {
+  MEMTRACE_ASSIGN_OR_RETURN(LargestValue found, FindLargestValue(question_, run_));
+  answer_.unlimited = answer_.within = std::move(found.outcome);
+  answer_.has_within = true;
+  answer_.beyond = std::move(found.beyond);
+  answer_.scalings.push_back(std::move(found.scaling));
   return absl::OkStatus();
 }
 
