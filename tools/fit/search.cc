@@ -12,6 +12,7 @@
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/card_limit.h"
+#include "tools/fit/changed_places.h"
 #include "tools/fit/largest_value.h"
 #include "tools/fit/scaling.h"
 #include "tools/fit/smallest_card.h"
@@ -25,8 +26,8 @@ constexpr size_t kMostMembers = 3;  // of a combination
 bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
   return std::all_of(changes.begin(), changes.end(), [&outcome](const Candidate& change) {
     if (change.hook.empty()) return true;
-    const auto count = outcome.annotations.find(trace::fact::kFitChanged.Of(change.hook));
-    return count != outcome.annotations.end() && count->second != "0";
+    const std::optional<ChangedPlaces> changed = ChangedPlacesOf(outcome.annotations, change.hook);
+    return changed && changed->places > 0;
   });
 }
 

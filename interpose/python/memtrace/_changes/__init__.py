@@ -48,7 +48,7 @@ def start(torch: ModuleType, session: Session, wanted: str) -> list[Change]:
 
     def annotate() -> None:
         for change in changes:
-            session.core.annotate(f"{FIT_CHANGED}.{change.name}", str(change.places))
+            session.core.annotate(f"{FIT_CHANGED}.{change.name}", change.facts())
 
     session.before_close.append(annotate)
     return changes
