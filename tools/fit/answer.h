@@ -29,6 +29,13 @@ enum class FitVerdict : uint8_t {
   kNotKnown,    // no request failed yet, and it cannot be told if one will
 };
 
+// What a trace says about the program that ran.
+struct ProgramFacts {
+  std::string script;          // the name of its file
+  std::string script_version;  // a hash of its contents; empty: not known
+  std::string torch;           // "2.11.0+cu130"
+};
+
 // The result of a trial.
 struct Outcome {
   // True if it ended, or was stopped after enough steps, and no request failed that it did not
@@ -38,6 +45,7 @@ struct Outcome {
   int exit_code = 0;
   std::vector<ProcessNeed> processes;     // that used a card
   analysis::Annotations annotations;      // of the first of them
+  ProgramFacts program = {};              // that ran in it
   std::vector<analysis::HostRead> reads;  // of values that were not known
   std::vector<UntriedRemedy> edits = {};  // what a report of it names, and no run can try
   std::string log_end;                    // if it neither completed nor ran out of memory
@@ -164,6 +172,7 @@ struct Answer {
   std::optional<size_t> recommended;  // of `remedies`
   std::vector<SmallestCard> smallest;
   std::vector<Scaling> scalings;
+  std::optional<Outcome> beyond;  // of --largest: the run of the value after the largest that fits
   std::optional<StoppedTrial> stopped;
   FileKeeping keeping = {};    // of the user's files, in all runs
   FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer

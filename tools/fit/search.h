@@ -32,6 +32,7 @@ class Search {
   const Answer& answer() const { return answer_; }
 
  private:
+  absl::Status FindLargest();
   absl::Status MeasureNeed();
   absl::Status TryOnCard(Trial within);
   absl::StatusOr<Trial> FollowClimb(Trial within);

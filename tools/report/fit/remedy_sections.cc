@@ -215,9 +215,8 @@ Section RemedySection(const Answer& answer) {
   if (!nothing.empty())
     section.parts.emplace_back(Note{Message("These found nothing to change: $0.", nothing)});
   if (const std::string useless = UselessNames(answer); !useless.empty())
-    section.parts.emplace_back(Note{
-        Message("These were not run, because they save memory only where there is enough: $0.",
-                useless)});
+    section.parts.emplace_back(Note{Message(
+        "These were not run, because they save memory only where there is enough: $0.", useless)});
   return section;
 }
 

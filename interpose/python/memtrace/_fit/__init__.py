@@ -9,7 +9,7 @@ import time
 from types import ModuleType
 
 from memtrace import _changes, _scratch
-from memtrace._fit import gaps, lightning_gaps, moments, trainer_gaps
+from memtrace._fit import gaps, lightning_gaps, made, moments, trainer_gaps
 from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
@@ -32,7 +32,7 @@ def start(torch: ModuleType, session: Session) -> None:
     Raises ValueError if MEMTRACE_FIT_STEPS is not MIN:MAX.
     """
     if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
-        _changes.start(torch, session, changes)
+        made.watch(torch, session, _changes.start(torch, session, changes))
     if _scratch.start_from_environment():  # `memtrace run` has already started it with the interpreter
         session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
     if (end := os.environ.get("MEMTRACE_FIT_ENDS", "")).isdecimal():
