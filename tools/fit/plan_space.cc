@@ -120,7 +120,8 @@ void PlanSpace::Add(const Candidate& candidate, const std::optional<PlanFigures>
   }
   const uint32_t degree = DegreeAlone(candidate);
   const auto place = std::find(ladder.begin(), ladder.end(), degree);
-  const auto index = place == ladder.end() ? ladder.size() : place - ladder.begin() + size_t{1};
+  const auto index =
+      place == ladder.end() ? ladder.size() : static_cast<size_t>(place - ladder.begin()) + 1;
   change.seen[static_cast<uint32_t>(index)] = alone.value_or(unchanged_);
   candidates_.push_back(candidate);
   ladders_.push_back(ladder);
@@ -149,7 +150,8 @@ std::optional<Plan> PlanSpace::PlanOf(const std::vector<Candidate>& changes) con
     const std::vector<uint32_t>& ladder = ladders_[static_cast<size_t>(same - candidates_.begin())];
     const auto place = std::find(ladder.begin(), ladder.end(), change.degree);
     // Without a degree the hook changes all places.
-    const auto index = place == ladder.end() ? ladder.size() : place - ladder.begin() + size_t{1};
+    const auto index =
+        place == ladder.end() ? ladder.size() : static_cast<size_t>(place - ladder.begin()) + 1;
     plan[static_cast<size_t>(same - candidates_.begin())] = static_cast<uint32_t>(index);
   }
   return plan;

@@ -44,7 +44,7 @@ std::string Recommended(const Answer& answer) {
   return answer.recommended ? NameAt(answer, *answer.recommended) : "nothing";
 }
 
-std::string OnlyOneLess(const Answer& answer) {
+[[maybe_unused]] std::string OnlyOneLess(const Answer& answer) {
   const std::vector<size_t>& places = answer.cheapest->one_less;
   return places.size() == 1 ? NameAt(answer, places.front()) : "not one";
 }
