@@ -46,6 +46,7 @@ TOOLS = [
     "tools/launch",
     "tools/fleet",
     "tools/fit/files",
+    "tools/fit/plans",
     "tools/fit",
     "tools/fit/ranks",
     "tools/interchange",

@@ -6,6 +6,7 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "tools/fit/frontier.h"
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/time_words.h"
@@ -68,10 +69,23 @@ std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candida
   return joined;
 }
 
-const char* VerdictName(fit::FitVerdict verdict) {
+// Returns the changes with their hooks; a degree is null if the hook has none.
+ordered_json ChangesJson(const std::vector<fit::Candidate>& changes) {
+  ordered_json list = ordered_json::array();
+  for (const fit::Candidate& change : changes) {
+    list.push_back(
+        {{"name", change.name}, {"hook", change.hook}, {"degree", nullptr}, {"of", nullptr}});
+    if (change.degree > 0) list.back()["degree"] = change.degree;
+    if (change.of > 0) list.back()["of"] = change.of;
+  }
+  return list;
+}
+
+// Returns the word for a verdict on a run that was seen so far.
+const char* VerdictName(fit::FitVerdict verdict, const fit::Outlook& seen) {
   switch (verdict) {
     case fit::FitVerdict::kFits:
-      return "fits";
+      return seen.is_whole ? "fits" : "fits_in_the_steps_seen";
     case fit::FitVerdict::kDoesNotFit:
       return "does_not_fit";
     case fit::FitVerdict::kWillNotFit:
@@ -90,11 +104,21 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
                        {"rise", nullptr}};
   if (outlook.climb)
     json["rise"] = {{"bytes", outlook.climb->bytes},
+                    {"of", outlook.climb->is_of_floor ? "what_stays" : "peak"},
                     {"every_steps", outlook.climb->every},
                     {"times", outlook.climb->times},
                     {"card", outlook.card},
                     {"full_in_step", outlook.full_in_step}};
   return json;
+}
+
+ordered_json GapsJson(const fit::Answer& answer) {
+  ordered_json gaps = ordered_json::array();
+  for (const fit::Gap& gap : answer.gaps) {
+    gaps.push_back({{"moment", gap.moment}, {"evidence", gap.evidence}, {"why_not", nullptr}});
+    if (!gap.why_not.empty()) gaps.back()["why_not"] = gap.why_not;
+  }
+  return gaps;
 }
 
 ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTime>& time) {
@@ -114,8 +138,12 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unli
   const ordered_json fullest = Fullest(cards);
   ordered_json json = {{"name", NameOf(remedy)},
                        {"fits", remedy.outcome.fits()},
-                       {"verdict", VerdictName(remedy.outcome.verdict())},
+                       {"verdict", VerdictName(remedy.outcome.verdict(), remedy.outcome.outlook)},
+                       {"steps", remedy.outcome.outlook.steps},
                        {"had_effect", remedy.had_effect},
+                       {"changes", ChangesJson(remedy.changes)},
+                       {"was_run", remedy.was_run},
+                       {"on_smaller_card", remedy.is_smaller_card},
                        {"has_margin", nullptr},
                        {"peak_reserved", nullptr},
                        {"change", JoinedTexts(remedy, &fit::Candidate::change)},
@@ -186,6 +214,8 @@ ordered_json SmallestJson(const fit::Answer& answer) {
   for (const fit::SmallestCard& card : answer.smallest) {
     cards.push_back({{"allocator", card.allocator},
                      {"completes", card.completes},
+                     {"steps", card.seen.steps},
+                     {"whole_program", card.seen.is_whole},
                      {"fails", nullptr},
                      {"product", nullptr}});
     if (card.fails) cards.back()["fails"] = *card.fails;
@@ -223,6 +253,7 @@ ordered_json ScalingsJson(const fit::Answer& answer) {
                         {"largest", nullptr},
                         {"fails", nullptr}});
     if (scaling.largest) scalings.back()["largest"] = *scaling.largest;
+    if (scaling.largest) scalings.back()["largest_steps"] = scaling.seen.steps;
     if (scaling.fails) scalings.back()["fails"] = *scaling.fails;
   }
   return scalings;
@@ -240,12 +271,42 @@ ordered_json KeptAwayJson(const fit::Answer& answer) {
           {"other_programs", {{"count", kept.programs}, {"first", kept.first_programs}}}};
 }
 
+ordered_json FrontierJson(const fit::Answer& answer) {
+  ordered_json points = ordered_json::array();
+  for (const fit::FrontierPoint& point : fit::FrontierOf(answer))
+    points.push_back({{"changes", ChangesJson(point.changes)},
+                      {"needs", point.needs},
+                      {"peak_reserved", point.reserved},
+                      {"time_ratio", point.time},
+                      {"fits", point.fits},
+                      {"has_margin", point.has_margin},
+                      {"may_change_results", point.may_change_results},
+                      {"is_cheapest", point.is_plan},
+                      {"on_frontier", point.is_on_frontier}});
+  return points;
+}
+
+// Returns the places in `remedies` of the cheapest plan and of what proves it; null if none was
+// looked for.
+ordered_json CheapestJson(const fit::Answer& answer) {
+  if (!answer.cheapest) return nullptr;
+  const fit::CheapestPlan& cheapest = *answer.cheapest;
+  ordered_json json = {{"plan", nullptr},
+                       {"one_less", cheapest.one_less},
+                       {"without_margin", nullptr},
+                       {"one_less_without_margin", cheapest.one_less_without_margin},
+                       {"complete", cheapest.is_complete}};
+  if (cheapest.plan) json["plan"] = *cheapest.plan;
+  if (cheapest.without_margin) json["without_margin"] = *cheapest.without_margin;
+  return json;
+}
+
 // Returns the verdict of the answer; null if no card was given.
 ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
   if (!answer.has_within) return "not_known";
   if (answer.fits() && !answer.is_about_all_ranks()) return "ranks_that_ran_fit";
-  return VerdictName(answer.verdict());
+  return VerdictName(answer.verdict(), answer.within.outlook);
 }
 
 ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {
@@ -299,6 +360,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"fits", nullptr},
       {"verdict", VerdictJson(answer)},
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
+      {"gaps", GapsJson(answer)},
       {"got_over", RecoveredFailuresJson(answer.within)},
       {"margin_percent", answer.margin_percent},
       {"has_margin", nullptr},
@@ -315,6 +377,8 @@ std::string JsonFit(const fit::Answer& answer) {
       {"remedies", std::move(remedies)},
       {"not_tried", UntriedJson(answer)},
       {"recommended", nullptr},
+      {"cheapest", CheapestJson(answer)},
+      {"frontier", FrontierJson(answer)},
       {"smallest_cards", SmallestJson(answer)},
       {"scalings", ScalingsJson(answer)},
       {"unknown_values", UnknownJson(answer.unlimited)},
