@@ -15,8 +15,9 @@ half = {"dtype": torch.bfloat16, "device": "cuda"}
 model = torch.nn.Linear(4096, 4096, bias=False, **half)
 optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 x = torch.zeros(8192, 4096, requires_grad=True, **half)
+gradient = torch.zeros(8192, 4096, **half)
 for _ in range(3):
-    model(x).backward(torch.zeros_like(x))
+    model(x).backward(gradient)
     optimizer.step()
     optimizer.zero_grad()
 """
@@ -54,7 +55,7 @@ def test_each_phase_has_the_time_of_its_shapes(tmp_path):
     assert int(told["fit.step.card_us.forward"]) == pytest.approx(product, rel=0.01)
     assert int(told["fit.step.card_us.backward"]) == pytest.approx(2 * product, rel=0.01)
     assert int(told["fit.step.card_us.optimizer"]) == pytest.approx(update, rel=0.05)
-    assert int(told["fit.step.host_us.forward"]) == 36
+    assert told["fit.step.host_us.forward"] == "36"
     assert told["fit.step.outside"] == told["fit.step.bus_us"] == "0"
     assert (told["fit.times.source"], told["fit.times.unknown"]) == ("measured", "[]")
 
