@@ -11,22 +11,21 @@ from pathlib import Path
 
 PROGRAMS = Path(__file__).parent / "programs"
 MARK = "# runs out"
-RESUMED = "{python} {script} --resume {{checkpoint}}"
 
 
 @dataclass(frozen=True)
 class Late:
-    """A program, a card that it runs out of, and the moment of the job's life in which it does.
+    """A program, a card that it runs out of, and the moments of the job in which that may be seen.
 
-    `also` and `resumed_by` are options of `memtrace fit` that its user would give. `in_library` is true if the marked
-    line is in a library's call, whose own line may be named instead.
+    `also` is the call of `memtrace fit --also` that its user would give. A program that `resumes` runs out when it is
+    started again with `--resume FILE`. A moment is "step" if the program runs out in a usual step.
     """
 
     name: str
     card: str
-    moment: str
+    moments: tuple[str, ...]
     also: str = ""
-    resumed: bool = False
+    resumes: bool = False
 
     @property
     def script(self) -> Path:
@@ -38,3 +37,6 @@ class Late:
         lines = self.script.read_text().splitlines()
         [number] = [number for number, text in enumerate(lines, start=1) if text.endswith(MARK)]
         return f"{self.script.name}:{number}"
+
+
+ROWS = (Late("late_aggregated_logits", "1GiB", ("end", "evaluation")),)
