@@ -4,11 +4,10 @@
 
 import json
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
-from late_programs import ROWS, Late
+from late_programs import ROWS, Late, skip_without_frameworks
 from support.json_object import JsonObject
 from support.programs import memtrace
 
@@ -23,8 +22,9 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def ask(late: Late, *options: str, mended: bool = False) -> tuple[int, JsonObject]:
     """Asks `fit`, which watches for 3 seconds instead of 20. Returns its exit code and its answer."""
+    skip_without_frameworks(late)
     how = ["--mended"] if mended else []
-    command = [sys.executable, str(late.script), *how]
+    command = [str(late.python), str(late.script), *how]
     done = memtrace(
         *("fit", "--json", "--no-remedies", "--watch", "3", "--card", late.card, *options, "--", *command),
         seconds=600,
@@ -35,7 +35,7 @@ def ask(late: Late, *options: str, mended: bool = False) -> tuple[int, JsonObjec
 
 def whole_job(late: Late, mended: bool) -> list[str]:
     """Returns the options that a user of this program would give."""
-    resume = [sys.executable, str(late.script), "--resume", "{checkpoint}", *(["--mended"] if mended else [])]
+    resume = [str(late.python), str(late.script), "--resume", "{checkpoint}", *(["--mended"] if mended else [])]
     resumed_by = ["--resumed-by", shlex.join(resume)] if late.resumes else []
     return ["--whole-job", *(["--also", late.also] if late.also else []), *resumed_by]
 

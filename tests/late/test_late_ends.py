@@ -5,7 +5,7 @@
 from pathlib import Path
 
 import pytest
-from late_programs import ROWS, Late
+from late_programs import ROWS, Late, skip_without_frameworks
 from support.programs import Finished, on_card
 
 FIRST_STEPS = 20  # as many run without a failure
@@ -14,12 +14,14 @@ NATIVE = ("--allocator", "native")
 
 def run(late: Late, folder: Path, monkeypatch: pytest.MonkeyPatch, *how: str, status: int) -> Finished:
     """Runs the program on its card, in `folder`. One that resumes is run before to save its checkpoint."""
+    skip_without_frameworks(late)
     monkeypatch.chdir(folder)
-    if not late.resumes:
-        return on_card(late.script, folder, *how, card=late.card, options=NATIVE, expect=status)
-    on_card(late.script, folder, card=late.card, options=NATIVE)
+    resume = []
+    if late.resumes:
+        on_card(late.script, folder, card=late.card, options=NATIVE)
+        resume = ["--resume", "late_resume.pt"]
     return on_card(
-        late.script, folder, "--resume", "late_resume.pt", *how, card=late.card, options=NATIVE, expect=status
+        late.script, folder, *resume, *how, card=late.card, options=NATIVE, python=late.python, expect=status
     )
 
 
