@@ -20,6 +20,7 @@ for _ in range(3):
     model(x).backward(gradient)
     optimizer.step()
     optimizer.zero_grad()
+    x.grad = None
 """
 
 STEP = """
