@@ -27,8 +27,7 @@ def _sharing(torch: ModuleType, original: Callable[..., None], change: Change) -
     def capture_begin(graph: Any, pool: Any = None, **options: object) -> None:
         card = torch.cuda.current_device()
         if pool is None and card in pools:
-            change.found(1, "CUDAGraph", program_line())
-            change.made(not change.only_looks)
+            change.found_and_made("CUDAGraph", program_line())
         shared = pools.setdefault(card, torch.cuda.graph_pool_handle())
         given = shared if pool is None and not change.only_looks else pool
         original(graph, *(() if given is None else (given,)), **options)

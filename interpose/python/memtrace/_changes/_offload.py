@@ -30,6 +30,8 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
     """Applies from now on; states at the end how many bytes crossed the bus, in both directions together."""
     host = _Host(torch, session)
     _serving.watch(torch, session, change, host)
+    if change.only_looks:
+        return
     for name in _COPIES:
         setattr(torch.Tensor, name, host.fetching(getattr(torch.Tensor, name)))
     session.before_close.append(lambda: session.core.annotate(FIT_COST_OFFLOAD_BYTES, str(host.copied)))

@@ -111,10 +111,10 @@ class _Serving:
                 self._serve(module)
 
     def _serve(self, module: Module) -> None:
-        if self._place.put_away(module) and self._served.get(module) is None:
+        is_away = self._change.only_looks or self._place.put_away(module)
+        if is_away and self._served.get(module) is None:
             self._served.set(module, True)
-            self._change.found(1, type(module).__name__)
-            self._change.made()
+            self._change.found_and_made(type(module).__name__)
 
     def _only_serves(self, module: Module) -> bool:
         tensors = [*module.parameters(), *module.buffers()]
@@ -135,5 +135,6 @@ class _Serving:
         for module, _ in self._served.items() if ids else ():
             if any(id(parameter) in ids for parameter in module.parameters()):
                 self._served.pop(module)
-                self._change.made(-1)
-                self._place.take_back(module)
+                if not self._change.only_looks:
+                    self._change.made(-1)
+                    self._place.take_back(module)
