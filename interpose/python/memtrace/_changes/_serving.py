@@ -126,7 +126,8 @@ class _Serving:
 
     def _is_plain(self, tensor: Tensor) -> bool:
         """True for plain tensors. Sharded or quantized ones move in other ways and may not support weak references."""
-        return type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter)
+        plain = (self._torch.Tensor, self._torch.nn.Parameter)
+        return type(tensor) in plain or hasattr(type(tensor), "is_memory_away")
 
     def _train(self, parameters: list[Tensor]) -> None:
         for parameter in filter(self._is_plain, parameters):
