@@ -49,8 +49,7 @@ class _Freezing:
             return
         self._roots.set(root, len(self._stepped))
         for name, parameter in root.named_parameters():
-            if parameter.requires_grad and id(parameter) not in self._stepped:
+            is_useless = parameter.requires_grad and id(parameter) not in self._stepped
+            if is_useless and self._change.found_and_made(type(root).__name__, name):
                 parameter.requires_grad_(False)
                 self._frozen.add(id(parameter))
-                self._change.found(1, type(root).__name__, name)
-                self._change.made()

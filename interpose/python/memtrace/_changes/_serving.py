@@ -111,10 +111,10 @@ class _Serving:
                 self._serve(module)
 
     def _serve(self, module: Module) -> None:
-        if self._place.put_away(module) and self._served.get(module) is None:
+        is_away = self._change.only_looks or self._place.put_away(module)
+        if is_away and self._served.get(module) is None:
             self._served.set(module, True)
-            self._change.found(1, type(module).__name__)
-            self._change.made()
+            self._change.found_and_made(type(module).__name__)
 
     def _only_serves(self, module: Module) -> bool:
         tensors = [*module.parameters(), *module.buffers()]
@@ -126,7 +126,8 @@ class _Serving:
 
     def _is_plain(self, tensor: Tensor) -> bool:
         """True for plain tensors. Sharded or quantized ones move in other ways and may not support weak references."""
-        return type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter)
+        plain = (self._torch.Tensor, self._torch.nn.Parameter)
+        return type(tensor) in plain or hasattr(type(tensor), "is_memory_away")
 
     def _train(self, parameters: list[Tensor]) -> None:
         for parameter in filter(self._is_plain, parameters):
@@ -135,5 +136,6 @@ class _Serving:
         for module, _ in self._served.items() if ids else ():
             if any(id(parameter) in ids for parameter in module.parameters()):
                 self._served.pop(module)
-                self._change.made(-1)
-                self._place.take_back(module)
+                if not self._change.only_looks:
+                    self._change.made(-1)
+                    self._place.take_back(module)
