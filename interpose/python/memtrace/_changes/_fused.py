@@ -14,13 +14,15 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from now on. Updates that cannot be fused (not floats, gradients through the update) stay as they are."""
 
     def fuse(arguments: Arguments) -> None:
-        change.found(1, type(arguments["self"]).__name__, program_line())
         if arguments.get("fused") is not None or arguments.get("foreach") is True or arguments.get("differentiable"):
             return
         stepped = list(tensors(torch, arguments))
         if groups_set(arguments, "foreach", "fused"):
             return
         if stepped and all(isinstance(t, torch.Tensor) and t.is_floating_point() for t in stepped):
+            change.found(1, type(arguments["self"]).__name__, program_line())
+            if change.only_looks:
+                return
             arguments["foreach"], arguments["fused"] = None, True
             change.made()
 

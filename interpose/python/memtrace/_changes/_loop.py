@@ -14,8 +14,10 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from now on. A fused optimizer has no such list and stays as it is."""
 
     def loop(arguments: Arguments) -> None:
+        if arguments.get("fused") or arguments.get("foreach") is False:
+            return
         change.found(1, type(arguments["self"]).__name__, program_line())
-        if not arguments.get("fused") and arguments.get("foreach") is not False:
+        if not change.only_looks:
             arguments["foreach"] = False
             change.made()
 

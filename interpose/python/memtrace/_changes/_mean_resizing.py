@@ -55,11 +55,12 @@ def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:
             return original(model, *args, **kwargs)
         if bound.arguments.get(_OPTION, True) is False:
             return original(model, *args, **kwargs)
-        bound.arguments[_OPTION] = False
+        if not change.only_looks:
+            bound.arguments[_OPTION] = False
         before = _rows(model)
         embeddings = original(*bound.args, **bound.kwargs)
         change.found(1, type(model).__name__, program_line())
-        change.made(_rows(model) > before)
+        change.made(_rows(model) > before and not change.only_looks)
         return embeddings
 
     setattr(cls, _METHOD, resize)

@@ -41,6 +41,25 @@ class Place(Protocol):
         """Puts the module back for good, because it does not only serve."""
 
 
+class Stay:
+    """Leaves them where they are, to count them."""
+
+    def put_away(self, _module: Module) -> bool:
+        """Says that it was not there before."""
+        return True
+
+    def fetch(self, _module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
+        """Returns the arguments."""
+        return args, kwargs
+
+    def answer(self, _module: Module, output: object) -> object:
+        """Returns the output."""
+        return output
+
+    def take_back(self, module: Module) -> None:
+        """Has nothing to do."""
+
+
 def watch(torch: ModuleType, session: Session, change: Change, place: Place) -> None:
     """Puts them away after each outermost call. Those not called yet go before the first training forward."""
     serving = _Serving(torch, change, place)
@@ -114,7 +133,7 @@ class _Serving:
         if self._place.put_away(module) and self._served.get(module) is None:
             self._served.set(module, True)
             self._change.found(1, type(module).__name__)
-            self._change.made()
+            self._change.made(not self._change.only_looks)
 
     def _only_serves(self, module: Module) -> bool:
         tensors = [*module.parameters(), *module.buffers()]
@@ -135,5 +154,6 @@ class _Serving:
         for module, _ in self._served.items() if ids else ():
             if any(id(parameter) in ids for parameter in module.parameters()):
                 self._served.pop(module)
-                self._change.made(-1)
+                self._change.found(-1)
+                self._change.made(-1 if not self._change.only_looks else 0)
                 self._place.take_back(module)
