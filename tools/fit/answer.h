@@ -13,6 +13,7 @@
 #include "tools/fit/candidates.h"
 #include "tools/fit/files/file_layer.h"
 #include "tools/fit/files/folder_watch.h"
+#include "tools/fit/gap.h"
 #include "tools/fit/kept_away.h"
 #include "tools/fit/need.h"
 #include "tools/fit/outlook.h"
@@ -22,10 +23,17 @@
 namespace memtrace::fit {
 
 enum class FitVerdict : uint8_t {
-  kFits,        // no request failed, and no peak was still rising
+  kFits,        // no request failed, and no peak was still rising, in what was seen
   kDoesNotFit,  // memory ran out, or the program failed
   kWillNotFit,  // no request failed yet, but a peak rises and will fill its card
   kNotKnown,    // no request failed yet, and it cannot be told if one will
+};
+
+// What a trace says about the program that ran.
+struct ProgramFacts {
+  std::string script;          // the name of its file
+  std::string script_version;  // a hash of its contents; empty: not known
+  std::string torch;           // "2.11.0+cu130"
 };
 
 // The result of a trial.
@@ -37,18 +45,26 @@ struct Outcome {
   int exit_code = 0;
   std::vector<ProcessNeed> processes;     // that used a card
   analysis::Annotations annotations;      // of the first of them
+  ProgramFacts program = {};              // that ran in it
   std::vector<analysis::HostRead> reads;  // of values that were not known
   std::vector<UntriedRemedy> edits = {};  // what a report of it names, and no run can try
   std::string log_end;                    // if it neither completed nor ran out of memory
   double seconds = 0;
   Outlook outlook = {};     // on the cards of the trial
+  std::vector<Gap> gaps = {};  // moments that the program has and that this run did not see
   KeptAway kept_away = {};  // from the user's files
 
+  // Says nothing of the gaps: it is about the steps that were seen.
   FitVerdict verdict() const;
   bool fits() const { return verdict() == FitVerdict::kFits; }
 
   // Returns the request that ended it, of any process; nothing if it completed.
   std::optional<FailedLine> Failed() const;
+  // True if a request ended it after a peak, or what stays, had climbed until then.
+  bool HasRunOut() const;
+
+  // Returns the time of a step on this machine, measured if the first process did so.
+  double seconds_a_step() const;
 
   // Returns the last failed request that a process recovered from, and how many there were.
   std::optional<FailedLine> LastRecoveredFailure() const;
@@ -88,6 +104,7 @@ struct CheapestPlan {
 // The smallest card on which a program completes under an allocator; each size was run.
 struct SmallestCard {
   std::string allocator;          // "native"
+  LeastSeen seen;                 // of the runs in which it completes
   uint64_t completes = 0;         // bytes
   std::optional<uint64_t> fails;  // bytes; nothing: the largest that fails is below its need
   std::string product;            // the smallest known one on which it completes; empty: none
@@ -124,6 +141,7 @@ struct Scaling {
   std::vector<NamedFormula> roles;  // the roles that grow, the most first
   std::vector<NamedFormula> sites;  // the same for lines and modules
   std::optional<uint64_t> largest;  // value that completed on the card; nothing: none did
+  LeastSeen seen;                   // of the runs with values that completed on the card
   std::optional<uint64_t> fails;    // the next value tried, which did not
 };
 
@@ -154,13 +172,19 @@ struct Answer {
   std::optional<size_t> recommended;  // of `remedies`
   std::vector<SmallestCard> smallest;
   std::vector<Scaling> scalings;
+  std::optional<Outcome> beyond;  // of --largest: the run of the value after the largest that fits
   std::optional<StoppedTrial> stopped;
   FileKeeping keeping = {};    // of the user's files, in all runs
   FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
 
-  // All of these require has_within.
-  FitVerdict verdict() const { return within.verdict(); }
-  bool fits() const { return within.fits(); }
+  // Moments that the program has and that no run has seen, after which it may still fail.
+  std::vector<Gap> gaps = {};
+
+  // Both require has_within. What fits in the steps seen is not known to fit if it has gaps.
+  FitVerdict verdict() const {
+    return within.fits() && !gaps.empty() ? FitVerdict::kNotKnown : within.verdict();
+  }
+  bool fits() const { return verdict() == FitVerdict::kFits; }
 
   bool has_need() const { return !unlimited.processes.empty(); }
 
@@ -170,9 +194,9 @@ struct Answer {
   // False if ranks of the job may need more than all that ran: not each kind of rank did.
   bool is_about_all_ranks() const { return !job || job->HasEachKind(); }
 
-  // The run whose need is shown: the one without a limit; but the one on the card, if that fits
-  // although without a limit the program takes more than the card has (a library's larger
-  // workspace).
+  // The run whose need is shown: the one without a limit; but the one on the card, if that fits and
+  // was continued, or fits although without a limit the program takes more than the card has (a
+  // library's larger workspace).
   const Outcome& told() const;
 };
 

@@ -12,6 +12,8 @@
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/card_limit.h"
+#include "tools/fit/changed_places.h"
+#include "tools/fit/largest_value.h"
 #include "tools/fit/plan_search.h"
 #include "tools/fit/remedy_trial.h"
 #include "tools/fit/scaling.h"
@@ -20,7 +22,8 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr size_t kMostMembers = 3;  // of a combination
+constexpr size_t kMostMembers = 3;   // of a combination
+constexpr size_t kMostFollowed = 3;  // runs after a climb, each until the step foretold by the last
 
 // Returns how far a run came before memory ran out; launches tell runs within a phase apart.
 std::tuple<uint64_t, uint32_t, uint64_t> Progress(const Outcome& outcome) {
@@ -72,12 +75,13 @@ absl::Status Search::Run() {
     answer_.job = question_.trial.job;
   }
   answer_.margin_percent = question_.margin_percent;
+  if (question_.largest) return FindLargest();
   MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
   Trial within = ForSameSteps(question_.trial, answer_.unlimited);
   within.command = WithFirstValues(within.command, question_.Options());
   // Later trials only need the steps that raised the peak of this one.
   question_.trial = UntilAfterPeakOf(question_.trial, answer_.unlimited);
-  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(TryOnCard(within));
+  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(TryOnCard(std::move(within)));
   if (question_.with_smallest_card && answer_.unlimited.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.smallest, FindSmallestCards(question_, run_));
   }
@@ -85,6 +89,16 @@ absl::Status Search::Run() {
     MEMTRACE_ASSIGN_OR_RETURN(Scaling scaling, FindScaling(question_, variation, run_));
     answer_.scalings.push_back(std::move(scaling));
   }
+  return absl::OkStatus();
+}
+
+// Answers about the program with the largest value.
+absl::Status Search::FindLargest() {
+  MEMTRACE_ASSIGN_OR_RETURN(LargestValue found, FindLargestValue(question_, run_));
+  answer_.unlimited = answer_.within = std::move(found.outcome);
+  answer_.has_within = true;
+  answer_.beyond = std::move(found.beyond);
+  answer_.scalings.push_back(std::move(found.scaling));
   return absl::OkStatus();
 }
 
@@ -98,11 +112,13 @@ absl::Status Search::MeasureNeed() {
   return absl::OkStatus();
 }
 
-absl::Status Search::TryOnCard(const Trial& within) {
+absl::Status Search::TryOnCard(Trial within) {
   MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, Message("on the card")));
   MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, within));
   answer_.within = std::move(outcome);
   answer_.has_within = true;
+  MEMTRACE_ASSIGN_OR_RETURN(within, FollowClimb(std::move(within)));
+  if (!answer_.within.outlook.is_whole) answer_.gaps = answer_.within.gaps;
   if (answer_.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin,
                               HasMargin(within, answer_.within, Message("on the card")));
@@ -110,6 +126,22 @@ absl::Status Search::TryOnCard(const Trial& within) {
   }
   const bool is_full = answer_.verdict() != FitVerdict::kNotKnown;
   return question_.with_remedies && is_full ? TryRemedies() : absl::OkStatus();
+}
+
+// Runs on to the step in which a climb is foretold to fill the card. A run that does not get there
+// in its time, or fails by itself, says nothing that was not known. Returns the trial that the
+// answer is of.
+absl::StatusOr<Trial> Search::FollowClimb(Trial within) {
+  for (size_t i = 0; i < kMostFollowed; ++i) {
+    std::optional<Trial> further = UntilFull(within, answer_.within);
+    if (!further) break;
+    MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(*further, Message("on the card, until step $0",
+                                                                      further->least_steps)));
+    if (outcome.is_late || !(outcome.completed || outcome.Failed())) break;
+    answer_.within = std::move(outcome);
+    within = *std::move(further);
+  }
+  return within;
 }
 
 absl::StatusOr<bool> Search::HasMargin(Trial trial, const Outcome& outcome,
@@ -197,8 +229,8 @@ absl::Status Search::TryValues(const Variation& variation, std::vector<Candidate
 // Runs a change with the margin only if it can become the recommendation.
 absl::Status Search::Note(TriedRemedy tried) {
   if (tried.outcome.fits() && tried.had_effect && MayBeBest(tried.changes)) {
-    MEMTRACE_ASSIGN_OR_RETURN(tried.has_margin, HasMargin(TrialWith(question_, tried.changes), tried.outcome,
-                                                          NameOf(tried.changes)));
+    MEMTRACE_ASSIGN_OR_RETURN(tried.has_margin, HasMargin(TrialWith(question_, tried.changes),
+                                                          tried.outcome, NameOf(tried.changes)));
     const bool is_best =
         !answer_.recommended || IsBetter(tried, answer_.remedies[*answer_.recommended]);
     if (is_best) answer_.recommended = answer_.remedies.size();

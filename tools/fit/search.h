@@ -32,8 +32,10 @@ class Search {
   const Answer& answer() const { return answer_; }
 
  private:
+  absl::Status FindLargest();
   absl::Status MeasureNeed();
-  absl::Status TryOnCard(const Trial& within);
+  absl::Status TryOnCard(Trial within);
+  absl::StatusOr<Trial> FollowClimb(Trial within);
   absl::Status TryRemedies();
   absl::Status TryEach(std::vector<Candidate>& useful);
   absl::Status TryValues(const Variation& variation, std::vector<Candidate>& useful);

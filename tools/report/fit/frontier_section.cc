@@ -56,9 +56,9 @@ std::string WithoutMarginText(const Answer& answer) {
   const fit::CheapestPlan& cheapest = *answer.cheapest;
   const bool is_another = cheapest.without_margin && cheapest.without_margin != cheapest.plan;
   if (!cheapest.plan || !is_another) return "";
-  return JoinedSentences({Message("Without the margin, $0 fits.",
-                                  NameOf(answer.remedies[*cheapest.without_margin])),
-                          OneLessText(answer, cheapest.one_less_without_margin, false)});
+  return JoinedSentences(
+      {Message("Without the margin, $0 fits.", NameOf(answer.remedies[*cheapest.without_margin])),
+       OneLessText(answer, cheapest.one_less_without_margin, false)});
 }
 
 TableRow RowOf(const Answer& answer, const FrontierPoint& point) {
@@ -113,11 +113,11 @@ std::string PlanText(const Answer& answer) {
   const std::string name = NameOf(answer.remedies[place]);
   const bool has_margin = cheapest.plan && answer.margin_percent > 0;
   const std::string what =
-      has_margin
-          ? Message("$0: the least time for a step, of all that also fit a card that is $1 % "
-                    "smaller.",
-                    name, answer.margin_percent)
-          : Message("$0: the least time for a step, of all that fit.", name);
+      has_margin ? Message(
+                       "$0: the least time for a step, of all that also fit a card that is $1 % "
+                       "smaller.",
+                       name, answer.margin_percent)
+                 : Message("$0: the least time for a step, of all that fit.", name);
   return JoinedSentences(
       {what, StepText(answer, place),
        OneLessText(answer, cheapest.plan ? cheapest.one_less : cheapest.one_less_without_margin,

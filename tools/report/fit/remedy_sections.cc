@@ -14,6 +14,7 @@
 #include "tools/fit/why_failed.h"
 #include "tools/remedies/catalogue.h"
 #include "tools/report/fit/frontier_section.h"
+#include "tools/report/fit/time_words.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
@@ -77,8 +78,9 @@ std::string ChangeText(const Answer& answer, const fit::Candidate& change) {
 }
 
 TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
-  const std::string reserved =
-      remedy.outcome.fits() ? FormatBytes(MostReserved(remedy.outcome)) : "";
+  const bool fits = remedy.outcome.fits();
+  const std::string reserved = fits ? FormatBytes(MostReserved(remedy.outcome)) : "";
+  const std::string time = fits ? TimeText(answer, remedy.outcome) : "";
   const std::string name = NameText(remedy);
   const bool is_long = Width(name) > kNameWidth;
   const size_t changes = remedy.changes.size();
@@ -87,6 +89,7 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
                                                        FormatCount(changes))
                                       : name),
                          OutcomeText(answer, remedy), reserved}};
+  if (!time.empty()) row.cells.push_back(time);
   if (is_long) row.below.push_back(name);
   for (const fit::Candidate& change : remedy.changes)
     row.below.push_back(ChangeText(answer, change));
@@ -120,6 +123,16 @@ std::string Ratio(uint64_t before, uint64_t after) {
   return ratio > 0.99 && ratio < 1.01 ? "" : absl::StrFormat("%.2f", ratio);
 }
 
+// Returns the title of the verdicts: the steps that each run which fits was seen in.
+std::string FirstStepsText(const Answer& answer) {
+  fit::LeastSeen seen;
+  for (const TriedRemedy& remedy : answer.remedies)
+    if (remedy.outcome.fits()) seen.Add(remedy.outcome.outlook);
+  if (!seen.has_runs || seen.is_whole || seen.steps == 0) return "";
+  return CountedMessage(seen.steps, "in the first step", "in the first $0 steps",
+                        FormatCount(seen.steps));
+}
+
 }  // namespace
 
 // In English, because it is for programs.
@@ -145,6 +158,10 @@ std::string FailedText(const fit::FailedLine& failed) {
 
 std::string MarginText(const Answer& answer) {
   if (!answer.has_margin || answer.margin_percent == 0) return "";
+  if (!answer.within.outlook.is_whole)
+    return *answer.has_margin
+               ? Message("These steps would also fit with $0 % less.", answer.margin_percent)
+               : Message("These steps would not fit with $0 % less.", answer.margin_percent);
   return *answer.has_margin ? Message("It would also fit with $0 % less.", answer.margin_percent)
                             : Message("It would not fit with $0 % less.", answer.margin_percent);
 }
@@ -175,6 +192,9 @@ Section RemedySection(const Answer& answer) {
   Table table;
   table.columns = {
       {"", kNameWidth + 4}, {"", 26}, {Message("reserved"), 12, TableColumn::Kind::kFigure}};
+  table.columns[1].title = FirstStepsText(answer);
+  if (answer.unlimited.time())
+    table.columns.push_back({Message("estimated time"), 16, TableColumn::Kind::kFigure});
   std::string nothing;
   size_t combinations = 0;  // combinations that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {
@@ -191,12 +211,12 @@ Section RemedySection(const Answer& answer) {
                                 "$0 combinations did not fit", FormatCount(combinations));
   if (table.rows.empty()) return section;
   section.parts.emplace_back(std::move(table));
+  for (std::string& note : TimeNotes(answer)) section.parts.emplace_back(Note{std::move(note)});
   if (!nothing.empty())
     section.parts.emplace_back(Note{Message("These found nothing to change: $0.", nothing)});
   if (const std::string useless = UselessNames(answer); !useless.empty())
-    section.parts.emplace_back(Note{
-        Message("These were not run, because they save memory only where there is enough: $0.",
-                useless)});
+    section.parts.emplace_back(Note{Message(
+        "These were not run, because they save memory only where there is enough: $0.", useless)});
   return section;
 }
 
@@ -242,8 +262,16 @@ Section RecommendedSection(const Answer& answer) {
     return section;
   }
   const bool has_margin = remedy.has_margin.value_or(false);
+  const fit::Outlook& seen = remedy.outcome.outlook;
+  const std::string name = NameText(remedy);
   const std::string smallest =
-      Message("$0: the smallest change with which nothing failed on the card.", NameText(remedy));
+      seen.is_whole || seen.steps == 0
+          ? Message("$0: the smallest change with which nothing failed on the card.", name)
+          : CountedMessage(
+                seen.steps,
+                "$0: the smallest change with which nothing failed on the card in 1 step.",
+                "$0: the smallest change with which nothing failed on the card in $1 steps.", name,
+                FormatCount(seen.steps));
   const std::string margin =
       answer.margin_percent == 0 ? ""
       : has_margin ? Message("It also fits a card that is $0 % smaller.", answer.margin_percent)

@@ -56,7 +56,7 @@ _LOOKING = (
 _PACKAGES = {"adam8bit": "bitsandbytes", "balanced": "accelerate", "lora": "peft"}
 
 
-def start(torch: ModuleType, session: Session, wanted: str) -> None:
+def start(torch: ModuleType, session: Session, wanted: str) -> list[Change]:
     """Makes the changes that `wanted` names; ignores unknown names, and those whose package is not installed."""
     asked = [Change(*word.partition("=")[::2]) for word in wanted.split(",") if word]
     changes = [change for change in asked if change.name in _LOOKING or not change.only_looks]
@@ -69,6 +69,7 @@ def start(torch: ModuleType, session: Session, wanted: str) -> None:
             session.core.annotate(f"{FIT_CHANGED}.{change.name}", change.facts())
 
     session.before_close.append(annotate)
+    return changes
 
 
 def annotate_missing(annotate: Callable[[str, str], None]) -> None:
@@ -76,6 +77,11 @@ def annotate_missing(annotate: Callable[[str, str], None]) -> None:
     for name, package in _PACKAGES.items():
         if not _is_available(name):
             annotate(f"{FIT_MISSING}.{name}", package)
+
+
+def missing_package(change: str) -> str:
+    """Returns the package that the change needs and that is not installed; "" if there is none."""
+    return "" if _is_available(change) else _PACKAGES[change]
 
 
 def _is_available(change: str) -> bool:

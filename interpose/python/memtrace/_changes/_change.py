@@ -3,6 +3,7 @@
 """A change that a trial makes in the program, and the number of places where it was made."""
 
 import json
+from collections.abc import Callable
 
 
 class Change:
@@ -13,6 +14,7 @@ class Change:
         self.name = name
         self.value = value
         self.places = 0
+        self.at_made: list[Callable[[], object]] = []  # called where it takes effect
         self._found = 0
         self._target = ""
         self._first = ""
@@ -38,6 +40,9 @@ class Change:
     def made(self, places: int = 1) -> None:
         """Counts places where it took effect; a negative number takes back."""
         self.places += places
+        if places > 0:
+            for look in self.at_made:
+                look()
 
     def facts(self) -> str:
         """Returns JSON: the places changed, those that could be, the class of the first, and where it is."""
