@@ -71,6 +71,14 @@ std::vector<double> TimesOf(const Candidate& candidate, const std::vector<uint32
   return times;
 }
 
+// Returns the place of a degree, from 1 on; of one that is not there the last, because without a
+// degree a hook changes all places.
+uint32_t IndexOf(uint32_t degree, const std::vector<uint32_t>& ladder) {
+  const auto place = std::find(ladder.begin(), ladder.end(), degree);
+  if (place == ladder.end()) return static_cast<uint32_t>(ladder.size());
+  return static_cast<uint32_t>(place - ladder.begin()) + 1;
+}
+
 }  // namespace
 
 std::vector<uint32_t> LadderOf(const Candidate& candidate) {
@@ -79,7 +87,8 @@ std::vector<uint32_t> LadderOf(const Candidate& candidate) {
   if (degrees.step == Step::kByOne) {
     for (uint32_t degree = 1; degree <= candidate.of; ++degree) ladder.push_back(degree);
   } else if (degrees.step == Step::kDoubling) {
-    for (uint32_t degree = degrees.weakest; degree <= degrees.strongest; degree *= 2)
+    const uint32_t strongest = degrees.strongest == 0 ? candidate.of : degrees.strongest;
+    for (uint32_t degree = degrees.weakest; degree <= strongest; degree *= 2)
       ladder.push_back(degree);
   }
   return ladder.empty() ? std::vector<uint32_t>{0} : ladder;
@@ -119,9 +128,7 @@ void PlanSpace::Add(const Candidate& candidate, const std::optional<PlanFigures>
     changes_[other].conflicts.push_back(candidates_.size());
   }
   const uint32_t degree = DegreeAlone(candidate);
-  const auto place = std::find(ladder.begin(), ladder.end(), degree);
-  const auto index = place == ladder.end() ? ladder.size() : place - ladder.begin() + size_t{1};
-  change.seen[static_cast<uint32_t>(index)] = alone.value_or(unchanged_);
+  change.seen[IndexOf(degree, ladder)] = alone.value_or(unchanged_);
   candidates_.push_back(candidate);
   ladders_.push_back(ladder);
   changes_.push_back(std::move(change));
@@ -146,11 +153,8 @@ std::optional<Plan> PlanSpace::PlanOf(const std::vector<Candidate>& changes) con
       return of.name == change.name && change.option.empty();
     });
     if (same == candidates_.end()) return std::nullopt;
-    const std::vector<uint32_t>& ladder = ladders_[static_cast<size_t>(same - candidates_.begin())];
-    const auto place = std::find(ladder.begin(), ladder.end(), change.degree);
-    // Without a degree the hook changes all places.
-    const auto index = place == ladder.end() ? ladder.size() : place - ladder.begin() + size_t{1};
-    plan[static_cast<size_t>(same - candidates_.begin())] = static_cast<uint32_t>(index);
+    const auto place = static_cast<size_t>(same - candidates_.begin());
+    plan[place] = IndexOf(change.degree, ladders_[place]);
   }
   return plan;
 }
