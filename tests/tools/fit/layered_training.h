@@ -34,7 +34,10 @@ class LayeredTraining {
   absl::StatusOr<Outcome> Run(const Trial& trial, std::string_view name) {
     ran.emplace_back(name);
     const std::map<std::string, uint64_t> changes = ChangesOf(trial.changes);
-    const auto has = [&changes](const char* hook) { return changes.contains(hook); };
+    const auto has = [&changes](const char* hook) {
+      const auto change = changes.find(hook);
+      return change != changes.end() && change->second > 0;
+    };
     const uint64_t recomputed = has("checkpoint") ? changes.at("checkpoint") : 0;
     const uint64_t parts = has("lora") ? 4 : 1;  // of what lasts
     const uint64_t kept = activations / layers * (layers - recomputed);

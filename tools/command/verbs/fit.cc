@@ -9,6 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/environment.h"
 #include "messages/message.h"
@@ -185,7 +186,12 @@ int Fit(Options& options, const std::vector<std::string>& command) {
       !AreNumbers(question.scalings) || !ReadLargest(options, command, question) ||
       !ReadJob(options, question))
     return kUsage;
-  if (question.trial.job && !question.variations.empty())
+  const bool has_layouts = question.trial.job && !question.variations.empty();
+  if (has_layouts && options.output.page.is_asked()) {
+    Note(Message("--world with --vary compares layouts, for which there is no page"));
+    return kUsage;
+  }
+  if (has_layouts)
     return RunLayoutSearch(question, options.output);
   if (question.trial.cards.empty()) {
     question.trial.cards = {kAnyCard};
@@ -193,6 +199,8 @@ int Fit(Options& options, const std::vector<std::string>& command) {
   }
   if (!question.trial.job && !question.largest) VaryProcesses(question);
   question.with_remedies = !options.no_remedies;
+  options.output.page.force = options.output.changes.overwrite;
+  options.output.title = absl::StrJoin(command, " ");
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   return RunFitSearch(question, options.output);
 }
@@ -282,6 +290,11 @@ void DefineTries(CLI::App& app, Options& options) {
       ->type_name("N")
       ->check(CLI::Range(0, 90))
       ->group("Changes to try");
+  app.add_option("--trials", options.question.most_runs,
+                 "Runs with changes that the search for the cheapest plan may make (default: 24)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("Changes to try");
   app.add_flag("--no-remedies", options.no_remedies,
                "Only say whether the program fits; try no changes")
       ->group("Changes to try");
@@ -293,14 +306,17 @@ void DefineOutput(CLI::App& app, Options& options) {
                    "Print JSON (schema memtrace.fit/1; of layouts memtrace.layouts/1) instead of "
                    "text")
           ->group("Output");
-  CLI::Option* save =
-      app.add_option("--save-plan", options.output.changes.path,
-                     "File to write the recommended changes to; memtrace run --with FILE applies "
-                     "them")
-          ->type_name("FILE")
-          ->group("Output");
-  app.add_flag("-f,--force", options.output.changes.overwrite, "Overwrite FILE")
-      ->needs(save)
+  app.add_option("--save-plan", options.output.changes.path,
+                 "File to write the recommended changes to; memtrace run --with FILE applies them")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("-o,--output", options.output.page.file,
+                 "Write a page for the browser instead, with a drawing of memory against time: one "
+                 "file that needs no network")
+      ->type_name("PAGE.html")
+      ->excludes(json)
+      ->group("Output");
+  app.add_flag("-f,--force", options.output.changes.overwrite, "Overwrite FILE and PAGE.html")
       ->group("Output");
   app.add_flag("--diff", options.output.patch,
                "Also print the recommended changes as a patch to your files, where a change is one "
