@@ -128,14 +128,7 @@ void PlanSpace::Add(const Candidate& candidate, const std::optional<PlanFigures>
     changes_[other].conflicts.push_back(candidates_.size());
   }
   const uint32_t degree = DegreeAlone(candidate);
-<<<<<<< HEAD
   change.seen[IndexOf(degree, ladder)] = alone.value_or(unchanged_);
-=======
-  const auto place = std::find(ladder.begin(), ladder.end(), degree);
-  const auto index =
-      place == ladder.end() ? ladder.size() : static_cast<size_t>(place - ladder.begin()) + 1;
-  change.seen[static_cast<uint32_t>(index)] = alone.value_or(unchanged_);
->>>>>>> 850a46be0b56808d6c2deb393c16aa59621add9c
   candidates_.push_back(candidate);
   ladders_.push_back(ladder);
   changes_.push_back(std::move(change));
@@ -160,17 +153,8 @@ std::optional<Plan> PlanSpace::PlanOf(const std::vector<Candidate>& changes) con
       return of.name == change.name && change.option.empty();
     });
     if (same == candidates_.end()) return std::nullopt;
-<<<<<<< HEAD
     const auto place = static_cast<size_t>(same - candidates_.begin());
     plan[place] = IndexOf(change.degree, ladders_[place]);
-=======
-    const std::vector<uint32_t>& ladder = ladders_[static_cast<size_t>(same - candidates_.begin())];
-    const auto place = std::find(ladder.begin(), ladder.end(), change.degree);
-    // Without a degree the hook changes all places.
-    const auto index =
-        place == ladder.end() ? ladder.size() : static_cast<size_t>(place - ladder.begin()) + 1;
-    plan[static_cast<size_t>(same - candidates_.begin())] = static_cast<uint32_t>(index);
->>>>>>> 850a46be0b56808d6c2deb393c16aa59621add9c
   }
   return plan;
 }
