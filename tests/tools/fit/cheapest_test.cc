@@ -82,7 +82,7 @@ TEST(CheapestSearchTest, HolesThatNoModelPredictsCostOneRunMore) {
 TEST(CheapestSearchTest, ChangeThatAltersResultsIsRecommendedOnlyIfNoOtherFits) {
   LayeredTraining training;
   training.lasting = 30 * kGiB;
-  EXPECT_EQ(Recommended(*Ask(training)), "lora");
+  EXPECT_EQ(Recommended(*Ask(training)), "fused + lora");
 }
 
 TEST(CheapestSearchTest, NothingIsRecommendedIfNothingFits) {

@@ -69,7 +69,7 @@ TEST(PlanChoiceTest, EqualTimesAreDecidedByEffortThenByTheNumberOfChanges) {
 
 TEST(PlanChoiceTest, PlanThatNeedsLeastIsKnownThoughNoneFits) {
   const PlanModel model = Model();
-  PlanChoice choice(model, 0);
+  PlanChoice choice(model, -1);
   EXPECT_EQ(choice.Next(3), std::nullopt);
   EXPECT_THAT(choice.Smallest(1), Optional(Plan({0, 0, 0, 1})));
 }
