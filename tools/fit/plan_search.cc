@@ -36,6 +36,12 @@ bool MayBeFaster(const Candidate& candidate) {
          candidate.degrees.id == remedies::Id::kFreeze;
 }
 
+// True for a change of which one place is run, without a limit: the host would have to hold the
+// activations of all.
+bool IsDearOnHost(const Candidate& candidate) {
+  return candidate.degrees.id == remedies::Id::kActivationsOnHost;
+}
+
 // Returns the bits of SavesIn of a phase.
 uint8_t BitOf(size_t phase) {
   switch (static_cast<Phase>(phase)) {
@@ -136,6 +142,7 @@ absl::Status PlanSearch::TryAlone(Candidate candidate) {
     answer_.useless.push_back(std::move(candidate));
     return absl::OkStatus();
   }
+  if (IsDearOnHost(candidate)) return MeasureAlone(candidate);
   --runs_left_;
   MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
   const bool is_to_measure = tried.had_effect && tried.outcome.Failed() && !candidate.hook.empty();

@@ -95,6 +95,7 @@ std::vector<uint32_t> LadderOf(const Candidate& candidate) {
 }
 
 uint32_t DegreeAlone(const Candidate& candidate) {
+  if (candidate.degrees.id == remedies::Id::kActivationsOnHost) return 1;
   if (candidate.degrees.id == remedies::Id::kLogitsInPieces) return kUsualPieces;
   return candidate.degrees.step == Step::kDoubling ? candidate.degrees.weakest : 0;
 }

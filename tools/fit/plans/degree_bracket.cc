@@ -7,7 +7,7 @@
 namespace memtrace::fit {
 
 uint32_t DegreeBracket::Next(uint32_t predicted) const {
-  constexpr uint32_t kOnTrust = 2;
+  constexpr uint32_t kOnTrust = 3;
   const bool is_inside = fails_ + 1 < predicted && predicted < fits_ - 1;
   if (tries_ >= kOnTrust && !is_inside) return fails_ + (fits_ - fails_) / 2;
   // A degree at the end of the bracket is known; its neighbour proves it.

@@ -8,7 +8,7 @@
 namespace memtrace::fit {
 
 // Finds the least degree that fits, between one that fails and one that fits. Tries what a model
-// predicts, and after two tries the middle, unless the model then predicts a degree well within.
+// predicts, and after three tries the middle, unless the model then predicts a degree well within.
 class DegreeBracket {
  public:
   // Requires fails < fits.

@@ -32,7 +32,7 @@ class PlanChoice {
   // Returns if the plan fits, as far as runs tell.
   std::optional<bool> Fits(const Plan& plan) const;
 
-  // Orders plans by kind, by time to a hundredth, by effort, by their number of changes, and by
+  // Orders plans by kind, by time to a hundredth (another allocator must save five), by effort, by their number of changes, and by
   // their exact time.
   PlanRank RankOf(const Plan& plan) const;
 
