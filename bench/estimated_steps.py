@@ -10,6 +10,7 @@ and takes those that are there.
 """
 
 import argparse
+import importlib
 import json
 import os
 import statistics
@@ -36,12 +37,11 @@ PAIRS = (
 def child(name: str) -> None:
     """Makes the steps of a program, as step_times.py measures them."""
     sys.path.insert(0, str(PROGRAMS))
-    import step_times
+    import memtrace
     import torch
 
-    import memtrace
-
-    model, optimizer, loss_of = step_times.PROGRAMS[name]()
+    programs = importlib.import_module("step_times").PROGRAMS
+    model, optimizer, loss_of = programs[name]()
     for parameter in model.parameters():
         parameter.requires_grad_(parameter.requires_grad and optimizer is not None)
     model.train(optimizer is not None)
@@ -73,7 +73,7 @@ def estimated(name: str, folder: Path) -> dict[str, Any]:
 def seconds_of(time: dict[str, Any], part: str, of: str) -> float:
     """Returns the seconds of the card or the host in a part. What belongs to no part of the recording is forward."""
     phases = {part} if part != "forward" else {p["phase"] for p in time["parts"]} - set(PARTS[1:])
-    return sum(p[f"{of}_seconds"] for p in time["parts"] if p["phase"] in phases)
+    return float(sum(p[f"{of}_seconds"] for p in time["parts"] if p["phase"] in phases))
 
 
 def show(name: str, time: dict[str, Any], row: dict[str, Any]) -> float:
@@ -86,7 +86,7 @@ def show(name: str, time: dict[str, Any], row: dict[str, Any]) -> float:
     bound = "bound by launches" if time["bound_by_launches"] else ""
     unknown = " ".join(time["unknown_operators"])
     print(f"{name:36}{figures}{error:+7.0f} %  {time['launches']:6} launches  {bound}  {unknown}", flush=True)
-    return error
+    return float(error)
 
 
 def main() -> None:

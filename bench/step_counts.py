@@ -66,9 +66,12 @@ class Step:
         """Returns this step with each kernel as often as there are layers."""
         return Step(*(Part(part.times * layers) for part in (self.forward, self.backward, self.optimizer)))
 
-    def recomputing(self) -> "Step":
-        """Returns this step with its forward once more in its backward pass."""
-        return Step(self.forward, Part(self.backward.times + self.forward.times), self.optimizer)
+    def recomputing(self, needless: Part) -> "Step":
+        """Returns this step with its forward once more in its backward pass, but for its `needless` last kernels."""
+        again = list(self.forward.times)
+        for time in needless.times:
+            again.remove(time)
+        return Step(self.forward, Part(self.backward.times + again), self.optimizer)
 
     def plus(self, other: "Step") -> "Step":
         """Returns both."""
@@ -100,7 +103,8 @@ class Llama:
         # Norms: square, mean, product with the root, product with the weight; converted to fp32 and back.
         forward.moves(n, 8, 4, 8, 2 * w, times=2)
         forward.moves(0, 0, 0, times=2)
-        backward.moves(n, 2 * w, w + 4, w, 8, 12, 4, 8, 8, 8, 12, times=2)
+        backward.moves(n, 2 * w, w + 4, w, 8, 12, 4, 8, 8, 4, 12, 12, times=2)
+        backward.moves(0, 0, 0, 0, times=2)
         if w == 2:
             forward.moves(n, 6, 6, factor=TO, times=2)
             backward.moves(n, 6, 6, factor=TO, times=2)
@@ -109,7 +113,7 @@ class Llama:
             forward.moves(k, 6, factor=TO)
             backward.moves(n, 6, times=5, factor=TO)
         turned = (4, 2, 4, 4, 6) if w == 2 else (6, 2, 4, 6, 12)
-        turned_back = (4, 4, 2, 2, 2, 2, 2, 6, 6) if w == 2 else (8, 8, 2, 4, 2, 4, 2, 6, 12)
+        turned_back = (4, 4, 2, 2, 2, 2, 2, 6, 6, 4) if w == 2 else (8, 8, 2, 4, 2, 4, 2, 6, 12)
         for part in (n, k):
             forward.moves(part, *turned)
             backward.moves(part, *turned_back)
@@ -160,8 +164,12 @@ class Llama:
 
     def step(self, is_checkpointed: bool = False) -> Step:
         """Returns all layers and the head, without the optimizer."""
-        layer = self.layer()
-        return (layer.recomputing() if is_checkpointed else layer).times(self.layers).plus(self.head())
+        layer, last = self.layer(), Part()
+        tokens = self.batch * self.length
+        # Recomputation stops before the last product, whose result no backward needs.
+        last.multiplies("bfloat16", tokens, self.width, self.inner)
+        last.moves(tokens * self.width, 6)
+        return (layer.recomputing(last) if is_checkpointed else layer).times(self.layers).plus(self.head())
 
 
 def updated(step: Step, parameters: float, size: int, how: str, tensors: int) -> Step:

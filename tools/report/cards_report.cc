@@ -74,6 +74,15 @@ ordered_json Figure(const Value& value, const card::FigureOrigin& origin) {
   return {{"value", value}, {"source", SourceName(origin.source)}, {"from", origin.from}};
 }
 
+// Returns operations and bytes a second, as programs reach them.
+ordered_json SpeedsJson(const struct memtrace_card_times& times) {
+  constexpr double kSecond = 1e6;  // microseconds
+  return {{"memory", times.memory * kSecond},   {"bfloat16", times.bfloat16 * kSecond},
+          {"float16", times.float16 * kSecond}, {"tf32", times.tf32 * kSecond},
+          {"float32", times.float32 * kSecond}, {"bus", times.pinned * kSecond},
+          {"link", times.link * kSecond}};
+}
+
 ordered_json CardJson(const card::CardProfile& profile) {
   return {
       {"name", profile.name},
@@ -83,7 +92,8 @@ ordered_json CardJson(const card::CardProfile& profile) {
       {"compute_capability", Figure(ComputeCapability(profile), profile.compute_capability_origin)},
       {"multiprocessors", Figure(profile.multiprocessors, profile.multiprocessors_origin)},
       {"link", Figure(LinkName(profile.link), profile.link_origin)},
-      {"nccl_channels", Figure(profile.nccl_channels, profile.nccl_channels_origin)}};
+      {"nccl_channels", Figure(profile.nccl_channels, profile.nccl_channels_origin)},
+      {"speeds", Figure(SpeedsJson(profile.times), profile.times_origin)}};
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ TEST(CardsReportTest, JsonHasValuesAndSources) {
   EXPECT_EQ(bytes["source"], "measured");
   EXPECT_EQ(bytes["from"], "a message");
   EXPECT_EQ(json["cards"][0]["compute_capability"]["value"], "8.9");
+  const auto measured = nlohmann::json::parse(JsonCards({card::FindCardProfile("h100-80gb"), 1}));
+  EXPECT_EQ(measured["cards"][0]["speeds"]["value"]["bfloat16"], 760e12);
 }
 
 }  // namespace
