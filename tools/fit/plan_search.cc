@@ -62,7 +62,9 @@ uint8_t BitOf(size_t phase) {
 std::string LookWords(const analysis::Annotations& annotations) {
   std::string words;
   for (const Candidate& candidate : PlanCandidates()) {
-    if (candidate.hook.empty() || !MissingPackage(candidate, annotations).empty()) continue;
+    // Without another card there is no place on it.
+    if (candidate.hook.empty() || candidate.takes_another_card) continue;
+    if (!MissingPackage(candidate, annotations).empty()) continue;
     absl::StrAppend(&words, words.empty() ? "" : ",", candidate.hook, "=0");
   }
   return words;

@@ -18,6 +18,15 @@ absl::flat_hash_set<trace::StackId> StacksOf(const GrowthCourse& growth) {
   return stacks;
 }
 
+// Returns the hook that does all that the row says, in any program. Others do a part of it, or need
+// a Trainer: fit says of each program what they changed.
+std::string_view WholeHookOf(const remedies::Row& row) {
+  using remedies::Id;
+  const bool does_a_part = row.id == Id::kNoOldGradients || row.id == Id::kHalfMicroBatch ||
+                           row.id == Id::kOnePool || row.id == Id::kLogitsInPieces;
+  return does_a_part ? "" : row.hook;
+}
+
 }  // namespace
 
 Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
@@ -29,7 +38,7 @@ Saving SavingOf(remedies::Id id, uint64_t bytes, uint64_t bytes_later) {
           .effort = row.effort,
           .cost = std::string(row.cost),
           .change = std::string(row.change),
-          .hook = row.hook};
+          .hook = WholeHookOf(row)};
 }
 
 uint64_t SavingFacts::TrainedBytes() const {

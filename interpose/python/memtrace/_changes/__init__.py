@@ -35,31 +35,13 @@ NAMES = (
     "share",
     "states_on_host",
 )
-# Changes of degree 0 only count what could be changed. The others cannot: degree 0 leaves them out.
-_LOOKING = (
-    "activations_on_host",
-    "checkpoint",
-    "checkpoint_products",
-    "freeze",
-    "fused",
-    "graph_pool",
-    "loop",
-    "mean_resizing",
-    "micro",
-    "offload",
-    "pieces",
-    "set_to_none",
-    "share",
-    "states_on_host",
-)
 # The package that makes the change.
 _PACKAGES = {"adam8bit": "bitsandbytes", "balanced": "accelerate", "lora": "peft"}
 
 
 def start(torch: ModuleType, session: Session, wanted: str) -> list[Change]:
     """Makes the changes that `wanted` names; ignores unknown names, and those whose package is not installed."""
-    asked = [Change(*word.partition("=")[::2]) for word in wanted.split(",") if word]
-    changes = [change for change in asked if change.name in _LOOKING or not change.only_looks]
+    changes = [Change(*word.partition("=")[::2]) for word in wanted.split(",") if word]
     for change in changes:
         if change.name in NAMES and _is_available(change.name):
             importlib.import_module(f"memtrace._changes._{change.name}").watch(torch, session, change)

@@ -33,10 +33,8 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
         made = None
         if asked in classes:
             made = _quantized(torch, asked, classes[asked], args, kwargs)
-            change.found(1, asked.__name__, program_line())
-        if made is None:
+        if made is None or not change.found_and_made(asked.__name__, program_line()):
             return object.__new__(asked)
-        change.made()
         return made
 
     # AdamW inherits it. The new object is not an instance of the requested class, so its __init__ is not called.

@@ -12,7 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
+from memtrace._changes._outermost_calls import before_training
 from memtrace._changes._program_line import program_line
+from memtrace._identity_map import IdentityMap
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import raise_if_from_outside
@@ -26,13 +28,27 @@ if TYPE_CHECKING:
 _OPTION = "device_map"
 
 
-def watch(torch: ModuleType, _session: Session, change: Change) -> None:
+def watch(torch: ModuleType, session: Session, change: Change) -> None:
     """Starts at the import of transformers' models. Needs a second card, and only one rank."""
     is_alone = os.environ.get("WORLD_SIZE", "1") == "1"
-    if is_alone and torch.cuda.device_count() > 1:
+    if change.only_looks and is_alone:
+        _count(torch, session, change)
+    elif is_alone and torch.cuda.device_count() > 1:
         spreading = _Spreading(torch, change)
         when_imported("transformers.modeling_utils", lambda module: spreading.watch(module.PreTrainedModel))
         when_imported("transformers.trainer", lambda module: spreading.watch_trainer(module.Trainer))
+
+
+def _count(torch: ModuleType, session: Session, change: Change) -> None:
+    """Counts the models of transformers that are trained, with any number of cards."""
+    seen: IdentityMap[Module, bool] = IdentityMap()
+
+    def count(root: Module) -> None:
+        if hasattr(root, "_no_split_modules") and seen.get(root) is None:
+            seen.set(root, True)
+            change.found(1, type(root).__name__)
+
+    before_training(torch, session, count)
 
 
 class _Spreading:

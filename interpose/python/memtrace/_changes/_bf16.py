@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtrace._changes import _bf16_inputs
 from memtrace._changes._change import Change
+from memtrace._changes._outermost_calls import before_training
 from memtrace._identity_map import IdentityMap
 from memtrace._session import Session
 
@@ -27,6 +28,9 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
     become bf16.
     """
     halving = _Halving(torch, change)
+    if change.only_looks:
+        before_training(torch, session, halving.count)
+        return
     halving.watch_registration()
     halving.watch_moves()
     _bf16_inputs.watch(torch, session, halving.root)
@@ -72,6 +76,13 @@ class _Halving:
 
         move.is_halving = True  # type: ignore[attr-defined]
         return move
+
+    def count(self, module: Module) -> None:
+        """Counts the parameters of an outermost module that could be bf16."""
+        if self._roots.get(module) is None:
+            self._roots.set(module, False)
+            fitting = [p for p in module.parameters() if self._is_plain_float(p) and p.is_cuda]
+            self._change.found(len(fitting), "Parameter")
 
     def root(self, module: Module) -> bool:
         """Makes bf16 of an outermost module's tensors on a card. True if it has bf16 parameters."""

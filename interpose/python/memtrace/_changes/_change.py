@@ -28,6 +28,12 @@ class Change:
         """True if the change is to count places, but to change none."""
         return self.degree() == 0
 
+    def found_and_made(self, target: str = "", first: str = "") -> bool:
+        """Counts a place that could be changed. True if the caller is to change it, which is counted as well."""
+        self.found(1, target, first)
+        self.made(0 if self.only_looks else 1)
+        return not self.only_looks
+
     def found(self, of: int = 1, target: str = "", first: str = "") -> None:
         """Counts places that could be changed.
 

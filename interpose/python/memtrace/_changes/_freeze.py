@@ -41,21 +41,15 @@ class _Freezing:
         for tensor in tensors:
             if id(tensor) in self._frozen:
                 self._frozen.remove(id(tensor))
-                self._change.found(-1)
-                if not self._change.only_looks:
-                    tensor.requires_grad_(True)
-                    self._change.made(-1)
+                tensor.requires_grad_(True)
+                self._change.made(-1)
 
     def _freeze(self, root: Module) -> None:
         if not self._stepped or self._roots.get(root) == len(self._stepped):
             return
         self._roots.set(root, len(self._stepped))
         for name, parameter in root.named_parameters():
-            if parameter.requires_grad and id(parameter) not in self._stepped:
-                if id(parameter) in self._frozen:  # only looked at
-                    continue
+            is_useless = parameter.requires_grad and id(parameter) not in self._stepped
+            if is_useless and self._change.found_and_made(type(root).__name__, name):
+                parameter.requires_grad_(False)
                 self._frozen.add(id(parameter))
-                self._change.found(1, type(root).__name__, name)
-                if not self._change.only_looks:
-                    parameter.requires_grad_(False)
-                    self._change.made()

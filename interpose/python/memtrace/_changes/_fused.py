@@ -19,11 +19,8 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
         stepped = list(tensors(torch, arguments))
         if groups_set(arguments, "foreach", "fused"):
             return
-        if stepped and all(isinstance(t, torch.Tensor) and t.is_floating_point() for t in stepped):
-            change.found(1, type(arguments["self"]).__name__, program_line())
-            if change.only_looks:
-                return
+        can_be = bool(stepped) and all(isinstance(t, torch.Tensor) and t.is_floating_point() for t in stepped)
+        if can_be and change.found_and_made(type(arguments["self"]).__name__, program_line()):
             arguments["foreach"], arguments["fused"] = None, True
-            change.made()
 
     adapt(torch, "fused", fuse)

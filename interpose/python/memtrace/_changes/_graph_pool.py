@@ -21,16 +21,15 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
 
 
 def _sharing(torch: ModuleType, original: Callable[..., None], change: Change) -> Callable[..., None]:
-    pools: dict[int, Any] = {}  # of the first graph on each card
+    pools: dict[int, Any] = {}  # by card; the first graph there begins it
 
     @functools.wraps(original)
     def capture_begin(graph: Any, pool: Any = None, **options: object) -> None:
         card = torch.cuda.current_device()
         if pool is None and card in pools:
-            change.found(1, "CUDAGraph", program_line())
-            change.made(not change.only_looks)
-            pool = None if change.only_looks else pools[card]
-        original(graph, *(() if pool is None else (pool,)), **options)
-        pools.setdefault(card, graph.pool())
+            change.found_and_made("CUDAGraph", program_line())
+        shared = pools.setdefault(card, torch.cuda.graph_pool_handle())
+        given = shared if pool is None and not change.only_looks else pool
+        original(graph, *(() if given is None else (given,)), **options)
 
     return capture_begin

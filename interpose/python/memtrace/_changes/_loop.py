@@ -14,11 +14,8 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from now on. A fused optimizer has no such list and stays as it is."""
 
     def loop(arguments: Arguments) -> None:
-        if arguments.get("fused") or arguments.get("foreach") is False:
-            return
-        change.found(1, type(arguments["self"]).__name__, program_line())
-        if not change.only_looks:
+        has_list = not arguments.get("fused") and arguments.get("foreach") is not False
+        if has_list and change.found_and_made(type(arguments["self"]).__name__, program_line()):
             arguments["foreach"] = False
-            change.made()
 
     adapt(torch, "foreach", loop)

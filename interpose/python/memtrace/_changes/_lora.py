@@ -58,13 +58,24 @@ class _Lora:
         for model in self._models(asked):
             adapters = self._adapters.get(model)
             if adapters is None:
-                adapters = self._adapt(model)
+                adapters = {} if self._only_notes(model) else self._adapt(model)
                 self._adapters.set(model, adapters)
                 self._change.found(len(adapters), type(model).__name__, next(iter(adapters), ""))
                 self._change.made(len(adapters))
             if adapters:
                 self._replace(arguments["params"], model, adapters)
         return arguments["params"]
+
+    def _only_notes(self, model: Module) -> bool:
+        """Counts a model if the change is not to be made."""
+        self._change.found(self._change.only_looks and self._can_adapt(model), type(model).__name__)
+        return self._change.only_looks
+
+    def _can_adapt(self, model: Module) -> bool:
+        layer = importlib.import_module("peft.tuners.tuners_utils").BaseTunerLayer
+        plain = all(type(parameter) is self._torch.nn.Parameter for parameter in model.parameters())
+        is_spread = isinstance(model, self._torch.nn.parallel.DistributedDataParallel)
+        return plain and not is_spread and not any(isinstance(part, layer) for part in model.modules())
 
     def _models(self, asked: set[int]) -> Iterator[Module]:
         """Yields the outermost models of transformers with such parameters, and other outermost modules."""
@@ -75,10 +86,7 @@ class _Lora:
 
     def _adapt(self, model: Module) -> dict[str, Parameter]:
         peft = importlib.import_module("peft")
-        layer = importlib.import_module("peft.tuners.tuners_utils").BaseTunerLayer
-        plain = all(type(parameter) is self._torch.nn.Parameter for parameter in model.parameters())
-        is_spread = isinstance(model, self._torch.nn.parallel.DistributedDataParallel)
-        if not plain or is_spread or any(isinstance(part, layer) for part in model.modules()):
+        if not self._can_adapt(model):
             return {}
         before = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
         for targets in (None, "all-linear"):  # peft's own choice for this architecture, else all

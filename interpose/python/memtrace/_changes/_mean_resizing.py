@@ -59,8 +59,8 @@ def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:
             bound.arguments[_OPTION] = False
         before = _rows(model)
         embeddings = original(*bound.args, **bound.kwargs)
-        change.found(1, type(model).__name__, program_line())
-        change.made(_rows(model) > before and not change.only_looks)
+        if _rows(model) > before:
+            change.found_and_made(type(model).__name__, program_line())
         return embeddings
 
     setattr(cls, _METHOD, resize)

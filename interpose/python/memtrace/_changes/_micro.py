@@ -33,12 +33,14 @@ class _Micro:
     def __init__(self, change: Change) -> None:
         self._change = change
         self._parts = change.degree(2) or 0
+        self._is_found = False
         self._made: set[tuple[int, int]] = set()  # batches and accumulation steps that it has set
 
     def _can_split(self, batch: int, target: str) -> bool:
         """Notes a batch of the program; the largest degree is its number of examples. True if it is to be split."""
-        if batch > 1:
-            self._change.found(batch if self._change.places == 0 else 0, target, program_line())
+        if batch > 1 and not self._is_found:
+            self._is_found = True
+            self._change.found(batch, target, program_line())
         return self._parts > 1 and batch % self._parts == 0
 
     def _note(self) -> None:

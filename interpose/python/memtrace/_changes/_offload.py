@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtrace._changes import _serving
+from memtrace._changes import _away_tensors, _serving
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import Arguments
 from memtrace._session import Session
@@ -22,20 +20,14 @@ if TYPE_CHECKING:
 
 # Bytes. Smaller tensors stay: a rotary table, a step's number, whose values the host may know.
 _LEAST_BYTES = 1 << 16
-# Methods that would read or write memory that is away. Kernels that do so are not run on the simulated card.
-_COPIES = ("clone", "copy_", "to", "cpu")
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
     """Applies from now on; states at the end how many bytes crossed the bus, in both directions together."""
-    if change.only_looks:
-        _serving.watch(torch, session, change, _serving.Stay())
-        return
     host = _Host(torch, session)
     _serving.watch(torch, session, change, host)
-    for name in _COPIES:
-        setattr(torch.Tensor, name, host.fetching(getattr(torch.Tensor, name)))
-    session.before_close.append(lambda: session.core.annotate(FIT_COST_OFFLOAD_BYTES, str(host.copied)))
+    if not change.only_looks:
+        session.before_close.append(lambda: session.core.annotate(FIT_COST_OFFLOAD_BYTES, str(host.copied)))
 
 
 class _Away(NamedTuple):
@@ -50,17 +42,33 @@ class _Host:
         self._torch = torch
         self._session = session
         self._away: dict[int, _Away] = {}  # by the address of the storage's object
+        self._classes = _away_tensors.Classes(torch, self._take)
         self.copied = 0  # bytes
 
     def put_away(self, module: Module) -> bool:
         before = self.copied
-        for key, (storage, held) in self._storages(module).items():
+        for key, tensors in self._by_storage(module).items():
+            storage = tensors[0].untyped_storage()
             size = storage.nbytes()
-            if size >= _LEAST_BYTES and held >= size and storage.resizable():
+            is_whole = size >= _LEAST_BYTES and sum(tensor.nbytes for tensor in tensors) >= size
+            if is_whole and storage.resizable() and not self._has_others(storage, len(tensors)):
                 self._away[key] = _Away(storage, self._copied(storage))
                 storage.resize_(0)
+                self._classes.mark(tensors)
                 self.copied += size
         return self.copied > before
+
+    def _by_storage(self, module: Module) -> dict[int, list[Tensor]]:
+        """Returns the module's tensors by their storage: other bytes there are not the module's to release."""
+        found: dict[int, dict[int, Tensor]] = {}
+        for tensor in (*module.parameters(), *module.buffers()):
+            if not self._classes.is_away(tensor):
+                found.setdefault(tensor.untyped_storage()._cdata, {})[id(tensor)] = tensor
+        return {key: list(tensors.values()) for key, tensors in found.items()}
+
+    def _has_others(self, storage: UntypedStorage, tensors: int) -> bool:
+        """True if more than the module's tensors use the memory: a view that the program keeps would read nothing."""
+        return int(self._torch._C._storage_Use_Count(storage._cdata)) > tensors + 1
 
     def _copied(self, storage: UntypedStorage) -> Tensor:
         """Returns the bytes in pinned memory. Waits for the copy, because the card's memory is released then."""
@@ -78,15 +86,6 @@ class _Host:
         with self._torch.no_grad():
             return whole.set_(storage, 0, (storage.nbytes(),))
 
-    def _storages(self, module: Module) -> dict[int, tuple[UntypedStorage, int]]:
-        """Returns the storages with the module's bytes in them: other bytes there are not the module's to release."""
-        found: dict[int, tuple[UntypedStorage, int]] = {}
-        for tensor in (*module.parameters(), *module.buffers()):
-            storage = tensor.untyped_storage()
-            held = found.get(storage._cdata, (storage, 0))[1]
-            found[storage._cdata] = storage, held + tensor.nbytes
-        return found
-
     def fetch(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
         self.take_back(module)
         return args, kwargs
@@ -97,29 +96,17 @@ class _Host:
     def take_back(self, module: Module) -> None:
         if not self._away:
             return
-        came = [self._take(tensor) for tensor in (*module.parameters(), *module.buffers())]
-        if any(came):
+        away = [tensor for tensor in (*module.parameters(), *module.buffers()) if self._classes.is_away(tensor)]
+        for tensor in away:
+            self._classes.unmark(tensor)
+            self._take(tensor)
+        if away:
             self._session.labels.module(module)
 
-    def _take(self, tensor: Tensor) -> bool:
+    def _take(self, tensor: Tensor) -> None:
+        """Brings the tensor's memory back, unless another tensor with the same memory did."""
         away = self._away.pop(tensor.untyped_storage()._cdata, None)
-        if away is None:
-            return False
-        away.storage.resize_(away.copy.nbytes)
-        self._bytes_of(away.storage).copy_(away.copy, non_blocking=True)
-        self.copied += away.copy.nbytes
-        return True
-
-    def fetching(self, original: Callable[..., object]) -> Callable[..., object]:
-        """Wraps a method of tensors so that it first takes back the memory of its arguments."""
-        is_compiling = self._torch.compiler.is_compiling
-
-        @functools.wraps(original)
-        def copy(tensor: Tensor, *args: object, **kwargs: object) -> object:
-            if self._away and not is_compiling():
-                for each in (tensor, *args):
-                    if isinstance(each, self._torch.Tensor) and each.is_cuda:
-                        self._take(each)
-            return original(tensor, *args, **kwargs)
-
-        return copy
+        if away is not None:
+            away.storage.resize_(away.copy.nbytes)
+            self._bytes_of(away.storage).copy_(away.copy, non_blocking=True)
+            self.copied += away.copy.nbytes

@@ -8,7 +8,17 @@ import sys
 from types import FrameType
 
 # Modules whose callers are looked for instead.
-_LIBRARIES = ("accelerate", "copy", "memtrace", "peft", "torch", "transformers", "trl")
+_LIBRARIES = (
+    "accelerate",
+    "copy",
+    "lightning",
+    "memtrace",
+    "peft",
+    "pytorch_lightning",
+    "torch",
+    "transformers",
+    "trl",
+)
 
 
 def program_line() -> str:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
     """Applies from now on; the change's value is the card, cuda:1 by default. Does nothing if that card is missing."""
+    if change.only_looks:
+        _serving.watch(torch, session, change, _SecondCard(torch, torch.device("cuda:0")))
+        return
     try:
         card = torch.device(change.value or "cuda:1")
     except RuntimeError as error:

@@ -41,25 +41,6 @@ class Place(Protocol):
         """Puts the module back for good, because it does not only serve."""
 
 
-class Stay:
-    """Leaves them where they are, to count them."""
-
-    def put_away(self, _module: Module) -> bool:
-        """Says that it was not there before."""
-        return True
-
-    def fetch(self, _module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
-        """Returns the arguments."""
-        return args, kwargs
-
-    def answer(self, _module: Module, output: object) -> object:
-        """Returns the output."""
-        return output
-
-    def take_back(self, module: Module) -> None:
-        """Has nothing to do."""
-
-
 def watch(torch: ModuleType, session: Session, change: Change, place: Place) -> None:
     """Puts them away after each outermost call. Those not called yet go before the first training forward."""
     serving = _Serving(torch, change, place)
@@ -130,10 +111,10 @@ class _Serving:
                 self._serve(module)
 
     def _serve(self, module: Module) -> None:
-        if self._place.put_away(module) and self._served.get(module) is None:
+        is_away = self._change.only_looks or self._place.put_away(module)
+        if is_away and self._served.get(module) is None:
             self._served.set(module, True)
-            self._change.found(1, type(module).__name__)
-            self._change.made(not self._change.only_looks)
+            self._change.found_and_made(type(module).__name__)
 
     def _only_serves(self, module: Module) -> bool:
         tensors = [*module.parameters(), *module.buffers()]
@@ -145,7 +126,8 @@ class _Serving:
 
     def _is_plain(self, tensor: Tensor) -> bool:
         """True for plain tensors. Sharded or quantized ones move in other ways and may not support weak references."""
-        return type(tensor) in (self._torch.Tensor, self._torch.nn.Parameter)
+        plain = (self._torch.Tensor, self._torch.nn.Parameter)
+        return type(tensor) in plain or hasattr(type(tensor), "is_memory_away")
 
     def _train(self, parameters: list[Tensor]) -> None:
         for parameter in filter(self._is_plain, parameters):
@@ -154,6 +136,6 @@ class _Serving:
         for module, _ in self._served.items() if ids else ():
             if any(id(parameter) in ids for parameter in module.parameters()):
                 self._served.pop(module)
-                self._change.found(-1)
-                self._change.made(-1 if not self._change.only_looks else 0)
-                self._place.take_back(module)
+                if not self._change.only_looks:
+                    self._change.made(-1)
+                    self._place.take_back(module)

@@ -31,8 +31,7 @@ def _releasing(
             return original(owner, set_to_none)
         if seen.get(owner) is None:
             seen.set(owner, True)
-            change.found(1, type(owner).__name__, program_line())
-            change.made(not change.only_looks)
+            change.found_and_made(type(owner).__name__, program_line())
         return original(owner, not change.only_looks)
 
     return zero_grad

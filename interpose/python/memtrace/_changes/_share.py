@@ -85,13 +85,11 @@ class _Sharing:
         parameter = self._storages.parameter_of(tensor)
         if parameter is None or parameter.is_inference():
             return None
-        self._change.found(1, "Parameter", program_line())
-        if self._change.only_looks:
-            return None
         is_recorded = tensor.requires_grad and self._torch.is_grad_enabled()
+        if not self._change.found_and_made("Parameter", program_line()):
+            return None
         alias = self._differentiable(tensor) if is_recorded else parameter.detach()
         self._aliases.add(alias, parameter)
-        self._change.made()
         return alias
 
 

@@ -74,8 +74,7 @@ class _States:
         if copies is None:
             copies = {}
             self._copies.set(optimizer, copies)
-            self._change.found(1, type(optimizer).__name__)
-            self._change.made(not self._change.only_looks)
+            self._change.found_and_made(type(optimizer).__name__)
         if self._change.only_looks:
             return
         for state in away:
