@@ -102,7 +102,8 @@ absl::Status PlanSearch::RunReference() {
   return absl::OkStatus();
 }
 
-// Finds the candidate's places. Returns false, after noting it as without effect, if there are none.
+// Finds the candidate's places. Returns false, after noting it as without effect, if there are
+// none.
 bool PlanSearch::HasPlaces(Candidate& candidate) {
   const auto found = ChangedPlacesOf(answer_.reference->annotations, candidate.hook);
   if (candidate.hook.empty() || !found) return true;
@@ -162,9 +163,8 @@ absl::Status PlanSearch::MeasureAlone(const Candidate& candidate) {
 }
 
 bool PlanSearch::SomethingFits() const {
-  return std::any_of(answer_.remedies.begin(), answer_.remedies.end(), [](const auto& tried) {
-    return tried.had_effect && tried.outcome.fits();
-  });
+  return std::any_of(answer_.remedies.begin(), answer_.remedies.end(),
+                     [](const auto& tried) { return tried.had_effect && tried.outcome.fits(); });
 }
 
 absl::Status PlanSearch::FindCheapest() {

@@ -144,9 +144,8 @@ std::vector<Candidate> PlanSpace::ChangesOf(const Plan& plan) const {
     Candidate& change = changes.emplace_back(candidates_[i]);
     change.degree = ladders_[i][plan[i] - 1];
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const Candidate& a, const Candidate& b) {
-    return a.effort < b.effort;
-  });
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.effort < b.effort; });
   return changes;
 }
 

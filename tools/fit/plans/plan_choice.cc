@@ -43,9 +43,8 @@ void VisitPlans(const PlanModel& model, size_t members, const Visit& visit) {
 }  // namespace
 
 bool PlanChoice::IsKnownToFail(const Plan& plan) const {
-  return std::any_of(fits_.begin(), fits_.end(), [&plan](const auto& ran) {
-    return !ran.second && Contains(ran.first, plan);
-  });
+  return std::any_of(fits_.begin(), fits_.end(),
+                     [&plan](const auto& ran) { return !ran.second && Contains(ran.first, plan); });
 }
 
 std::optional<bool> PlanChoice::Fits(const Plan& plan) const {

@@ -351,8 +351,7 @@ std::string JsonFit(const fit::Answer& answer) {
   const ordered_json fullest = Fullest(cards);
   ordered_json remedies = ordered_json::array();
   for (const fit::TriedRemedy& remedy : answer.remedies)
-    remedies.push_back(
-        RemedyJson(remedy, answer.reference ? *answer.reference : answer.unlimited));
+    remedies.push_back(RemedyJson(remedy, answer.reference ? *answer.reference : answer.unlimited));
   ordered_json json = {
       {"schema", "memtrace.fit/1"},
       {"card", answer.cards},

@@ -38,13 +38,12 @@ std::string FitPage(const std::string& command, const fit::Answer& answer) {
   const Document document = FitDocument(answer);
   const FrontierPicture picture = PictureOf(answer);
   const std::string drawing = DrawFrontier(picture);
-  return FramedPage({.title = command,
-                     .heading = "memtrace fit",
-                     .main = ContentsOf(document) + WordsOf(document, drawing) +
-                             CopyableTextOf(document),
-                     .data = drawing.empty() ? ""
-                                             : DataTemplate("frontier-data",
-                                                            Packed(FrontierData(picture)))});
+  return FramedPage(
+      {.title = command,
+       .heading = "memtrace fit",
+       .main = ContentsOf(document) + WordsOf(document, drawing) + CopyableTextOf(document),
+       .data =
+           drawing.empty() ? "" : DataTemplate("frontier-data", Packed(FrontierData(picture)))});
 }
 
 }  // namespace memtrace::report

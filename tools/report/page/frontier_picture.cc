@@ -57,9 +57,8 @@ class Drawing {
   std::string Data() const {
     nlohmann::json points = nlohmann::json::array();
     for (const FrontierPoint& point : points_)
-      points.push_back({{"x", X(point)},
-                        {"y", Y(point)},
-                        {"words", WordsOf(point, picture_.margin_percent)}});
+      points.push_back(
+          {{"x", X(point)}, {"y", Y(point)}, {"words", WordsOf(point, picture_.margin_percent)}});
     return nlohmann::json{{"schema", "memtrace.frontier/1"}, {"points", std::move(points)}}.dump();
   }
 
@@ -91,9 +90,9 @@ class Drawing {
     constexpr double kBelow = 18;
     std::string svg;
     for (const double bytes : plot_.BytesTicks()) {
-      svg += Vertical("grid", plot_.X(bytes)) +
-             Text("across", plot_.X(bytes), FrontierPlot::kBottom + kBelow,
-                  FormatBytes(static_cast<uint64_t>(bytes)));
+      svg += Vertical("grid", plot_.X(bytes)) + Text("across", plot_.X(bytes),
+                                                     FrontierPlot::kBottom + kBelow,
+                                                     FormatBytes(static_cast<uint64_t>(bytes)));
     }
     for (const double time : plot_.TimeTicks()) {
       svg += "<path class=\"grid\" d=\"M" + Number(FrontierPlot::kLeft) + " " +
@@ -145,8 +144,8 @@ class Drawing {
       return "<circle class=\"" + style + "\" cx=\"" + Number(X(point)) + "\" cy=\"" +
              Number(Y(point)) + "\" r=\"" + Number(size) + "\">" + title + "</circle>";
     const std::string side = Number(size + 1);
-    return "<path class=\"" + style + "\" d=\"M" + place + "m0 -" + side + "l" + side + " " +
-           side + "l-" + side + " " + side + "l-" + side + " -" + side + "z\">" + title + "</path>";
+    return "<path class=\"" + style + "\" d=\"M" + place + "m0 -" + side + "l" + side + " " + side +
+           "l-" + side + " " + side + "l-" + side + " -" + side + "z\">" + title + "</path>";
   }
 
   std::string Points() const {
