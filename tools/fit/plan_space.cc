@@ -79,6 +79,16 @@ uint32_t IndexOf(uint32_t degree, const std::vector<uint32_t>& ladder) {
   return static_cast<uint32_t>(place - ladder.begin()) + 1;
 }
 
+// Returns the least ratio of time if nothing hides the copies between host and card that the
+// changes add: hooks make them in the stream that computes.
+double LeastByCopies(const Outcome& unchanged, const Outcome& changed) {
+  constexpr double kBytesEachMicrosecond = 55e3;  // pinned; whole-job.md, "How long a step takes"
+  const uint64_t before = unchanged.cost().host_copy_bytes;
+  const uint64_t after = changed.cost().host_copy_bytes;
+  const auto more = static_cast<double>(after - std::min(after, before));
+  return 1 + more / kBytesEachMicrosecond / unchanged.time()->microseconds();
+}
+
 }  // namespace
 
 std::vector<uint32_t> LadderOf(const Candidate& candidate) {
@@ -166,7 +176,8 @@ std::optional<PlanFigures> PlanSpace::FiguresOf(const Outcome& outcome) const {
   if (!outcome.completed) return std::nullopt;
   const std::optional<double> time = TimeRatio(answer_.reference->time(), outcome.time());
   if (!time) return std::nullopt;
-  PlanFigures figures{.needs = {}, .time = *time};
+  PlanFigures figures{.needs = {},
+                      .time = std::max(*time, LeastByCopies(*answer_.reference, outcome))};
   for (const CardNeed& need : Joined(outcome.processes))
     if (static_cast<size_t>(need.card) == card_) figures.needs = NeedsOf(need);
   return figures;

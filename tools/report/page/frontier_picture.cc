@@ -157,15 +157,16 @@ class Drawing {
     return svg;
   }
 
-  // Names the unchanged program and the plan beside their points, on the side that has room.
+  // Names the plan above its point and the unchanged program below, on the side that has room.
   std::string Names() const {
     constexpr double kBeside = 13;
+    constexpr double kBelow = 22;
     std::string svg;
     for (const FrontierPoint& point : points_) {
       if (!point.changes.empty() && !point.is_plan) continue;
       const bool is_right = X(point) > (FrontierPlot::kLeft + FrontierPlot::kRight) / 2;
       svg += Text(is_right ? "name before" : "name", X(point) + (is_right ? -kBeside : kBeside),
-                  Y(point) - kBeside, PointName(point));
+                  Y(point) + (point.is_plan ? -kBeside : kBelow), PointName(point));
     }
     return svg;
   }
