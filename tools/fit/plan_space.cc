@@ -85,7 +85,9 @@ double LeastByCopies(const Outcome& unchanged, const Outcome& changed) {
   constexpr double kBytesEachMicrosecond = 55e3;  // pinned; whole-job.md, "How long a step takes"
   const uint64_t before = unchanged.cost().host_copy_bytes;
   const uint64_t after = changed.cost().host_copy_bytes;
-  const auto more = static_cast<double>(after - std::min(after, before));
+  constexpr uint64_t kFew = uint64_t{1} << 20;
+  if (after < before + kFew) return 0;
+  const auto more = static_cast<double>(after - before);
   return 1 + more / kBytesEachMicrosecond / unchanged.time()->microseconds();
 }
 
