@@ -3,7 +3,8 @@
 """Compares the time of a step that `memtrace fit` estimates for an H100 with the time measured on one, row by row.
 
 Usage: estimated_steps.py [--folder FOLDER] [NAME ...]. Runs the programs of tests/gpu/hour/step_times.py on a simulated
-h100-80gb (10 to 60 s each), and prints milliseconds, estimated / measured: the card's by part, the host's, the step's.
+h100-80gb, two trials each, and prints milliseconds, estimated / measured: the card's by part, the host's, the step's.
+Some rows need peft or torchvision.
 "bound" is of the estimate. The ratios below compare pairs of rows. The rules' three constants for the host were chosen
 by these rows (docs/design/whole-job.md), so the errors say little about another processor. --folder keeps the answers,
 and takes those that are there.
