@@ -36,6 +36,12 @@ bool MayBeFaster(const Candidate& candidate) {
          candidate.degrees.id == remedies::Id::kFreeze;
 }
 
+// True for a change of which one place is run, without a limit: the host would have to hold the
+// activations of all.
+bool IsDearOnHost(const Candidate& candidate) {
+  return candidate.degrees.id == remedies::Id::kActivationsOnHost;
+}
+
 // Returns the bits of SavesIn of a phase.
 uint8_t BitOf(size_t phase) {
   switch (static_cast<Phase>(phase)) {
@@ -56,7 +62,9 @@ uint8_t BitOf(size_t phase) {
 std::string LookWords(const analysis::Annotations& annotations) {
   std::string words;
   for (const Candidate& candidate : PlanCandidates()) {
-    if (candidate.hook.empty() || !MissingPackage(candidate, annotations).empty()) continue;
+    // Without another card there is no place on it.
+    if (candidate.hook.empty() || candidate.takes_another_card) continue;
+    if (!MissingPackage(candidate, annotations).empty()) continue;
     absl::StrAppend(&words, words.empty() ? "" : ",", candidate.hook, "=0");
   }
   return words;
@@ -94,7 +102,8 @@ absl::Status PlanSearch::RunReference() {
   return absl::OkStatus();
 }
 
-// Finds the candidate's places. Returns false, after noting it as without effect, if there are none.
+// Finds the candidate's places. Returns false, after noting it as without effect, if there are
+// none.
 bool PlanSearch::HasPlaces(Candidate& candidate) {
   const auto found = ChangedPlacesOf(answer_.reference->annotations, candidate.hook);
   if (candidate.hook.empty() || !found) return true;
@@ -136,6 +145,7 @@ absl::Status PlanSearch::TryAlone(Candidate candidate) {
     answer_.useless.push_back(std::move(candidate));
     return absl::OkStatus();
   }
+  if (IsDearOnHost(candidate)) return MeasureAlone(candidate);
   --runs_left_;
   MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
   const bool is_to_measure = tried.had_effect && tried.outcome.Failed() && !candidate.hook.empty();
@@ -153,9 +163,8 @@ absl::Status PlanSearch::MeasureAlone(const Candidate& candidate) {
 }
 
 bool PlanSearch::SomethingFits() const {
-  return std::any_of(answer_.remedies.begin(), answer_.remedies.end(), [](const auto& tried) {
-    return tried.had_effect && tried.outcome.fits();
-  });
+  return std::any_of(answer_.remedies.begin(), answer_.remedies.end(),
+                     [](const auto& tried) { return tried.had_effect && tried.outcome.fits(); });
 }
 
 absl::Status PlanSearch::FindCheapest() {

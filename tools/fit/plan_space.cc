@@ -71,6 +71,26 @@ std::vector<double> TimesOf(const Candidate& candidate, const std::vector<uint32
   return times;
 }
 
+// Returns the place of a degree, from 1 on; of one that is not there the last, because without a
+// degree a hook changes all places.
+uint32_t IndexOf(uint32_t degree, const std::vector<uint32_t>& ladder) {
+  const auto place = std::find(ladder.begin(), ladder.end(), degree);
+  if (place == ladder.end()) return static_cast<uint32_t>(ladder.size());
+  return static_cast<uint32_t>(place - ladder.begin()) + 1;
+}
+
+// Returns the least ratio of time if nothing hides the copies between host and card that the
+// changes add: hooks make them in the stream that computes.
+double LeastByCopies(const Outcome& unchanged, const Outcome& changed) {
+  constexpr double kBytesEachMicrosecond = 55e3;  // pinned; whole-job.md, "How long a step takes"
+  const uint64_t before = unchanged.cost().host_copy_bytes;
+  const uint64_t after = changed.cost().host_copy_bytes;
+  constexpr uint64_t kFew = uint64_t{1} << 20;
+  if (after < before + kFew) return 0;
+  const auto more = static_cast<double>(after - before);
+  return 1 + more / kBytesEachMicrosecond / unchanged.time()->microseconds();
+}
+
 }  // namespace
 
 std::vector<uint32_t> LadderOf(const Candidate& candidate) {
@@ -79,13 +99,15 @@ std::vector<uint32_t> LadderOf(const Candidate& candidate) {
   if (degrees.step == Step::kByOne) {
     for (uint32_t degree = 1; degree <= candidate.of; ++degree) ladder.push_back(degree);
   } else if (degrees.step == Step::kDoubling) {
-    for (uint32_t degree = degrees.weakest; degree <= degrees.strongest; degree *= 2)
+    const uint32_t strongest = degrees.strongest == 0 ? candidate.of : degrees.strongest;
+    for (uint32_t degree = degrees.weakest; degree <= strongest; degree *= 2)
       ladder.push_back(degree);
   }
   return ladder.empty() ? std::vector<uint32_t>{0} : ladder;
 }
 
 uint32_t DegreeAlone(const Candidate& candidate) {
+  if (candidate.degrees.id == remedies::Id::kActivationsOnHost) return 1;
   if (candidate.degrees.id == remedies::Id::kLogitsInPieces) return kUsualPieces;
   return candidate.degrees.step == Step::kDoubling ? candidate.degrees.weakest : 0;
 }
@@ -119,10 +141,7 @@ void PlanSpace::Add(const Candidate& candidate, const std::optional<PlanFigures>
     changes_[other].conflicts.push_back(candidates_.size());
   }
   const uint32_t degree = DegreeAlone(candidate);
-  const auto place = std::find(ladder.begin(), ladder.end(), degree);
-  const auto index =
-      place == ladder.end() ? ladder.size() : static_cast<size_t>(place - ladder.begin()) + 1;
-  change.seen[static_cast<uint32_t>(index)] = alone.value_or(unchanged_);
+  change.seen[IndexOf(degree, ladder)] = alone.value_or(unchanged_);
   candidates_.push_back(candidate);
   ladders_.push_back(ladder);
   changes_.push_back(std::move(change));
@@ -137,6 +156,8 @@ std::vector<Candidate> PlanSpace::ChangesOf(const Plan& plan) const {
     Candidate& change = changes.emplace_back(candidates_[i]);
     change.degree = ladders_[i][plan[i] - 1];
   }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.effort < b.effort; });
   return changes;
 }
 
@@ -147,12 +168,8 @@ std::optional<Plan> PlanSpace::PlanOf(const std::vector<Candidate>& changes) con
       return of.name == change.name && change.option.empty();
     });
     if (same == candidates_.end()) return std::nullopt;
-    const std::vector<uint32_t>& ladder = ladders_[static_cast<size_t>(same - candidates_.begin())];
-    const auto place = std::find(ladder.begin(), ladder.end(), change.degree);
-    // Without a degree the hook changes all places.
-    const auto index =
-        place == ladder.end() ? ladder.size() : static_cast<size_t>(place - ladder.begin()) + 1;
-    plan[static_cast<size_t>(same - candidates_.begin())] = static_cast<uint32_t>(index);
+    const auto place = static_cast<size_t>(same - candidates_.begin());
+    plan[place] = IndexOf(change.degree, ladders_[place]);
   }
   return plan;
 }
@@ -161,7 +178,8 @@ std::optional<PlanFigures> PlanSpace::FiguresOf(const Outcome& outcome) const {
   if (!outcome.completed) return std::nullopt;
   const std::optional<double> time = TimeRatio(answer_.reference->time(), outcome.time());
   if (!time) return std::nullopt;
-  PlanFigures figures{.needs = {}, .time = *time};
+  PlanFigures figures{.needs = {},
+                      .time = std::max(*time, LeastByCopies(*answer_.reference, outcome))};
   for (const CardNeed& need : Joined(outcome.processes))
     if (static_cast<size_t>(need.card) == card_) figures.needs = NeedsOf(need);
   return figures;

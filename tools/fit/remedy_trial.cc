@@ -62,9 +62,8 @@ Trial TrialWith(const Question& question, const std::vector<Candidate>& changes)
 absl::StatusOr<TriedRemedy> TryChanges(const Question& question, const Runner& run,
                                        std::vector<Candidate> changes, TrialCards cards) {
   TriedRemedy tried{.changes = std::move(changes), .outcome = {}};
-  MEMTRACE_ASSIGN_OR_RETURN(
-      const Trial trial,
-      OnCards(TrialWith(question, tried.changes), cards, question.margin_percent));
+  MEMTRACE_ASSIGN_OR_RETURN(const Trial trial, OnCards(TrialWith(question, tried.changes), cards,
+                                                       question.margin_percent));
   MEMTRACE_ASSIGN_OR_RETURN(tried.outcome, run(trial, RunName(question, tried.changes, cards)));
   tried.had_effect = HadEffect(tried.changes, tried.outcome);
   tried.is_smaller_card = cards == TrialCards::kSmallerByMargin;

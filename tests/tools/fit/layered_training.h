@@ -25,16 +25,19 @@ class LayeredTraining {
   static constexpr uint64_t kGiB = uint64_t{1} << 30;
 
   uint64_t layers = 16;
-  uint64_t lasting = 20 * kGiB;     // parameters, gradients and states
+  uint64_t lasting = 20 * kGiB;  // parameters, gradients and states
   uint64_t activations = 16 * kGiB;
-  uint64_t holes = 0;               // bytes that cannot be used
-  uint64_t foreach_copies = 0;      // of the optimizer, unless it is fused
+  uint64_t holes = 0;           // bytes that cannot be used
+  uint64_t foreach_copies = 0;  // of the optimizer, unless it is fused
   bool has_time = true;
 
   absl::StatusOr<Outcome> Run(const Trial& trial, std::string_view name) {
     ran.emplace_back(name);
     const std::map<std::string, uint64_t> changes = ChangesOf(trial.changes);
-    const auto has = [&changes](const char* hook) { return changes.contains(hook); };
+    const auto has = [&changes](const char* hook) {
+      const auto change = changes.find(hook);
+      return change != changes.end() && change->second > 0;
+    };
     const uint64_t recomputed = has("checkpoint") ? changes.at("checkpoint") : 0;
     const uint64_t parts = has("lora") ? 4 : 1;  // of what lasts
     const uint64_t kept = activations / layers * (layers - recomputed);
@@ -44,14 +47,14 @@ class LayeredTraining {
     for (const auto& [hook, degree] : changes) {
       const uint64_t of = hook == "checkpoint" ? layers : hook == "freeze" ? 0 : 1;
       const bool exists = hook == "fused" || hook == "lora" || hook == "checkpoint";
-      outcome.annotations["fit.changed." + hook] = absl::StrCat(
-          R"({"places":)", std::min(degree, of), R"(,"of":)", exists ? of : 0, "}");
+      outcome.annotations["fit.changed." + hook] =
+          absl::StrCat(R"({"places":)", std::min(degree, of), R"(,"of":)", exists ? of : 0, "}");
     }
     const uint64_t microseconds =
         1000 * layers + 500 * recomputed - (has("fused") ? 1000 : 0) - (has("lora") ? 4000 : 0);
     if (has_time)
-      outcome.processes.front().time = StepTime{
-          .parts = {{.phase = "forward", .card = microseconds, .host = 0}}, .unknown = {}};
+      outcome.processes.front().time =
+          StepTime{.parts = {{.phase = "forward", .card = microseconds, .host = 0}}, .unknown = {}};
     return outcome;
   }
 

@@ -24,6 +24,7 @@
 #include "tools/report/fit/file_sentences.h"
 #include "tools/report/fit/fit_document.h"
 #include "tools/report/fit/fit_json.h"
+#include "tools/report/page/fit_page.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/text_document.h"
@@ -144,9 +145,21 @@ int CodeOf(const fit::Answer& answer) {
   }
 }
 
-void Print(const fit::Answer& answer, const FitOutput& output) {
-  std::cout << (output.json ? report::JsonFit(answer) : report::TextOf(report::FitDocument(answer)))
+std::string TextOf(const fit::Answer& answer, const FitOutput& output) {
+  return output.json ? report::JsonFit(answer) : report::TextOf(report::FitDocument(answer));
+}
+
+// Returns kInvalidArgument, with a sentence, if the page cannot be written.
+absl::Status Print(const fit::Answer& answer, const FitOutput& output) {
+  std::cout << (output.page.is_asked() ? "" : TextOf(answer, output))
             << (output.patch ? PatchText(answer) : "") << std::flush;
+  if (!output.page.is_asked()) return absl::OkStatus();
+  return WritePageFile(output.page.file, report::FitPage(output.title, answer));
+}
+
+absl::Status CheckPage(const PageOption& page) {
+  const absl::Status wrong = CheckIsPage(page);
+  return wrong.ok() ? page.Check() : wrong;
 }
 
 // Prints why there is no answer. Returns the exit code.
@@ -177,8 +190,10 @@ int ReportSearchFailure(const absl::Status& status, const FitTrials& trials,
 bool PrintPartialAnswer(const FitTrials& trials, const FitOutput& output, fit::Answer& answer) {
   answer.stopped = trials.latest();
   const bool is_known = answer.has_need() || !answer.stopped->outcome.processes.empty();
-  if (is_known) Print(answer, output);
-  return is_known;
+  if (!is_known) return false;
+  const absl::Status printed = Print(answer, output);
+  if (!printed.ok()) Note(std::string(printed.message()));
+  return true;
 }
 
 // Finds the real ranks of the question's job, if the user named none. Prints the end of a failed
@@ -261,6 +276,7 @@ absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::st
 
 int RunFitSearch(fit::Question question, const FitOutput& output) {
   if (const absl::Status wrong = output.changes.Check(); !wrong.ok()) return RefuseResult(wrong);
+  if (const absl::Status wrong = CheckPage(output.page); !wrong.ok()) return RefuseResult(wrong);
   const absl::StatusOr<Workplace> place = MakeWorkplace();
   if (!place.ok()) {
     Note(std::string(place.status().message()));
@@ -281,8 +297,9 @@ int RunFitSearch(fit::Question question, const FitOutput& output) {
   fit::Answer answer = search.answer();
   files.Tell(trials.keeping(), trials.opened(), answer);
   if (searched.ok()) {
-    Print(answer, output);
+    const absl::Status printed = Print(answer, output);
     const absl::Status saved = output.changes.Save(question, answer);
+    if (!printed.ok()) return RefuseResult(printed);
     return saved.ok() ? CodeOf(answer) : RefuseResult(saved);
   }
   const bool is_stopped = searched.code() == absl::StatusCode::kCancelled;

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/command/outputs/changes_file.h"
+#include "tools/command/outputs/page_file.h"
 #include "tools/command/outputs/workplace.h"
 #include "tools/fit/question.h"
 
@@ -68,6 +69,8 @@ struct FitOutput {
   bool is_own_program = false;  // memtrace's: its last sentence and exit code are ours
   ChangesFile changes = {};     // the file for the recommended changes
   bool patch = false;           // print these changes as a patch
+  PageOption page = {};         // a page instead of text
+  std::string title = {};       // of the page
 };
 
 // Runs the search, after that for the ranks of a job, prints the answer on stdout and returns the

@@ -9,6 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/environment.h"
 #include "messages/message.h"
@@ -63,8 +64,8 @@ struct Options {
   std::vector<std::string> variations;
   std::vector<std::string> scalings;
   std::string largest;  // option whose largest value is searched for; empty: none
-  std::string nccl;   // what each communicator takes
-  std::string world;  // the ranks of the job; empty: no job
+  std::string nccl;     // what each communicator takes
+  std::string world;    // the ranks of the job; empty: no job
   std::string ranks = "auto";
   bool no_remedies = false;
   FitOutput output;
@@ -185,14 +186,20 @@ int Fit(Options& options, const std::vector<std::string>& command) {
       !AreNumbers(question.scalings) || !ReadLargest(options, command, question) ||
       !ReadJob(options, question))
     return kUsage;
-  if (question.trial.job && !question.variations.empty())
-    return RunLayoutSearch(question, options.output);
+  const bool has_layouts = question.trial.job && !question.variations.empty();
+  if (has_layouts && options.output.page.is_asked()) {
+    Note(Message("--world with --vary compares layouts, for which there is no page"));
+    return kUsage;
+  }
+  if (has_layouts) return RunLayoutSearch(question, options.output);
   if (question.trial.cards.empty()) {
     question.trial.cards = {kAnyCard};
     question.asks_card = false;
   }
   if (!question.trial.job && !question.largest) VaryProcesses(question);
   question.with_remedies = !options.no_remedies;
+  options.output.page.force = options.output.changes.overwrite;
+  options.output.title = absl::StrJoin(command, " ");
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   return RunFitSearch(question, options.output);
 }
@@ -251,19 +258,20 @@ void DefinePlaces(CLI::App& app, Options& options) {
 void DefineTries(CLI::App& app, Options& options) {
   CLI::Option* vary =
       app.add_option("--vary", options.variations,
-                 "Values to try for one of the script's own options, the usual value first: "
-                 "batch_size=8,4,2 -- python train.py --batch {batch_size}. With --world, all "
-                 "combinations are compared as layouts of the job")
-      ->type_name("NAME=V1,V2,...")
-      ->allow_extra_args(false)
-      ->group("Changes to try");
+                     "Values to try for one of the script's own options, the usual value first: "
+                     "batch_size=8,4,2 -- python train.py --batch {batch_size}. With --world, all "
+                     "combinations are compared as layouts of the job")
+          ->type_name("NAME=V1,V2,...")
+          ->allow_extra_args(false)
+          ->group("Changes to try");
   CLI::Option* scale =
-      app.add_option("--scale", options.scalings,
-                 "Show how the memory needed grows with an option, and the largest value that fits "
-                 "the card: batch=1,2,4 -- python train.py --batch {batch}")
-      ->type_name("NAME=V1,V2,...")
-      ->allow_extra_args(false)
-      ->group("Changes to try");
+      app.add_option(
+             "--scale", options.scalings,
+             "Show how the memory needed grows with an option, and the largest value that fits "
+             "the card: batch=1,2,4 -- python train.py --batch {batch}")
+          ->type_name("NAME=V1,V2,...")
+          ->allow_extra_args(false)
+          ->group("Changes to try");
   CLI::Option* smallest =
       app.add_flag("--smallest-card", options.question.with_smallest_card,
                    "Find by bisection the smallest card that the program fits: with torch's "
@@ -282,6 +290,11 @@ void DefineTries(CLI::App& app, Options& options) {
       ->type_name("N")
       ->check(CLI::Range(0, 90))
       ->group("Changes to try");
+  app.add_option("--trials", options.question.most_runs,
+                 "Runs with changes that the search for the cheapest plan may make (default: 24)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("Changes to try");
   app.add_flag("--no-remedies", options.no_remedies,
                "Only say whether the program fits; try no changes")
       ->group("Changes to try");
@@ -293,14 +306,17 @@ void DefineOutput(CLI::App& app, Options& options) {
                    "Print JSON (schema memtrace.fit/1; of layouts memtrace.layouts/1) instead of "
                    "text")
           ->group("Output");
-  CLI::Option* save =
-      app.add_option("--save-plan", options.output.changes.path,
-                     "File to write the recommended changes to; memtrace run --with FILE applies "
-                     "them")
-          ->type_name("FILE")
-          ->group("Output");
-  app.add_flag("-f,--force", options.output.changes.overwrite, "Overwrite FILE")
-      ->needs(save)
+  app.add_option("--save-plan", options.output.changes.path,
+                 "File to write the recommended changes to; memtrace run --with FILE applies them")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("-o,--output", options.output.page.file,
+                 "Write a page for the browser instead, with a drawing of memory against time: one "
+                 "file that needs no network")
+      ->type_name("PAGE.html")
+      ->excludes(json)
+      ->group("Output");
+  app.add_flag("-f,--force", options.output.changes.overwrite, "Overwrite FILE and PAGE.html")
       ->group("Output");
   app.add_flag("--diff", options.output.patch,
                "Also print the recommended changes as a patch to your files, where a change is one "

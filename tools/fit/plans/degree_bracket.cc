@@ -7,15 +7,15 @@
 namespace memtrace::fit {
 
 uint32_t DegreeBracket::Next(uint32_t predicted) const {
-  constexpr uint32_t kWrongTwice = 2;
-  if (on_same_side_ >= kWrongTwice) return fails_ + (fits_ - fails_) / 2;
+  constexpr uint32_t kOnTrust = 3;
+  const bool is_inside = fails_ + 1 < predicted && predicted < fits_ - 1;
+  if (tries_ >= kOnTrust && !is_inside) return fails_ + (fits_ - fails_) / 2;
   // A degree at the end of the bracket is known; its neighbour proves it.
   return std::clamp(predicted, fails_ + 1, fits_ - 1);
 }
 
 void DegreeBracket::Note(uint32_t degree, bool fits) {
-  on_same_side_ = on_same_side_ > 0 && fits == fitted_last_ ? on_same_side_ + 1 : 1;
-  fitted_last_ = fits;
+  ++tries_;
   (fits ? fits_ : fails_) = degree;
 }
 

@@ -8,7 +8,7 @@
 namespace memtrace::fit {
 
 // Finds the least degree that fits, between one that fails and one that fits. Tries what a model
-// predicts, and the middle if the prediction was wrong twice on the same side.
+// predicts, and after three tries the middle, unless the model then predicts a degree well within.
 class DegreeBracket {
  public:
   // Requires fails < fits.
@@ -28,8 +28,7 @@ class DegreeBracket {
  private:
   uint32_t fails_;
   uint32_t fits_;
-  bool fitted_last_ = false;
-  uint32_t on_same_side_ = 0;  // results like the last one, in a row
+  uint32_t tries_ = 0;
 };
 
 }  // namespace memtrace::fit

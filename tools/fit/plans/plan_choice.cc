@@ -9,6 +9,10 @@
 namespace memtrace::fit {
 namespace {
 
+// The share of a step that another allocator must save to be part of the best plan: it is one more
+// thing to set up, and holes differ from run to run.
+constexpr double kWorthAnAllocator = 0.05;
+
 using Visit = std::function<void(const Plan&)>;
 
 bool Conflicts(const PlanChange& change, const Plan& plan) {
@@ -39,9 +43,8 @@ void VisitPlans(const PlanModel& model, size_t members, const Visit& visit) {
 }  // namespace
 
 bool PlanChoice::IsKnownToFail(const Plan& plan) const {
-  return std::any_of(fits_.begin(), fits_.end(), [&plan](const auto& ran) {
-    return !ran.second && Contains(ran.first, plan);
-  });
+  return std::any_of(fits_.begin(), fits_.end(),
+                     [&plan](const auto& ran) { return !ran.second && Contains(ran.first, plan); });
 }
 
 std::optional<bool> PlanChoice::Fits(const Plan& plan) const {
@@ -52,14 +55,16 @@ std::optional<bool> PlanChoice::Fits(const Plan& plan) const {
 
 PlanRank PlanChoice::RankOf(const Plan& plan) const {
   const double time = model_.At(plan).time;
+  double counted = time;
   uint32_t kind = 0;
   uint32_t effort = 0;
   for (size_t change = 0; change < plan.size(); ++change) {
     if (plan[change] == 0) continue;
+    if (model_.changes()[change].changes_allocator) counted += kWorthAnAllocator;
     kind = std::max(kind, model_.changes()[change].kind);
     effort = std::max(effort, model_.changes()[change].effort);
   }
-  return {kind, std::lround(time * 100), effort, SizeOf(plan), time};
+  return {kind, std::lround(counted * 100), effort, SizeOf(plan), time};
 }
 
 std::optional<Plan> PlanChoice::Best() const {

@@ -35,7 +35,8 @@ struct PlanChange {
 
 // Predicts memory and time of a program with several changes from runs with few of them. Savings of
 // changes add up in each phase, and ratios of time multiply. Both are linear between two degrees
-// that were seen, and beyond the last one. What runs of a set of changes showed corrects all predictions of that set.
+// that were seen, and beyond the last one. What runs of a set of changes showed corrects all
+// predictions of that set.
 //
 // Thread rule: one thread at a time.
 class PlanModel {

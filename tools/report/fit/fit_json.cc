@@ -133,7 +133,7 @@ ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTi
           {"sends", cost.sends}};
 }
 
-ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unlimited) {
+ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unchanged) {
   const ordered_json cards = CardsJson(remedy.outcome);
   const ordered_json fullest = Fullest(cards);
   ordered_json json = {{"name", NameOf(remedy)},
@@ -155,7 +155,7 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unli
     const std::optional<fit::StepTime> time = remedy.outcome.time();
     json["step_cost"] = CostJson(remedy.outcome.cost(), time);
     json["time_ratio"] = nullptr;
-    if (const auto ratio = fit::TimeRatio(unlimited.time(), time)) json["time_ratio"] = *ratio;
+    if (const auto ratio = fit::TimeRatio(unchanged.time(), time)) json["time_ratio"] = *ratio;
   }
   if (remedy.outcome.fits() && fullest.contains("peak_reserved"))
     json["peak_reserved"] = fullest["peak_reserved"];
@@ -351,7 +351,7 @@ std::string JsonFit(const fit::Answer& answer) {
   const ordered_json fullest = Fullest(cards);
   ordered_json remedies = ordered_json::array();
   for (const fit::TriedRemedy& remedy : answer.remedies)
-    remedies.push_back(RemedyJson(remedy, answer.unlimited));
+    remedies.push_back(RemedyJson(remedy, answer.reference ? *answer.reference : answer.unlimited));
   ordered_json json = {
       {"schema", "memtrace.fit/1"},
       {"card", answer.cards},

@@ -40,7 +40,9 @@ ordered_json PartsJson(const fit::StepTime& time) {
 }  // namespace
 
 std::string TimeText(const fit::Answer& answer, const fit::Outcome& outcome) {
-  const auto ratio = fit::TimeRatio(answer.unlimited.time(), outcome.time());
+  // The run for reference has as many steps as the remedies: later steps may have other data.
+  const fit::Outcome& unchanged = answer.reference ? *answer.reference : answer.unlimited;
+  const auto ratio = fit::TimeRatio(unchanged.time(), outcome.time());
   return ratio ? absl::StrFormat("%.2f x", *ratio) : "";
 }
 

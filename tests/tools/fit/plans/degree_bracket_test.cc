@@ -25,7 +25,7 @@ TEST(DegreeBracketTest, RightPredictionIsProvenInTwoRuns) { EXPECT_EQ(RunsUntilC
 
 TEST(DegreeBracketTest, PredictionThatIsOneOffTakesThreeRuns) {
   EXPECT_EQ(RunsUntilClosed(18, 17), 2);
-  EXPECT_LE(RunsUntilClosed(18, 19), 3);
+  EXPECT_EQ(RunsUntilClosed(18, 19), 3);
 }
 
 TEST(DegreeBracketTest, WrongPredictionIsLittleWorseThanBisection) {

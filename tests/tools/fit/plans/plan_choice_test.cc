@@ -19,12 +19,11 @@ PlanFigures Figures(double needs, double time) {
 // Four layers of which each saves 10 and takes a tenth of a step; a slow change that saves 40; a
 // change that saves 10 and takes no time; one that saves 90 and alters results.
 PlanModel Model() {
-  return {
-      Figures(100, 1),
-      {{.saves = {1, 2, 3, 4}, .takes = {1, 2, 3, 4}, .seen = {{4, Figures(60, 1.4)}}},
-       {.conflicts = {0}, .seen = {{1, Figures(60, 2)}}},
-       {.effort = 2, .seen = {{1, Figures(90, 1)}}},
-       {.kind = 1, .effort = 3, .seen = {{1, Figures(10, 0.5)}}}}};
+  return {Figures(100, 1),
+          {{.saves = {1, 2, 3, 4}, .takes = {1, 2, 3, 4}, .seen = {{4, Figures(60, 1.4)}}},
+           {.conflicts = {0}, .seen = {{1, Figures(60, 2)}}},
+           {.effort = 2, .seen = {{1, Figures(90, 1)}}},
+           {.kind = 1, .effort = 3, .seen = {{1, Figures(10, 0.5)}}}}};
 }
 
 TEST(PlanChoiceTest, PlanOfLeastTimeThatIsPredictedToFitIsNext) {
@@ -69,7 +68,7 @@ TEST(PlanChoiceTest, EqualTimesAreDecidedByEffortThenByTheNumberOfChanges) {
 
 TEST(PlanChoiceTest, PlanThatNeedsLeastIsKnownThoughNoneFits) {
   const PlanModel model = Model();
-  PlanChoice choice(model, 0);
+  PlanChoice choice(model, -1);
   EXPECT_EQ(choice.Next(3), std::nullopt);
   EXPECT_THAT(choice.Smallest(1), Optional(Plan({0, 0, 0, 1})));
 }

@@ -47,9 +47,9 @@ TEST(PlanModelTest, DegreeThatWasSeenBendsTheLine) {
 }
 
 TEST(PlanModelTest, DegreesBeyondTheOneSeenAreOnTheSameLine) {
-  const PlanModel model(Figures(100, 0, 1), {{.saves = {0.5, 0.75},
-                                              .takes = {1, 3},
-                                              .seen = {{1, Figures(60, 0, 1.1)}}}});
+  const PlanModel model(
+      Figures(100, 0, 1),
+      {{.saves = {0.5, 0.75}, .takes = {1, 3}, .seen = {{1, Figures(60, 0, 1.1)}}}});
   EXPECT_DOUBLE_EQ(model.At({2}).needs[kForward], 40);
   EXPECT_DOUBLE_EQ(model.At({2}).time, 1.3);
 }

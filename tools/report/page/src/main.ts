@@ -7,6 +7,8 @@ import { openData, openRun } from "./data/open.ts";
 import { aligned } from "./diff/aligned.ts";
 import { addDiffViews } from "./diff/views.ts";
 import { element } from "./dom.ts";
+import type { Frontier } from "./frontier/frontier.ts";
+import { FrontierView } from "./frontier/view.ts";
 import { translated } from "./messages.ts";
 import type { Run } from "./model.ts";
 import type { Ranks } from "./ranks/ranks.ts";
@@ -70,4 +72,14 @@ if (ranks !== null && drawing)
       .then((data) => void new RanksView(drawing, data as Ranks))
       .then(listAllSections),
     drawing,
+  );
+
+const frontier = packed("frontier-data");
+const runs = document.querySelector<HTMLElement>("figure.frontier");
+if (frontier !== null && runs)
+  orSay(
+    openData(frontier)
+      .then((data) => void new FrontierView(runs, data as Frontier))
+      .then(listAllSections),
+    runs,
   );
