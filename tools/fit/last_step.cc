@@ -21,8 +21,8 @@ uint64_t RequestedBytes(const Explanation& explanation, int32_t card) {
 
 void NoteLastStep(const analysis::EventSource& source, const Explanation& explanation,
                   ProcessNeed& process) {
-  const bool climbs = std::any_of(
-      process.cards.begin(), process.cards.end(), [&process](const CardNeed& need) {
+  const bool climbs =
+      std::any_of(process.cards.begin(), process.cards.end(), [&process](const CardNeed& need) {
         return FloorClimbOf(need.floors, process.steps).has_value();
       });
   if (!climbs || process.end == TrialEnd::kProgram) return;

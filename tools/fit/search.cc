@@ -18,7 +18,7 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr size_t kMostMembers = 3;  // of a combination
+constexpr size_t kMostMembers = 3;   // of a combination
 constexpr size_t kMostFollowed = 3;  // runs after a climb, each until the step foretold by the last
 
 // True if each hook among the changes found something to change.
@@ -129,16 +129,15 @@ absl::Status Search::TryOnCard(Trial within) {
   return question_.with_remedies && is_full ? TryRemedies() : absl::OkStatus();
 }
 
-// Runs on to the step in which a climb is foretold to fill the card. A run that does not get there in
-// its time, or fails by itself, says nothing that was not known. Returns the trial that the answer
-// is of.
+// Runs on to the step in which a climb is foretold to fill the card. A run that does not get there
+// in its time, or fails by itself, says nothing that was not known. Returns the trial that the
+// answer is of.
 absl::StatusOr<Trial> Search::FollowClimb(Trial within) {
   for (size_t i = 0; i < kMostFollowed; ++i) {
     std::optional<Trial> further = UntilFull(within, answer_.within);
     if (!further) break;
-    MEMTRACE_ASSIGN_OR_RETURN(
-        Outcome outcome,
-        run_(*further, Message("on the card, until step $0", further->least_steps)));
+    MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(*further, Message("on the card, until step $0",
+                                                                      further->least_steps)));
     if (outcome.is_late || !(outcome.completed || outcome.Failed())) break;
     answer_.within = std::move(outcome);
     within = *std::move(further);

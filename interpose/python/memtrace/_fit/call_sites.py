@@ -25,7 +25,7 @@ _MOST_CALLERS = 8  # callers of callers that are followed
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Methods that frameworks call by their names.
-_CALLED_BY_NAME = ("on_", "validation_", "test_", "predict_", "evaluat", "prediction_")
+_CALLED_BY_NAME = ("on_", "validation_", "test_", "predict_", "prediction_")
 
 
 class Site(NamedTuple):
