@@ -82,8 +82,8 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
     if (role == trace::Role::kBuffer)
       parts.Add(Marked("second models"), second.parameters + second.buffers);
   }
-  need.rises = RisesOf(AnnotatedText(annotations, trace::fact::kFitRises), card.index);
-  need.floors = FloorsOf(AnnotatedText(annotations, trace::fact::kFitFloors), card.index);
+  need.rises = RisesOf(analysis::AnnotatedText(annotations, trace::fact::kFitRises), card.index);
+  need.floors = FloorsOf(analysis::AnnotatedText(annotations, trace::fact::kFitFloors), card.index);
   const uint64_t requested = parts.sum();
   parts.Add(Marked("rounding"), need.peak_allocated - std::min(need.peak_allocated, requested));
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
