@@ -50,14 +50,14 @@ for step in range(STEPS):
 
 
 def test_growth_below_an_earlier_peak_is_followed_to_its_step(tmp_path: Path) -> None:
-    options = ("--card", "880MiB", "--watch", "0", "--no-remedies")
+    options = ("--card", "880MiB", "--steps", "8", "--no-remedies")
     code, found = fit(tmp_path, LEAKING.replace("STEPS", "1000"), *options)
     assert (code, found["verdict"], found["seen"]["rise"]["bytes"]) == (1, "does_not_fit", 4 * MIB)
     assert found["first_failure"]["step"] == failing_step(tmp_path, "880MiB")
 
 
 def test_growth_that_ends_with_the_program_fits(tmp_path: Path) -> None:
-    code, found = fit(tmp_path, LEAKING.replace("STEPS", "90"), "--card", "880MiB", "--watch", "0", "--margin", "0")
+    code, found = fit(tmp_path, LEAKING.replace("STEPS", "90"), "--card", "880MiB", "--steps", "8", "--margin", "0")
     assert (code, found["verdict"], found["seen"]["whole_program"]) == (0, "fits", True)
     assert failing_step(tmp_path, "880MiB") == 0
 
@@ -98,42 +98,6 @@ def test_evaluation_that_was_seen_is_no_gap(tmp_path: Path, steps: int, every: i
     code, found = fit(tmp_path, with_steps(steps, every), "--card", "8GiB", "--watch", "0", "--steps", "4:8")
     assert (code, found["verdict"], found["gaps"]) == (0, verdict, [])
     assert failing_step(tmp_path, "8GiB") == 0
-
-
-TRAINER = """
-import torch
-from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
-data = [{"input_ids": torch.zeros(16, dtype=torch.long), "labels": torch.zeros(16, dtype=torch.long)}] * 400
-arguments = TrainingArguments("out", max_steps=40, report_to="none", disable_tqdm=True, ARGUMENTS)
-model = GPT2LMHeadModel(GPT2Config(n_layer=1, n_head=2, n_embd=64, vocab_size=99))
-trainer = Trainer(model=model, args=arguments, train_dataset=data, eval_dataset=EVALUATED)
-trainer.train(resume_from_checkpoint=RESUMED)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "evaluated", "resumed", "moments"),
-    [
-        ("", "None", "None", []),
-        ('eval_strategy="epoch"', "data", "None", ["evaluation"]),
-        ('eval_strategy="steps", eval_steps=2', "data[:4]", "None", []),
-        ("", "data", "None", ["evaluation"]),
-        (
-            'eval_strategy="steps", eval_steps=20, save_steps=20, load_best_model_at_end=True',
-            "data[:4]",
-            "bool(arguments.logging_dir == 0)",
-            ["best_model", "evaluation", "resume"],
-        ),
-    ],
-)
-def test_arguments_of_a_trainer_name_what_was_not_seen(
-    tmp_path: Path, arguments: str, evaluated: str, resumed: str, moments: list[str]
-) -> None:
-    text = TRAINER.replace("ARGUMENTS", arguments).replace("EVALUATED", evaluated).replace("RESUMED", resumed)
-    code, found = fit(tmp_path, text, "--card", "8GiB", "--watch", "0", "--margin", "0")
-    named = sorted(gap["moment"] for gap in found["gaps"] if gap["moment"] != "largest_batch")
-    assert (named, code) == (moments, 6 if moments else 0)
 
 
 # A longer sample comes in step 38, and predictions are kept at the end (docs/design/whole-job.md).

@@ -66,6 +66,7 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
                     const analysis::Annotations& annotations) {
   CardNeed need{.card = card.index,
                 .peak_allocated = timeline.most_allocated,
+                .phase_peaks = timeline.most_allocated_in,
                 .peak_reserved = std::max(timeline.most_reserved, timeline.most_allocated),
                 .peak_at = card.peak_at,
                 .parts = {},
@@ -163,6 +164,7 @@ ProcessNeed NeedOf(const Explanation& explanation) {
   need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
   need.cost = CostOf(explanation.run.annotations);
+  need.time = StepTimeOf(explanation.run.annotations);
   need.failed = FailedLineOf(explanation);
   need.failures = explanation.run.counts.out_of_memory;
   need.gaps = GapsOf(analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitGaps));
@@ -191,6 +193,8 @@ std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {
       if (is_new) continue;
       CardNeed& joined = entry->second;
       joined.peak_allocated += need.peak_allocated;
+      for (size_t phase = 0; phase < need.phase_peaks.size(); ++phase)
+        joined.phase_peaks[phase] += need.phase_peaks[phase];
       joined.peak_reserved += need.peak_reserved;
       joined.total += need.total;
       joined.fragmentation += need.fragmentation;
