@@ -30,7 +30,7 @@ def failing_step(folder: Path, card: str) -> int:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     report = subprocess.run([MEMTRACE, "report", "--json", trace], capture_output=True, text=True, check=False)
     trace.unlink()
-    return int(json.loads(report.stdout)["verdict"]["request"]["step"]) if done.returncode != 0 else 0
+    return int(json.loads(report.stdout)["request"]["at"]["step"]) if done.returncode != 0 else 0
 
 
 # A first step of 300 MiB hides that 4 MiB stay in each step.

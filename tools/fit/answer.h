@@ -60,7 +60,7 @@ struct Outcome {
 
   // Returns the request that ended it, of any process; nothing if it completed.
   std::optional<FailedLine> Failed() const;
-  // True if a request ended it after a peak, or what stays, had climbed until then.
+  // True if a request ended it because a peak, or what stays, had climbed until then.
   bool HasRunOut() const;
 
   // Returns the time of a step on this machine, measured if the first process did so.

@@ -68,6 +68,7 @@ TEST(OutlookTest, ClimbThatFillsACardFirstCounts) {
 TEST(OutlookTest, RequestThatFailsAfterAClimbHasRunOut) {
   ProcessNeed process = Stopped(5, kRising);
   process.end = TrialEnd::kProgram;
+  process.cards[0].total = kCard - 300;
   process.failed = FailedLine{.line = "train.py:3", .bytes = 100, .short_by = 10, .at = {}};
   process.failed->at.step = 6;
   Outcome outcome = Seen(process);
@@ -77,6 +78,10 @@ TEST(OutlookTest, RequestThatFailsAfterAClimbHasRunOut) {
   outcome = Seen(process);
   outcome.completed = false;
   EXPECT_FALSE(outcome.HasRunOut());
+  process.cards[0].rises = {{1, 1000}, {2, 1500}, {3, 1501}, {4, 1502}, {5, 1503}};
+  outcome = Seen(process);
+  outcome.completed = false;
+  EXPECT_FALSE(outcome.HasRunOut());  // a large request failed; growth of a byte is not the reason
 }
 
 TEST(OutlookTest, PeakThatRoseInTheLastStepIsNotKnown) {

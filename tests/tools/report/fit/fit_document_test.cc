@@ -249,6 +249,8 @@ TEST(FitDocumentTest, GrowthThatWasFollowedRunsOutInItsStep) {
   Answer answer = AnswerOf(RunOf(600), RunOf(600));
   RunOut(answer.within);
   answer.within.processes[0].failed->at.step = 13;
+  answer.within.outlook.full_in_step = 13;
+  answer.within.outlook.steps = 12;
   answer.within.outlook.climb =
       fit::Climb{.bytes = 116 * kMiB, .times = 8, .last_step = 12, .is_of_floor = true};
   EXPECT_THAT(VerdictOf(answer),
