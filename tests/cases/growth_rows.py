@@ -40,7 +40,10 @@ ROWS = [
         "c22_lightning.py",
         "12GiB",
         "fit does not say that the program completed: the validation was not seen, or it runs out in a later one.",
-        (says_nothing_of("completed on the card", "^FITS\\. "), says("an evaluation|was not seen|DOES NOT FIT|RUNS OUT")),
+        (
+            says_nothing_of("completed on the card", "^FITS\\. "),
+            says("an evaluation|was not seen|DOES NOT FIT|RUNS OUT"),
+        ),
         reported="Lightning#8453",
         frameworks=True,
         fit="",
