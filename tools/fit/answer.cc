@@ -59,8 +59,10 @@ std::optional<FailedLine> Outcome::Failed() const {
 }
 
 bool Outcome::HasRunOut() const {
-  const std::optional<FailedLine> failed = Failed();
-  return failed && outlook.climb && failed->at.step > outlook.climb->last_step;
+  if (!Failed() || !outlook.climb) return false;
+  // Otherwise something else failed while memory also grew a little.
+  const uint64_t soon = std::max(8 * outlook.climb->every, outlook.steps / 2);
+  return outlook.full_in_step <= outlook.steps + soon;
 }
 
 double Outcome::seconds_a_step() const {

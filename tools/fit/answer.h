@@ -50,9 +50,9 @@ struct Outcome {
   std::vector<UntriedRemedy> edits = {};  // what a report of it names, and no run can try
   std::string log_end;                    // if it neither completed nor ran out of memory
   double seconds = 0;
-  Outlook outlook = {};     // on the cards of the trial
+  Outlook outlook = {};        // on the cards of the trial
   std::vector<Gap> gaps = {};  // moments that the program has and that this run did not see
-  KeptAway kept_away = {};  // from the user's files
+  KeptAway kept_away = {};     // from the user's files
 
   // Says nothing of the gaps: it is about the steps that were seen.
   FitVerdict verdict() const;
@@ -60,7 +60,7 @@ struct Outcome {
 
   // Returns the request that ended it, of any process; nothing if it completed.
   std::optional<FailedLine> Failed() const;
-  // True if a request ended it after a peak, or what stays, had climbed until then.
+  // True if a request ended it because a peak, or what stays, had climbed until then.
   bool HasRunOut() const;
 
   // Returns the time of a step on this machine, measured if the first process did so.

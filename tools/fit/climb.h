@@ -30,10 +30,10 @@ std::vector<PeakRise> FloorsOf(std::string_view text, int32_t card);
 // A peak, or what stays allocated between steps, that rises by about the same amount every few
 // steps, until the last step seen.
 struct Climb {
-  uint64_t bytes = 0;      // bytes that it rises by each time
-  uint64_t every = 1;      // steps between rises
-  uint64_t times = 0;      // rises seen in a row
-  uint64_t last_step = 0;  // the step of the latest rise
+  uint64_t bytes = 0;        // bytes that it rises by each time
+  uint64_t every = 1;        // steps between rises
+  uint64_t times = 0;        // rises seen in a row
+  uint64_t last_step = 0;    // the step of the latest rise
   bool is_of_floor = false;  // what stays rises; else the peak
 
   // Returns the first step that needs over `room` bytes more than the last step seen did, if the

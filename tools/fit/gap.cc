@@ -44,9 +44,8 @@ std::vector<Gap> GapsOf(std::string_view text) {
 
 void AddGaps(const std::vector<Gap>& more, std::vector<Gap>& gaps) {
   for (const Gap& gap : more) {
-    const bool is_known = std::any_of(gaps.begin(), gaps.end(), [&gap](const Gap& other) {
-      return other.moment == gap.moment;
-    });
+    const bool is_known = std::any_of(
+        gaps.begin(), gaps.end(), [&gap](const Gap& other) { return other.moment == gap.moment; });
     if (!is_known) gaps.push_back(gap);
   }
 }

@@ -33,8 +33,8 @@ struct CardNeed {
   // Bytes that torch reserved beyond the peak: cached, and in holes. It gives back what it can
   // before a request fails.
   uint64_t fragmentation = 0;
-  std::vector<NeedPart> sites = {};  // of requested bytes: "activation, model.layers.*.mlp"
-  std::vector<PeakRise> rises = {};  // of the allocated peak, at the ends of steps
+  std::vector<NeedPart> sites = {};   // of requested bytes: "activation, model.layers.*.mlp"
+  std::vector<PeakRise> rises = {};   // of the allocated peak, at the ends of steps
   std::vector<PeakRise> floors = {};  // of what stays allocated at the ends of steps
   uint64_t below_peak = 0;  // the requested bytes by which the last step stayed below the peak
 };

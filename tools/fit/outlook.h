@@ -26,8 +26,8 @@ struct Outlook {
 
 // The least that several runs saw of the program, each of which fitted.
 struct LeastSeen {
-  uint64_t steps = 0;     // 0: no run, or none of them made a step
-  bool is_whole = true;   // each came to the program's end
+  uint64_t steps = 0;    // 0: no run, or none of them made a step
+  bool is_whole = true;  // each came to the program's end
   bool has_runs = false;
 
   void Add(const Outlook& run);

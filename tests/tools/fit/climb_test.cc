@@ -57,6 +57,23 @@ TEST(ClimbTest, FirstTwoStepsAreNotAClimb) {
 
 TEST(ClimbTest, SteadyPeakIsNotAClimb) { EXPECT_FALSE(ClimbOf(RisesAt({3, 4, 5}), 30)); }
 
+TEST(ClimbTest, WhatStaysClimbsAfterFourAlikeGains) {
+  const std::vector<PeakRise> floors = FloorsOf("[[2,[0]],[3,[10]],[4,[20]],[5,[31]],[6,[40]]]", 0);
+  ASSERT_EQ(floors.size(), 5U);
+  EXPECT_FALSE(FloorClimbOf({floors.begin(), floors.end() - 1}, 5));
+  const auto climb = FloorClimbOf(floors, 6);
+  ASSERT_TRUE(climb);
+  EXPECT_TRUE(climb->is_of_floor);
+  EXPECT_EQ(climb->bytes, 10U);
+  EXPECT_EQ(climb->StepBeyond(25), 9U);
+  EXPECT_FALSE(FloorClimbOf(floors, 9));  // it is over
+}
+
+TEST(ClimbTest, WhatStaysAndVariesIsNotAClimb) {
+  EXPECT_FALSE(
+      FloorClimbOf(FloorsOf("[[2,[0]],[3,[500]],[9,[540]],[11,[900]],[12,[907]]]", 0), 12));
+}
+
 TEST(ClimbTest, UnequalRisesAreNotAClimb) {
   std::vector<PeakRise> rises = RisesAt({3, 4});
   rises.push_back({.step = 5, .bytes = rises.back().bytes + 700});

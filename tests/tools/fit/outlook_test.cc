@@ -46,6 +46,44 @@ TEST(OutlookTest, RisingPeakPredictsTheStepThatFillsTheCard) {
   EXPECT_EQ(outcome.outlook.full_in_step, 18U);  // 1,200 bytes are left, 100 go a step
 }
 
+TEST(OutlookTest, WhatStaysFillsTheCardFromThePeakOfTheLastStepOn) {
+  ProcessNeed process = Stopped(6, kSettled);
+  process.cards[0].floors = {{2, 0}, {3, 100}, {4, 200}, {5, 300}, {6, 400}};
+  process.cards[0].below_peak = 500;
+  const Outcome outcome = Seen(std::move(process));
+  EXPECT_EQ(outcome.verdict(), FitVerdict::kWillNotFit);
+  ASSERT_TRUE(outcome.outlook.climb);
+  EXPECT_TRUE(outcome.outlook.climb->is_of_floor);
+  EXPECT_EQ(outcome.outlook.full_in_step, 27U);  // 2,000 bytes are above the peak of step 6
+}
+
+TEST(OutlookTest, ClimbThatFillsACardFirstCounts) {
+  ProcessNeed process = Stopped(6, kRising);
+  process.cards[0].floors = {{2, 0}, {3, 1}, {4, 2}, {5, 3}, {6, 4}};
+  const Outcome outcome = Seen(std::move(process));
+  ASSERT_TRUE(outcome.outlook.climb);
+  EXPECT_FALSE(outcome.outlook.climb->is_of_floor);
+}
+
+TEST(OutlookTest, RequestThatFailsAfterAClimbHasRunOut) {
+  ProcessNeed process = Stopped(5, kRising);
+  process.end = TrialEnd::kProgram;
+  process.cards[0].total = kCard - 300;
+  process.failed = FailedLine{.line = "train.py:3", .bytes = 100, .short_by = 10, .at = {}};
+  process.failed->at.step = 6;
+  Outcome outcome = Seen(process);
+  outcome.completed = false;
+  EXPECT_TRUE(outcome.HasRunOut());
+  process.cards[0].rises = kSettled;
+  outcome = Seen(process);
+  outcome.completed = false;
+  EXPECT_FALSE(outcome.HasRunOut());
+  process.cards[0].rises = {{1, 1000}, {2, 1500}, {3, 1501}, {4, 1502}, {5, 1503}};
+  outcome = Seen(process);
+  outcome.completed = false;
+  EXPECT_FALSE(outcome.HasRunOut());  // a large request failed; growth of a byte is not the reason
+}
+
 TEST(OutlookTest, PeakThatRoseInTheLastStepIsNotKnown) {
   EXPECT_EQ(Seen(Stopped(2, kSettled)).verdict(), FitVerdict::kNotKnown);
 }

@@ -57,6 +57,16 @@ std::string CountText(const LayoutAnswer& answer) {
   return Message("DOES NOT FIT. None of $0 layouts fits.", all);
 }
 
+// Says how far those that fit were seen; "" if none fits, or each came to its end.
+std::string StepsText(const LayoutAnswer& answer) {
+  fit::LeastSeen seen;
+  for (const Layout& layout : answer.layouts)
+    if (layout.verdict == LayoutVerdict::kFits) seen.Add(layout.outcome.outlook);
+  if (!seen.has_runs || seen.is_whole || seen.steps == 0) return "";
+  return CountedMessage(seen.steps, "That is what 1 step of each showed.",
+                        "That is what $0 steps of each showed.", FormatCount(seen.steps));
+}
+
 std::string UntriedText(const LayoutAnswer& answer) {
   if (answer.untried == 0) return "";
   return CountedMessage(answer.untried, "The search was stopped before another one.",
@@ -212,9 +222,10 @@ ordered_json LayoutJson(const LayoutAnswer& answer, const Layout& layout) {
 }  // namespace
 
 Document LayoutDocument(const LayoutAnswer& answer) {
-  Section verdict{.id = "verdict",
-                  .parts = {Paragraph{JoinedSentences(
-                      {CountText(answer), UntriedText(answer), RecommendedText(answer)})}}};
+  Section verdict{
+      .id = "verdict",
+      .parts = {Paragraph{JoinedSentences(
+          {CountText(answer), StepsText(answer), UntriedText(answer), RecommendedText(answer)})}}};
   Section limits{
       .id = "limits",
       .title = Message("HOW IT IS KNOWN"),

@@ -17,8 +17,8 @@ from memtrace._fit.floors import Floors
 from memtrace._fit.moments.rows import Rows
 from memtrace._fit.peaks import Peaks
 from memtrace._fit.ranks import all_ranks_settled
-from memtrace._fit.user_calls import UserCalls
 from memtrace._fit.step_time import StepTime
+from memtrace._fit.user_calls import UserCalls
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What stays allocated from step to step: it may grow for long below the peak of an earlier step."""
+"""The bytes that stay allocated from step to step: they may grow for long below the peak of an earlier step."""
 
 from collections import deque
 from types import ModuleType
@@ -31,7 +31,9 @@ class Floors:
             self.highs.append((step, [0] * len(now)))
             return False
         latest = self.highs[-1][1]
-        most = [max(before, bytes_now - first) for before, bytes_now, first in zip(latest, now, self._first, strict=True)]
+        most = [
+            max(before, bytes_now - first) for before, bytes_now, first in zip(latest, now, self._first, strict=True)
+        ]
         if most == latest:
             return False
         self.highs.append((step, most))

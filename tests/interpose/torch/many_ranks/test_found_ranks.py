@@ -106,7 +106,7 @@ def test_fit_of_a_job_is_about_its_fullest_rank(tmp_path):
     whole = by_rank(run_job(HERE / "pipeline.py", tmp_path, "2", world=4, ranks="0-3", cards=4))
     options = ("--card", "4xh100-80gb", "--world", "4")
     code, answer = fit(tmp_path, "pipeline.py", "2", options=options)
-    assert code == 0 and answer["verdict"] == "fits"
+    assert code == 0 and answer["verdict"].startswith("fits")
     assert answer["job"] == {"world": 4, "ranks": [0, 2], "alike": [2, 2], "left_out": [], "has_each_kind": True}
     needs = {card["card"]: card["peak_allocated"] for process in answer["processes"] for card in process["cards"]}
     assert needs == {rank: whole[rank]["peak"] for rank in (0, 2)}

@@ -70,8 +70,8 @@ std::string AllOf(const Answer& answer) {
 
 TEST(FitDocumentTest, VerdictNamesTheObservedSteps) {
   const std::string verdict = VerdictOf(AnswerOf(RunOf(600), RunOf(600)));
-  EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. It needs 600.0 MiB of card 0's"));
-  EXPECT_THAT(verdict, HasSubstr("later data, evaluation and saving were not seen"));
+  EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. In them it needs 600.0 MiB of card"));
+  EXPECT_THAT(verdict, HasSubstr("What comes after them was not seen."));
   EXPECT_THAT(verdict, Not(HasSubstr("completed")));
 }
 
@@ -87,11 +87,12 @@ Answer AnswerOfJob(std::vector<int> alike, std::vector<int> left_out) {
 
 TEST(FitDocumentTest, JobFitsIfEachKindOfRankDoes) {
   const Answer answer = AnswerOfJob({4, 4}, {});
-  EXPECT_THAT(VerdictOf(answer), StartsWith("FITS IN THE 5 STEPS SEEN. Rank 0 needs most:"));
+  EXPECT_THAT(VerdictOf(answer),
+              StartsWith("FITS IN THE 5 STEPS SEEN. In them rank 0 needs most:"));
   EXPECT_THAT(AllOf(answer), HasSubstr("are of 2 kinds; one of each ran: 0, 4."));
   const auto json = nlohmann::json::parse(JsonFit(answer));
   EXPECT_EQ(json["fits"], true);
-  EXPECT_EQ(json["verdict"], "fits");
+  EXPECT_EQ(json["verdict"], "fits_in_the_steps_seen");
 }
 
 TEST(FitDocumentTest, JobIsNotSaidToFitIfAKindOfRankDidNotRun) {
@@ -123,7 +124,7 @@ TEST(FitDocumentTest, AllRanksOfAJobMayRun) {
 
 TEST(FitDocumentTest, NeedOfAFittingRunIsThatOnTheCard) {
   const std::string verdict = VerdictOf(AnswerOf(RunOf(1200), RunOf(900)));
-  EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. It needs 900.0 MiB of card 0's"));
+  EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. In them it needs 900.0 MiB of card"));
 }
 
 TEST(FitDocumentTest, SumOfPeaksBeyondTheCardIsNotReportedAsTheNeed) {
@@ -208,6 +209,67 @@ TEST(FitDocumentTest, RisingPeakNamesTheStepThatFillsTheCard) {
   EXPECT_THAT(VerdictOf(AnswerOf(rising, rising)),
               StartsWith("WILL NOT FIT beyond about step 9. The peak rose by 100.0 MiB in each of "
                          "the last 3 steps."));
+}
+
+TEST(FitDocumentTest, ProgramThatEndedByItselfFits) {
+  Outcome whole = RunOf(600);
+  whole.processes[0].end = fit::TrialEnd::kProgram;
+  whole.outlook = fit::OutlookOf(whole.processes, {1000 * kMiB});
+  const Answer answer = AnswerOf(whole, whole);
+  EXPECT_THAT(VerdictOf(answer), StartsWith("FITS. It needs 600.0 MiB of card 0's 1000.0 MiB."));
+  EXPECT_EQ(nlohmann::json::parse(JsonFit(answer))["verdict"], "fits");
+}
+
+TEST(FitDocumentTest, OnlyMomentThatWasNotSeenIsInTheVerdict) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  answer.gaps = {{"evaluation", "train.py:61 calls eval().", "It needs data."}};
+  EXPECT_THAT(VerdictOf(answer),
+              StartsWith("NOT KNOWN. Nothing failed in 5 steps. The job also has a moment that was "
+                         "not seen: an evaluation. train.py:61 calls eval(). It needs data. It "
+                         "needs 600.0 MiB of card 0's 1000.0 MiB (seen in 5 steps)."));
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("NOT SEEN")));
+  const auto json = nlohmann::json::parse(JsonFit(answer));
+  EXPECT_TRUE(json["fits"].is_null());
+  EXPECT_EQ(json["verdict"], "not_known");
+  EXPECT_EQ(json["gaps"][0]["moment"], "evaluation");
+  EXPECT_EQ(json["gaps"][0]["why_not"], "It needs data.");
+}
+
+TEST(FitDocumentTest, SeveralMomentsThatWereNotSeenAreASection) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  answer.gaps = {{"evaluation", "train.py:61 calls eval().", ""}, {"resume", "It can resume.", ""}};
+  EXPECT_THAT(VerdictOf(answer), HasSubstr("moments that were not seen: an evaluation, resuming "
+                                           "from a checkpoint. It needs 600.0 MiB"));
+  const std::string text = AllOf(answer);
+  EXPECT_THAT(text, HasSubstr("NOT SEEN"));
+  EXPECT_THAT(text, HasSubstr("train.py:61 calls eval()."));
+}
+
+TEST(FitDocumentTest, GrowthThatWasFollowedRunsOutInItsStep) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  RunOut(answer.within);
+  answer.within.processes[0].failed->at.step = 13;
+  answer.within.outlook.full_in_step = 13;
+  answer.within.outlook.steps = 12;
+  answer.within.outlook.climb =
+      fit::Climb{.bytes = 116 * kMiB, .times = 8, .last_step = 12, .is_of_floor = true};
+  EXPECT_THAT(VerdictOf(answer),
+              StartsWith("RUNS OUT IN STEP 13. The memory in use grew by 116.0 MiB in each step "
+                         "until then. It needs 600.0 MiB of card 0's 1000.0 MiB (seen in 5 "
+                         "steps)."));
+  EXPECT_THAT(AllOf(answer), HasSubstr("First to fail on the card: train.py:3"));
+  EXPECT_EQ(nlohmann::json::parse(JsonFit(answer))["verdict"], "does_not_fit");
+}
+
+TEST(FitDocumentTest, ChangesFitInTheStepsSeen) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  for (const fit::Candidate& candidate : fit::AllCandidates())
+    answer.remedies.push_back({.changes = {candidate}, .outcome = RunOf(900)});
+  answer.recommended = 0;
+  const std::string text = AllOf(answer);
+  EXPECT_THAT(text, HasSubstr("in the first 5 steps"));
+  EXPECT_THAT(text, HasSubstr("with which nothing failed on the card in 5 steps."));
 }
 
 TEST(FitDocumentTest, StoppedSearchReportsWhatIsKnown) {

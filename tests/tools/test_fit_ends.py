@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts of `memtrace fit` on what a trial did not see; each is followed by running the program on that card."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.json_object import JsonObject
+from support.programs import MEMTRACE
+
+MIB = 2**20
+
+
+def fit(folder: Path, text: str, *options: str) -> tuple[int, JsonObject]:
+    script = folder / "train.py"
+    script.write_text(text)
+    command = [MEMTRACE, "fit", *options, "--json", "--", sys.executable, script]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def failing_step(folder: Path, card: str) -> int:
+    """Runs the program to its end on a card; returns the step in which it ran out, 0 if it did not."""
+    trace = folder / "whole.trace"
+    command = [MEMTRACE, "run", "--card", card, "--allocator", "native", "-o", trace, "--", sys.executable, "train.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    report = subprocess.run([MEMTRACE, "report", "--json", trace], capture_output=True, text=True, check=False)
+    trace.unlink()
+    return int(json.loads(report.stdout)["request"]["at"]["step"]) if done.returncode != 0 else 0
+
+
+# A first step of 300 MiB hides that 4 MiB stay in each step.
+LEAKING = """
+import torch
+first = torch.empty(300 << 20, dtype=torch.uint8, device="cuda")
+weight = torch.nn.Parameter(torch.ones(1024, device="cuda"))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+kept = []
+for step in range(STEPS):
+    kept.append(torch.empty(4 << 20, dtype=torch.uint8, device="cuda"))
+    weight.sum().backward()
+    optimizer.step()
+    first = None
+    torch.cuda.empty_cache()
+"""
+
+
+def test_growth_below_an_earlier_peak_is_followed_to_its_step(tmp_path: Path) -> None:
+    options = ("--card", "880MiB", "--steps", "8", "--no-remedies")
+    code, found = fit(tmp_path, LEAKING.replace("STEPS", "1000"), *options)
+    assert (code, found["verdict"], found["seen"]["rise"]["bytes"]) == (1, "does_not_fit", 4 * MIB)
+    assert found["first_failure"]["step"] == failing_step(tmp_path, "880MiB")
+
+
+def test_growth_that_ends_with_the_program_fits(tmp_path: Path) -> None:
+    code, found = fit(tmp_path, LEAKING.replace("STEPS", "90"), "--card", "880MiB", "--steps", "8", "--margin", "0")
+    assert (code, found["verdict"], found["seen"]["whole_program"]) == (0, "fits", True)
+    assert failing_step(tmp_path, "880MiB") == 0
+
+
+EVALUATING = """
+import torch
+model = torch.nn.Linear(1024, 1024).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+
+def evaluate(rows):
+    model.eval()
+    return model(torch.zeros(rows, 1024, device="cuda"))
+
+for step in range(STEPS):
+    model(torch.zeros(64, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if step % EVERY == EVERY - 1:
+        evaluate(400_000)
+"""
+
+
+def with_steps(steps: int, every: int) -> str:
+    return EVALUATING.replace("STEPS", str(steps)).replace("EVERY", str(every))
+
+
+def test_evaluation_that_was_not_reached_is_named(tmp_path: Path) -> None:
+    code, found = fit(tmp_path, with_steps(200, 100), "--card", "1GiB", "--watch", "0")
+    assert (code, found["verdict"], found["fits"]) == (6, "not_known", None)
+    (gap,) = found["gaps"]
+    assert gap["moment"] == "evaluation" and gap["evidence"].startswith("train.py:7 calls eval()")
+    assert failing_step(tmp_path, "1GiB") > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("steps", "every", "verdict"), [(200, 2, "fits_in_the_steps_seen"), (4, 3, "fits")])
+def test_evaluation_that_was_seen_is_no_gap(tmp_path: Path, steps: int, every: int, verdict: str) -> None:
+    code, found = fit(tmp_path, with_steps(steps, every), "--card", "8GiB", "--watch", "0", "--steps", "4:8")
+    assert (code, found["verdict"], found["gaps"]) == (0, verdict, [])
+    assert failing_step(tmp_path, "8GiB") == 0
+
+
+# A longer sample comes in step 38, and predictions are kept at the end (docs/design/whole-job.md).
+LATE = """
+import time, torch
+from torch import nn
+from torch.utils.data import DataLoader
+data = [torch.zeros(1024 if i == 37 else 128, dtype=torch.long) for i in range(40)]
+model = nn.Sequential(nn.Embedding(1000, 512), *[nn.Linear(512, 512) for _ in range(8)], nn.Linear(512, 32000)).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for x in DataLoader(data, batch_size=1):
+    time.sleep(0.3)
+    model(x.cuda()).float().logsumexp(-1).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+kept = torch.cat([model(torch.zeros(64, 128, dtype=torch.long).cuda()) for _ in range(2)])
+"""
+
+
+@pytest.mark.slow
+def test_program_that_runs_out_late_is_not_said_to_fit(tmp_path: Path) -> None:
+    code, found = fit(tmp_path, LATE, "--card", "1152MiB", "--watch", "3", "--no-remedies")
+    assert found["verdict"] != "fits" and not found["seen"]["whole_program"]
+    assert code == {"fits_in_the_steps_seen": 0, "not_known": 6, "does_not_fit": 1}[found["verdict"]]
+    assert failing_step(tmp_path, "1152MiB") == 38
