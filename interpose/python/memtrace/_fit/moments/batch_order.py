@@ -46,15 +46,15 @@ def largest_first(
 class Given(Generic[T]):
     """Passes batches on, and notes which were asked for, because workers read them later, in the same order."""
 
-    def __init__(self, ordered: Iterator[tuple[T, int | None]]) -> None:
-        """Starts before the first batch."""
+    def __init__(self, ordered: Iterator[tuple[T, int | None]], asked: list[int | None]) -> None:
+        """Adds to `asked` the place in `chosen` of each batch."""
         self._ordered = ordered
-        self.asked: list[int | None] = []  # the place in `chosen` of each batch
+        self._asked = asked
 
     def __iter__(self) -> Given[T]:
         return self
 
     def __next__(self) -> T:
         batch, kind = next(self._ordered)
-        self.asked.append(kind)
+        self._asked.append(kind)
         return batch

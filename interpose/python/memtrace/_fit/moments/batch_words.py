@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from memtrace._fit.moments.choice import Chosen
 from memtrace._fit.moments.loader_record import LoaderRecord
+from memtrace._fit.moments.read_ahead import ReadAhead
 from memtrace._fit.moments.sizes import Size
 from memtrace._messages import translated
 
@@ -56,9 +57,9 @@ def sentences(record: LoaderRecord) -> list[str]:
     if record.possible is not None and record.chosen:
         amount = amount_text(record.chosen[0].items, record.possible)
         said.append(translated("After another shuffle the longest items can be in one batch ($0).", amount))
-    if not record.chosen and record.is_measured and record.given > 0:
+    if not record.chosen and not record.why_not and record.is_measured and record.given > 0:
         said.append(translated("All batches of $0 have the same size.", record.line or record.dataset))
-    if record.is_measured and record.counts_read()[0] < record.counts_read()[1]:
+    if record.stream is None and record.is_measured and record.counts_read()[0] < record.counts_read()[1]:
         said.append(_read_text(record))
     return said
 
@@ -102,10 +103,10 @@ def gap(record: LoaderRecord, is_reordered: bool) -> Gap | None:
         place,
         amount_text(1, record.largest_given),
     )
-    if record.is_stream:
-        return None
-    if record.why_not == "sampler":
-        return Gap(seen, translated("Its sampler gives no numbers of items, so they were not measured."))
+    if record.stream is not None:
+        return None if record.is_measured and is_reordered else _gap_of_stream(seen, record.stream, is_reordered)
+    if record.why_not:
+        return Gap(seen, _why_not_chosen(record.why_not))
     if not record.is_measured:
         return Gap(seen, _why_not_measured(record))
     if is_reordered or not record.chosen or 0 in record.steps:
@@ -115,6 +116,23 @@ def gap(record: LoaderRecord, is_reordered: bool) -> Gap | None:
         translated("$0 The data set's largest batch has $1.", seen, largest),
         translated("--batch-order as-is left the batches in their order."),
     )
+
+
+def _gap_of_stream(seen: str, stream: ReadAhead, is_reordered: bool) -> Gap:
+    if not is_reordered:
+        return Gap(seen, translated("--batch-order as-is left the batches in their order."))
+    if stream.is_on_card:
+        return Gap(seen, translated("They are made on the card, so none was read ahead."))
+    read = f"{len(stream.sizes):,}"
+    return Gap(seen, translated("$0 batches were read ahead; those after them can be larger.", read))
+
+
+def _why_not_chosen(reason: str) -> str:
+    if reason == "sampler":
+        return translated("Its sampler gives no numbers of items, so they were not measured.")
+    if reason == "iterator":
+        return translated("Its batches come from an iterator of another library, so they were not reordered.")
+    return translated("The batches could not be chosen: $0", reason)
 
 
 def _why_not_measured(record: LoaderRecord) -> str:
@@ -136,7 +154,7 @@ def as_fact(record: LoaderRecord, is_said: bool) -> dict[str, object]:
         "line": record.line,
         "data_set": record.dataset,
         "trains": record.trains,
-        "stream": record.is_stream,
+        "stream": record.stream is not None,
         "batches_given": record.given,
         "items_read": read,
         "items": of,

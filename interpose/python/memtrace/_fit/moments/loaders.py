@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,10 @@ from memtrace._fit import gaps
 from memtrace._fit.moments import batch_words
 from memtrace._fit.moments.batch_order import Given, Length, largest_first
 from memtrace._fit.moments.drained import drain
+from memtrace._fit.moments.kept_sizes import KeptSizes
 from memtrace._fit.moments.loader_record import LoaderRecord
 from memtrace._fit.moments.measured import MeasuredItems
+from memtrace._fit.moments.read_ahead import ReadAhead
 from memtrace._holders.users_frames import innermost_users_frame
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
@@ -56,6 +58,7 @@ class Loaders:
         seconds = os.environ.get("MEMTRACE_FIT_MEASURE_TIME", "")
         self._seconds = int(seconds) if seconds.isdecimal() else _USUAL_SECONDS
         self._length = Length()
+        self._kept = KeptSizes()
         self.steps = 0
         self.backwards = 0
         self._records: list[LoaderRecord] = []
@@ -85,12 +88,12 @@ class Loaders:
         @functools.wraps(begin)
         def init(this: _BaseDataLoaderIter, loader: DataLoader[object]) -> None:
             begin(this, loader)
-            self._begin_epoch(this, loader)
+            self._begin_epoch(this, loader, following)
 
         @functools.wraps(reset)
         def reset_between(this: _BaseDataLoaderIter, loader: DataLoader[object], first_iter: bool = False) -> None:
             reset(this, loader, first_iter)
-            self._begin_epoch(this, loader)
+            self._begin_epoch(this, loader, following)
 
         @functools.wraps(following)
         def following_batch(this: _BaseDataLoaderIter) -> object:
@@ -98,7 +101,7 @@ class Loaders:
             if epoch is None:
                 return following(this)
             try:
-                batch = following(this)
+                batch = following(this) if epoch.stream is None else epoch.next_of_stream()
             except StopIteration:
                 epoch.ended()
                 raise
@@ -130,16 +133,27 @@ class Loaders:
     def _backward_begins(self) -> None:
         self.backwards += 1
 
-    def _begin_epoch(self, iterator: _BaseDataLoaderIter, loader: DataLoader[object]) -> None:
-        """Replaces the iterator over the sampler's indices."""
-        if os.getpid() != self._process or type(iterator).__module__ != _MODULE:
+    def _begin_epoch(
+        self,
+        iterator: _BaseDataLoaderIter,
+        loader: DataLoader[object],
+        following: Callable[[_BaseDataLoaderIter], object],
+    ) -> None:
+        """Replaces the iterator over the sampler's indices, or what `following` reads of an iterable data set."""
+        if os.getpid() != self._process:
             return
         record = self._record_of(loader)
-        if iterator._dataset_kind != sys.modules[_MODULE]._DatasetKind.Map:
-            return
         epoch = self._epochs[record] = Epoch(self, record, _prefetched(loader))
-        iterator._sampler_iter = epoch.follow(self._ordered(loader, epoch, iterator._sampler_iter))
         setattr(iterator, _EPOCH, epoch)
+        if type(iterator).__module__ != _MODULE:
+            record.why_not = "iterator"
+            return
+        if iterator._dataset_kind == sys.modules[_MODULE]._DatasetKind.Map:
+            iterator._sampler_iter = epoch.follow(self._ordered(loader, epoch, iterator._sampler_iter))
+            return
+        kept = weakref.ref(iterator)  # which must die as without us: its workers end with it
+        record.stream = ReadAhead(self._torch, lambda: following(kept()), self._seconds)
+        epoch.stream = record.stream.batches(self._is_reordered, epoch.wants_again, self._length)
 
     def _record_of(self, loader: DataLoader[object]) -> LoaderRecord:
         record = self._of_loader.get(loader)
@@ -155,6 +169,7 @@ class Loaders:
         if kept is not None and kept[0]() is dataset:
             return kept[1]
         items = MeasuredItems(self._seconds)
+        self._kept.load(dataset, items)
         try:
             self._of_dataset[id(dataset)] = (weakref.ref(dataset), items)
         except TypeError:  # a list
@@ -167,6 +182,7 @@ class Loaders:
         """Yields the indices of each batch, once the first is asked for, so that all draws come in their order."""
         batches, is_end = drain(self._torch, indices)
         places = self._places(loader, epoch.record, batches)
+        del loader  # which may hold the iterator that holds this
         if self._is_reordered:
             yield from largest_first(batches, places, epoch.wants_again, self._length)
         else:
@@ -197,17 +213,23 @@ class Epoch:
         self._backwards = loaders.backwards
         self._allowed = prefetched + _WITHOUT_BACKWARD
         self._is_first = not record.has_two_steps
-        self._indices: Given[object] | None = None
+        self.stream: Iterator[tuple[object, int | None]] | None = None  # of an iterable data set
+        self._kinds: list[int | None] = []  # of the batches asked for
         self._count = 0
 
     def follow(self, ordered: Iterator[tuple[object, int | None]]) -> Given[object]:
         """Returns the iterator over indices that the loader shall use."""
-        self._indices = Given(ordered)
-        return self._indices
+        return Given(ordered, self._kinds)
+
+    def next_of_stream(self) -> object:
+        """Returns the next batch of an iterable data set, or raises StopIteration."""
+        batch, kind = next(self.stream or iter(()))
+        self._kinds.append(kind)
+        return batch
 
     def wants_again(self) -> bool:
         """True if the largest batch has to be given once more: states exist only after the first step."""
-        asked = 0 if self._indices is None else len(self._indices.asked)
+        asked = len(self._kinds)
         if not self._is_first:
             return False
         if asked < _STEPS:
@@ -217,8 +239,7 @@ class Epoch:
 
     def given(self, batch: object) -> None:
         """Notes that the program gets this batch."""
-        asked = [] if self._indices is None else self._indices.asked
-        kind = asked[self._count] if self._count < len(asked) else None
+        kind = self._kinds[self._count] if self._count < len(self._kinds) else None
         self._count += 1
         self.note_training()
         self.record.note_given(kind, batch, max(self._loaders._session.step_number, 1))
