@@ -15,8 +15,8 @@ from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
 from memtrace._fit.floors import Floors
-from memtrace._fit.moments.rows import Rows
 from memtrace._fit.moments import loaders
+from memtrace._fit.moments.rows import Rows
 from memtrace._fit.peaks import Peaks
 from memtrace._fit.ranks import all_ranks_settled
 from memtrace._fit.user_calls import UserCalls

@@ -101,7 +101,7 @@ def gap(record: LoaderRecord, is_reordered: bool) -> Gap | None:
         "$0 batches of $1 were seen; the largest had $2.",
         f"{record.given:,}",
         place,
-        amount_text(1, record.largest_given),
+        amount_text(record.largest_given.sequences, record.largest_given),
     )
     if record.stream is not None:
         return None if record.is_measured and is_reordered else _gap_of_stream(seen, record.stream, is_reordered)

@@ -115,5 +115,3 @@ def _longest_together(
         return []
     known = {number for batch in batches for number in batch if number in sizes}
     return sorted(known, key=lambda number: (-sizes[number].longest, -sizes[number].bytes, number))[:count]
-
-

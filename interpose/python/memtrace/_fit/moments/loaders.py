@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -36,6 +37,8 @@ _MODULE = "torch.utils.data.dataloader"
 _EPOCH = "_memtrace_epoch"  # attribute of an iterator of a loader
 _USUAL_SECONDS = 10
 _STEPS = 2  # the second is the first in which optimizer states and activations live together
+_BESIDE = 3  # batches of a short epoch beside the largest and the last
+_WHOLE_EVALUATION = 64  # batches
 _WITHOUT_BACKWARD = 4  # batches that loops may read ahead before they use the first
 
 
@@ -57,7 +60,8 @@ class Loaders:
         self._is_reordered = os.environ.get("MEMTRACE_FIT_BATCH_ORDER") != "as-is"
         seconds = os.environ.get("MEMTRACE_FIT_MEASURE_TIME", "")
         self._seconds = int(seconds) if seconds.isdecimal() else _USUAL_SECONDS
-        self._length = Length()
+        self._is_shortened = False
+        self._is_evaluating: Callable[[], bool] = lambda: False
         self._kept = KeptSizes()
         self.steps = 0
         self.backwards = 0
@@ -69,9 +73,21 @@ class Loaders:
         session.before_backward.append(self._backward_begins)
         session.before_close.append(self.annotate)
 
-    def shorten(self, usual: int) -> None:
-        """Lets each later epoch have only `usual` batches beside the largest and the last."""
-        self._length = Length(usual)
+    def shorten(self, is_evaluating: Callable[[], bool]) -> None:
+        """Lets loaders have a few batches only, so that the program comes to its end soon (`fit --whole-job`).
+
+        An epoch has the largest batch until two steps were made, three others, and the last; a later epoch the largest
+        and the last. Loaders of an evaluation stay whole if they have at most 64 batches.
+        """
+        self._is_shortened, self._is_evaluating = True, is_evaluating
+
+    def length_of(self, record: LoaderRecord, batches: int | None) -> Length:
+        """Returns how many batches an epoch that begins now shall have, if its data have so many."""
+        if not self._is_shortened:
+            return Length()
+        if self._is_evaluating():
+            return Length() if batches is not None and batches <= _WHOLE_EVALUATION else Length(_BESIDE)
+        return Length(0 if record.has_two_steps else _BESIDE)
 
     def is_pending(self) -> bool:
         """True if a chosen batch of a loader that trains is still to come."""
@@ -108,10 +124,9 @@ class Loaders:
             epoch.given(batch)
             return batch
 
-        why = "torch.utils.data.dataloader._BaseDataLoaderIter.__init__: gives the largest batches first, in a trial of fit"
-        _patches.put(of, "__init__", init, why)
-        _patches.put(of, "_reset", reset_between, why)
-        _patches.put(of, "__next__", following_batch, why)
+        reason = "torch.utils.data.DataLoader.*: gives the largest batches first, in a trial of fit"
+        for name, replacement in (("__init__", init), ("_reset", reset_between), ("__next__", following_batch)):
+            _patches.put(of, name, replacement, reason)
 
     def annotate(self) -> None:
         """Writes the fact `fit.batches`, and names the gap of a largest batch that was not seen."""
@@ -153,7 +168,8 @@ class Loaders:
             return
         kept = weakref.ref(iterator)  # which must die as without us: its workers end with it
         record.stream = ReadAhead(self._torch, lambda: following(kept()), self._seconds)
-        epoch.stream = record.stream.batches(self._is_reordered, epoch.wants_again, self._length)
+        length = self.length_of(record, None)
+        epoch.stream = record.stream.batches(self._is_reordered, epoch.wants_again, length)
 
     def _record_of(self, loader: DataLoader[object]) -> LoaderRecord:
         record = self._of_loader.get(loader)
@@ -170,10 +186,8 @@ class Loaders:
             return kept[1]
         items = MeasuredItems(self._seconds)
         self._kept.load(dataset, items)
-        try:
+        with contextlib.suppress(TypeError):  # a list
             self._of_dataset[id(dataset)] = (weakref.ref(dataset), items)
-        except TypeError:  # a list
-            pass
         return items
 
     def _ordered(
@@ -182,13 +196,14 @@ class Loaders:
         """Yields the indices of each batch, once the first is asked for, so that all draws come in their order."""
         batches, is_end = drain(self._torch, indices)
         places = self._places(loader, epoch.record, batches)
+        length = self.length_of(epoch.record, len(batches) if is_end else None)
         del loader  # which may hold the iterator that holds this
         if self._is_reordered:
-            yield from largest_first(batches, places, epoch.wants_again, self._length)
+            yield from largest_first(batches, places, epoch.wants_again, length)
         else:
             for place, batch in enumerate(batches):
                 yield batch, places.index(place) if place in places else None
-        if not is_end and self._length.usual is None:
+        if not is_end and length.beside is None:
             for batch in indices:
                 yield batch, None
 

@@ -50,7 +50,7 @@ class ReadAhead:
                 yield read.pop(0), None  # no name here may keep a batch alive, because it may be on a card
         if self._error is not None:
             raise self._error
-        while not self.is_whole and length.usual is None:
+        while not self.is_whole and length.beside is None:
             try:
                 yield self._read(), None
             except StopIteration:
@@ -93,12 +93,7 @@ def _largest(sizes: list[Size]) -> list[Chosen]:
         return []
     among = [Candidate(place, [place], size) for place, size in enumerate(sizes)]
     found = chosen(among, dict(enumerate(sizes)), {})
-    return [each._replace(items=_items(each.size), longest_item=None) for each in found]
-
-
-def _items(size: Size) -> int:
-    """Returns the number of sequences in a batch, if they are padded to one length."""
-    return size.tokens // size.longest if size.longest and size.tokens % size.longest == 0 else 1
+    return [each._replace(items=each.size.sequences, longest_item=None) for each in found]
 
 
 def _copied(value: Any) -> Any:
