@@ -131,10 +131,25 @@ loader = DataLoader(Once(), batch_size=1)
 
 @pytest.mark.slow
 def test_accumulated_gradients_get_the_largest_batch_until_two_steps_were_made(tmp_path: Path) -> None:
-    text = LATE.replace("    optimizer.step()\n", "    count = globals().get('count', 0) + 1\n    if count % 3: continue\n    optimizer.step()\n")
+    text = LATE.replace(
+        "    optimizer.step()\n",
+        "    count = globals().get('count', 0) + 1\n    if count % 3: continue\n    optimizer.step()\n",
+    )
     script = tmp_path / "train.py"
     script.write_text(text.replace("LOADER", LIST))
-    command = [MEMTRACE, "fit", "--json", "--no-remedies", "--card", "4GiB", "--watch", "0", "--", sys.executable, script]
+    command = [
+        MEMTRACE,
+        "fit",
+        "--json",
+        "--no-remedies",
+        "--card",
+        "4GiB",
+        "--watch",
+        "0",
+        "--",
+        sys.executable,
+        script,
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False)
     (loader,) = json.loads(done.stdout)["batches"]
     assert (loader["largest"][0]["first_step"], loader["largest"][0]["last_step"]) == (1, 2)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "messages/message.h"
+#include "tools/report/fit/frontier_section.h"
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/job_sections.h"
 #include "tools/report/fit/remedy_sections.h"
@@ -141,6 +142,20 @@ std::string VerdictText(const Answer& answer) {
   return DoesNotFitText(answer);
 }
 
+// Names the largest value of --largest, and says why the next one does not fit.
+std::string LargestText(const Answer& answer) {
+  const fit::Scaling& scaling = answer.scalings.front();
+  const std::string name = Printable(scaling.name);
+  if (!scaling.largest) return Message("No value of $0 fits.", name);
+  const std::string value = name + "=" + std::to_string(*scaling.largest);
+  if (!scaling.fails) return Message("$0 fits. Larger values were not tried.", value);
+  const std::string next = name + "=" + std::to_string(*scaling.fails);
+  const auto failed = answer.beyond->Failed();
+  return JoinedSentences({Message("$0 is the largest value that fits.", value),
+                          failed ? Message("$0 does not fit ($1).", next, FailedText(*failed))
+                                 : Message("$0 does not fit.", next)});
+}
+
 Section VerdictOf(const Answer& answer) {
   Section section{.id = "verdict"};
   const bool is_told = answer.cards.empty() ? answer.has_need() : answer.has_within;
@@ -149,6 +164,7 @@ Section VerdictOf(const Answer& answer) {
     return section;
   }
   section.parts = {Paragraph{answer.cards.empty() ? NeedOnlyText(answer) : VerdictText(answer)}};
+  if (answer.beyond) section.parts.insert(section.parts.begin(), Paragraph{LargestText(answer)});
   for (std::string& more : FurtherSentences(answer))
     section.parts.emplace_back(Paragraph{std::move(more)});
   if (answer.stopped) section.parts.emplace_back(Paragraph{StoppedText(*answer.stopped)});
@@ -246,6 +262,7 @@ Document FitDocument(const Answer& answer) {
   document.push_back(GapSection(answer));
   document.push_back(RankSection(answer));
   document.push_back(ProcessSection(answer));
+  document.push_back(FrontierSection(answer));
   document.push_back(RemedySection(answer));
   document.push_back(UntriedSection(answer));
   for (const fit::Scaling& scaling : answer.scalings)

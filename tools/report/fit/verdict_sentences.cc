@@ -176,9 +176,8 @@ std::string RunsOutText(const Outcome& outcome) {
                             Message("The run was continued until it failed.")});
   return JoinedSentences(
       {Message("RUNS OUT IN STEP $0.", step),
-       climb.is_of_floor
-           ? Message("The memory in use grew by $0 in each step until then.", bytes)
-           : Message("The peak rose by $0 in each step until then.", bytes)});
+       climb.is_of_floor ? Message("The memory in use grew by $0 in each step until then.", bytes)
+                         : Message("The peak rose by $0 in each step until then.", bytes)});
 }
 
 std::string GapNames(const std::vector<fit::Gap>& gaps) {

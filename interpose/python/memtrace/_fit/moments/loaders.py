@@ -124,9 +124,13 @@ class Loaders:
             epoch.given(batch)
             return batch
 
-        reason = "torch.utils.data.DataLoader.*: gives the largest batches first, in a trial of fit"
         for name, replacement in (("__init__", init), ("_reset", reset_between), ("__next__", following_batch)):
-            _patches.put(of, name, replacement, reason)
+            _patches.put(
+                of,
+                name,
+                replacement,
+                "torch.utils.data.DataLoader.*: gives the largest batches first, in a trial of fit",
+            )
 
     def annotate(self) -> None:
         """Writes the fact `fit.batches`, and names the gap of a largest batch that was not seen."""
