@@ -6,11 +6,8 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
-<<<<<<< HEAD
 #include "profiler/trace/vocabulary/facts.h"
-=======
 #include "tools/fit/frontier.h"
->>>>>>> 850a46be0b56808d6c2deb393c16aa59621add9c
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/time_words.h"
@@ -125,7 +122,6 @@ ordered_json GapsJson(const fit::Answer& answer) {
   return gaps;
 }
 
-<<<<<<< HEAD
 // Returns what the run's DataLoaders gave, as its trace states it.
 ordered_json BatchesJson(const fit::Outcome& outcome) {
   ordered_json batches = ordered_json::parse(
@@ -133,15 +129,11 @@ ordered_json BatchesJson(const fit::Outcome& outcome) {
   return batches.is_array() ? batches : ordered_json::array();
 }
 
-ordered_json CostJson(const fit::StepCost& cost) {
-  return {{"kernel_launches", cost.kernel_launches},
-=======
 ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTime>& time) {
   ordered_json seconds = nullptr;
   if (time && time->is_whole()) seconds = time->seconds();
   return {{"seconds", seconds},
           {"kernel_launches", cost.kernel_launches},
->>>>>>> 850a46be0b56808d6c2deb393c16aa59621add9c
           {"product_operations", cost.product_operations},
           {"host_copy_bytes", cost.host_copy_bytes},
           {"sent_bytes", cost.sent_bytes},
