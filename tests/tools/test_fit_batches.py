@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.json_object import JsonObject
-from support.programs import MEMTRACE
+from support.programs import MEMTRACE, on_card
 
 # Item 37 has 1,024 tokens, all others 128. The card holds two steps with 128, and one with 1,024, but not the second of
 # these, in which the optimizer states exist from the begin on.
@@ -42,10 +42,10 @@ for x in loader:
 LIST = "loader = DataLoader([torch.zeros(length, dtype=torch.long) for length in lengths], batch_size=1)"
 
 
-def fit(folder: Path, loader: str, *options: str, card: str = "1152MiB") -> tuple[JsonObject, str]:
+def fit(folder: Path, loader: str, *options: str, card: str = "1152MiB", text: str = LATE) -> tuple[JsonObject, str]:
     """Returns the answer as JSON, with the sentences about batches joined to one text."""
     script = folder / "train.py"
-    script.write_text(LATE.replace("LOADER", loader))
+    script.write_text(text.replace("LOADER", loader))
     command = [MEMTRACE, "fit", "--json", "--no-remedies", "--card", card, "--watch", "0", *options]
     done = subprocess.run(
         [*command, "--", sys.executable, script], cwd=folder, capture_output=True, text=True, timeout=200, check=False
@@ -131,27 +131,9 @@ loader = DataLoader(Once(), batch_size=1)
 
 @pytest.mark.slow
 def test_accumulated_gradients_get_the_largest_batch_until_two_steps_were_made(tmp_path: Path) -> None:
-    text = LATE.replace(
-        "    optimizer.step()\n",
-        "    count = globals().get('count', 0) + 1\n    if count % 3: continue\n    optimizer.step()\n",
-    )
-    script = tmp_path / "train.py"
-    script.write_text(text.replace("LOADER", LIST))
-    command = [
-        MEMTRACE,
-        "fit",
-        "--json",
-        "--no-remedies",
-        "--card",
-        "4GiB",
-        "--watch",
-        "0",
-        "--",
-        sys.executable,
-        script,
-    ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False)
-    (loader,) = json.loads(done.stdout)["batches"]
+    each_third = "    if (count := globals().get('count', 0) + 1) % 3: continue\n    optimizer.step()\n"
+    answer, _ = fit(tmp_path, LIST, card="4GiB", text=LATE.replace("    optimizer.step()\n", each_third))
+    (loader,) = answer["batches"]
     assert (loader["largest"][0]["first_step"], loader["largest"][0]["last_step"]) == (1, 2)
 
 
@@ -182,8 +164,6 @@ print(json.dumps([drawn, torch.rand(()).item(), random.random(), items]))
 
 
 def test_random_numbers_of_the_program_are_those_without_fit(tmp_path: Path) -> None:
-    from support.programs import on_card
-
     usual = on_card(RANDOM, tmp_path).printed()
     reordered = on_card(RANDOM, tmp_path, MEMTRACE_FIT_STEPS="100:100").printed()
     assert reordered[:3] == usual[:3]

@@ -74,8 +74,9 @@ class LoaderRecord:
             self.largest_given = size
         if kind is None:
             return
-        first, _ = self.steps.get(kind, (step, step))
-        self.steps[kind] = (first, step)
+        first, last = self.steps.get(kind, (step, step))
+        if step <= last + 1:  # not a later epoch's
+            self.steps[kind] = (first, step)
         self.run_sizes.setdefault(kind, size)
 
     @property
