@@ -22,7 +22,7 @@ from memtrace._fit.ranks import all_ranks_settled
 from memtrace._fit.step_time import StepTime
 from memtrace._fit.user_calls import UserCalls
 from memtrace._session import Session
-from memtrace._vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON, MOMENT_EVALUATION
+from memtrace._vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 
 _PLACE_BEFORE_END = 2  # seconds
 _STDERR = 2  # the program may have closed the object
@@ -48,7 +48,7 @@ def start(torch: ModuleType, session: Session) -> None:
         session.after_step.append(trial.step_ended)
         rows = Rows(session)
         if os.environ.get("MEMTRACE_FIT_MOMENTS") == "job":
-            batches.shorten(lambda: rows.is_in(MOMENT_EVALUATION))
+            batches.shorten(rows)
         moments.start(torch, session, rows)
         session.before_close.append(trial.annotate)
 

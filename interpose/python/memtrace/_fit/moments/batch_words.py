@@ -33,11 +33,11 @@ def _amount(items: int, size: Size) -> str:
         text = translated("$0 pixels", f"{size.pixels:,}")
         if size.frames > 1:
             text = translated("$0 frames of $1", f"{size.frames:,}", text)
-        return text if items == 1 else f"{items:,} x {text}"
+        return text if items == 1 else translated("$0 x $1", f"{items:,}", text)
     if size.tokens > 0:
         is_padded = items > 1 and size.tokens == items * size.longest
         text = translated("$0 tokens", f"{size.longest if is_padded else size.tokens:,}")
-        return f"{items:,} x {text}" if is_padded else text
+        return translated("$0 x $1", f"{items:,}", text) if is_padded else text
     text = _bytes_text(size.bytes)
     return text if items == 1 else translated("$0 items, $1", f"{items:,}", text)
 
@@ -71,9 +71,10 @@ def _run_text(record: LoaderRecord, kind: int, each: Chosen) -> str:
         return translated("Another large batch ($0) was run in step $1.", amount, f"{first:,}")
     if first == last:
         return translated("The largest batch of $0 ($1) was run in step $2.", place, amount, f"{first:,}")
-    return translated(
-        "The largest batch of $0 ($1) was run in steps $2 to $3.", place, amount, f"{first:,}", f"{last:,}"
-    )
+    numbers = place, amount, f"{first:,}", f"{last:,}"
+    if last == first + 1:
+        return translated("The largest batch of $0 ($1) was run in steps $2 and $3.", *numbers)
+    return translated("The largest batch of $0 ($1) was run in steps $2 to $3.", *numbers)
 
 
 def _is_smaller(record: LoaderRecord, kind: int) -> bool:

@@ -23,11 +23,12 @@ from memtrace._fit.moments.kept_sizes import KeptSizes
 from memtrace._fit.moments.loader_record import LoaderRecord
 from memtrace._fit.moments.measured import MeasuredItems
 from memtrace._fit.moments.read_ahead import ReadAhead
+from memtrace._fit.moments.rows import Rows
 from memtrace._holders.users_frames import innermost_users_frame
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import raise_if_from_outside
-from memtrace._vocabulary import FIT_BATCHES, MOMENT_LARGEST_BATCH
+from memtrace._vocabulary import FIT_BATCHES, MOMENT_EVALUATION, MOMENT_LARGEST_BATCH
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader
@@ -60,8 +61,7 @@ class Loaders:
         self._is_reordered = os.environ.get("MEMTRACE_FIT_BATCH_ORDER") != "as-is"
         seconds = os.environ.get("MEMTRACE_FIT_MEASURE_TIME", "")
         self._seconds = int(seconds) if seconds.isdecimal() else _USUAL_SECONDS
-        self._is_shortened = False
-        self._is_evaluating: Callable[[], bool] = lambda: False
+        self._rows: Rows | None = None  # of the shortened job
         self._kept = KeptSizes()
         self.steps = 0
         self.backwards = 0
@@ -73,19 +73,20 @@ class Loaders:
         session.before_backward.append(self._backward_begins)
         session.before_close.append(self.annotate)
 
-    def shorten(self, is_evaluating: Callable[[], bool]) -> None:
+    def shorten(self, rows: Rows) -> None:
         """Lets loaders have a few batches only, so that the program comes to its end soon (`fit --whole-job`).
 
         An epoch has the largest batch until two steps were made, three others, and the last; a later epoch the largest
-        and the last. Loaders of an evaluation stay whole if they have at most 64 batches.
+        and the last. Loaders of an evaluation stay whole if they have at most 64 batches. The steps of the largest
+        batch are noted in `rows`.
         """
-        self._is_shortened, self._is_evaluating = True, is_evaluating
+        self._rows = rows
 
     def length_of(self, record: LoaderRecord, batches: int | None) -> Length:
         """Returns how many batches an epoch that begins now shall have, if its data have so many."""
-        if not self._is_shortened:
+        if self._rows is None:
             return Length()
-        if self._is_evaluating():
+        if self._rows.is_in(MOMENT_EVALUATION):
             return Length() if batches is not None and batches <= _WHOLE_EVALUATION else Length(_BESIDE)
         return Length(0 if record.has_two_steps else _BESIDE)
 
@@ -143,8 +144,11 @@ class Loaders:
         found = [gap for record in self._records if (gap := batch_words.gap(record, self._is_reordered))]
         if found:
             gaps.name_gap(MOMENT_LARGEST_BATCH, *found[0])
-        elif any(record.trains for record in self._records):
+        elif trains:
             gaps.close_gap(MOMENT_LARGEST_BATCH)
+        for record in given:
+            if self._rows is not None and 0 in record.steps and (record.trains or not trains):
+                self._rows.of_steps(MOMENT_LARGEST_BATCH, *record.steps[0])
 
     def _step_ended(self, is_stated: bool) -> None:
         self.steps += 1

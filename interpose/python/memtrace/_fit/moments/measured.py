@@ -8,7 +8,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtrace._fit.moments.forked import in_child
 from memtrace._fit.moments.known_sizes import known_sizes
@@ -115,7 +115,7 @@ def _as_a_worker(loader: DataLoader[object]) -> None:
     torch = sys.modules["torch"]
     torch.set_num_threads(1)  # threads of OpenMP do not survive a fork
     if loader.num_workers > 0:
-        worker = sys.modules["torch.utils.data._utils.worker"]
+        worker: Any = sys.modules["torch.utils.data._utils.worker"]
         worker._worker_info = worker.WorkerInfo(id=0, num_workers=1, seed=0, dataset=loader.dataset)
         if loader.worker_init_fn is not None:
             loader.worker_init_fn(0)

@@ -31,8 +31,8 @@ class Size(NamedTuple):
 
     def joined(self, other: Size) -> Size:
         """Returns the size of both together: the larger of each kind, and the sum of the bytes."""
-        largest = (max(pair) for pair in zip(self[:-1], other[:-1], strict=True))
-        return Size(*largest, bytes=self.bytes + other.bytes)
+        tokens, longest, pixels, frames = (max(pair) for pair in zip(self[:-1], other[:-1], strict=True))
+        return Size(tokens, longest, pixels, frames, self.bytes + other.bytes)
 
 
 _NONE = Size()
