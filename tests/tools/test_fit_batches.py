@@ -58,7 +58,7 @@ def fit(folder: Path, loader: str, *options: str, card: str = "1152MiB", text: s
 def test_late_long_sample_is_run_first_and_does_not_fit(tmp_path: Path) -> None:
     answer, said = fit(tmp_path, LIST)
     assert answer["verdict"] == "does_not_fit" and answer["first_failure"]["step"] == 2
-    assert said == "The largest batch of train.py:23 (1,024 tokens, item 37) was run in steps 1 and 2."
+    assert said == "The largest batch of train.py:22 (1,024 tokens, item 37) was run in steps 1 and 2."
     (loader,) = answer["batches"]
     assert loader["trains"] and loader["items_read"] == loader["items"] == 40
     assert answer["gaps"] == []
@@ -89,7 +89,7 @@ def test_order_as_it_is_names_the_batch_that_was_not_seen(tmp_path: Path) -> Non
 def test_each_kind_of_loader_runs_its_largest_batch_in_two_steps(tmp_path: Path, loader: str) -> None:
     answer, said = fit(tmp_path, loader, card="4GiB")
     assert answer["verdict"] in ("fits", "fits_in_the_steps_seen"), answer["gaps"]
-    assert "The largest batch of train.py:23 (1,024 tokens" in said and "was run in steps 1 " in said
+    assert "The largest batch of train.py:22 (1,024 tokens" in said and "was run in steps 1 " in said
     # The need is that of the second step with that batch, whatever the loader: nothing else adds card memory.
     assert answer["seen"]["last_rise"] == 2 and answer["needs"] > 1200 << 20
 

@@ -58,7 +58,7 @@ def trl(**more):
     )
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, eos_token="<eos>", pad_token="<eos>", unk_token="<unk>")
-    data = Dataset.from_dict({"text": [" ".join(["w1"] * (length - 1)) for length in lengths]})
+    data = Dataset.from_dict({"text": [" ".join(["w1"] * (length - 1)) for length in more.pop("lengths", lengths)]})
     config = SFTConfig(**arguments(max_length=LONG, gradient_checkpointing=False, **more))
     SFTTrainer(small_gpt2(), config, train_dataset=data, processing_class=tokenizer).train()
 
@@ -94,7 +94,7 @@ PROGRAMS = {
     "workers": lambda: trainer(dataloader_num_workers=2, gradient_accumulation_steps=2),
     "streamed": streamed,
     "trl": trl,
-    "packed": lambda: trl(packing=True),
+    "packed": lambda: trl(packing=True, lengths=[LONG if number % 40 == 0 else 30 for number in range(480)]),
     "lightning": lightning,
 }
 GROUPED = {"train_sampling_strategy": "group_by_length"}
