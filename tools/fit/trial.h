@@ -30,9 +30,9 @@ struct Trial {
   uint64_t least_steps = 2;
   uint64_t most_steps = 8;
   std::string batch_order = "largest";  // of DataLoaders; or "as-is"
-  uint64_t measure_seconds = 10;         // limit for measuring the items of a data set
-  uint64_t watch_seconds = 0;  // limit from its first step on, for any number of steps
-  uint64_t seconds = 600;      // limit for the whole run
+  uint64_t measure_seconds = 10;        // limit for measuring the items of a data set
+  uint64_t watch_seconds = 0;           // limit from its first step on, for any number of steps
+  uint64_t seconds = 600;               // limit for the whole run
 };
 
 struct TrialResult {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a loader's batches, in the language in use, and as the fact `fit.batches` has it."""
+"""Sentences about a loader's batches, in the language in use, and the fact `fit.batches`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memtrace._fit.moments.choice import Chosen
 from memtrace._fit.moments.loader_record import LoaderRecord
 from memtrace._fit.moments.read_ahead import ReadAhead
 from memtrace._fit.moments.sizes import Size
-from memtrace._messages import translated
+from memtrace._messages import joined_sentences, translated
 
 _UNITS = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
@@ -86,7 +86,7 @@ def _is_smaller(record: LoaderRecord, kind: int) -> bool:
 def _read_text(record: LoaderRecord) -> str:
     read, of = record.counts_read()
     return translated(
-        "$0 of $1 items were read in $2 s; their largest size is met by many.",
+        "$0 of $1 items were read in $2 s; many of them have exactly the largest size.",
         f"{read:,}",
         f"{of:,}",
         f"{record.items.seconds:.0f}",
@@ -114,7 +114,7 @@ def gap(record: LoaderRecord, is_reordered: bool) -> Gap | None:
         return None
     largest = amount_text(record.chosen[0].items, record.chosen[0].size, record.chosen[0].longest_item)
     return Gap(
-        translated("$0 The data set's largest batch has $1.", seen, largest),
+        joined_sentences([seen, translated("The data set's largest batch has $0.", largest)]),
         translated("--batch-order as-is left the batches in their order."),
     )
 

@@ -16,7 +16,7 @@ _COLOURS = 4  # the most channels of an image whose channels come last
 
 
 class Size(NamedTuple):
-    """What of an item decides about memory. 0: it has nothing of the kind."""
+    """The parts of an item that decide about memory. 0: it has nothing of the kind."""
 
     tokens: int = 0  # numbers in its largest tensor (or list) of integers
     longest: int = 0  # ... and the last side of that
