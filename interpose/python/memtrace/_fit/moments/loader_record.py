@@ -39,13 +39,21 @@ class LoaderRecord:
         self.wanted: set[int] = set()  # numbers of items in the first epoch
         self.largest_given = Size()
         self.is_complete = False  # a whole epoch was given
-        self.has_two_steps = False  # the largest batch was in two steps
+        self.has_ended = False  # a pass came to its end, with or without all batches
+        self.has_two_steps = False  # two steps were made, the first of them with the largest batch
         self.why_not = ""  # why nothing could be chosen
 
     @property
     def chosen(self) -> list[Chosen]:
         """The batches that are given first: each is the largest of its kind."""
         return self._chosen if self.stream is None else self.stream.chosen
+
+    def begin(self, stream: ReadAhead | None) -> None:
+        """Begins a pass that is told of: no two steps were made in an earlier one, which may have been a look."""
+        self.stream = stream
+        self._chosen = []
+        self.steps.clear()
+        self.run_sizes.clear()
 
     def choose(self, loader: DataLoader[object], batches: Sequence[object]) -> list[Chosen]:
         """Measures the items of these batches, and returns the batches that are the largest of their kinds."""
@@ -60,11 +68,13 @@ class LoaderRecord:
         together = _longest_together(loader, known, self.items.sizes) if among else []
         tried = [batches[each.place] for each in among] + ([together] if together else [])
         collated = self.items.candidates(loader, tried) if among else {}
-        self.possible = collated.pop(len(among), None)
-        self._chosen = chosen(among, collated, self.items.sizes)
-        if self.possible is not None and self._chosen and self.possible.bytes <= self._chosen[0].size.bytes:
-            self.possible = None
-        return self._chosen
+        possible = collated.pop(len(among), None)
+        found = chosen(among, collated, self.items.sizes)
+        if not self._chosen:
+            self._chosen = found
+            is_larger = possible is not None and found and possible.bytes > found[0].size.bytes
+            self.possible = possible if is_larger else None
+        return found
 
     def note_given(self, kind: int | None, batch: object, step: int) -> None:
         """Notes a batch that the program was given. `kind` is its place in `chosen`; None: a usual one."""
@@ -75,8 +85,7 @@ class LoaderRecord:
         if kind is None:
             return
         first, last = self.steps.get(kind, (step, step))
-        if step <= last + 1:  # not a later epoch's
-            self.steps[kind] = (first, step)
+        self.steps[kind] = (first, max(last, step))
         self.run_sizes.setdefault(kind, size)
 
     @property

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from memtrace import _patches
 from memtrace._fit import gaps
 from memtrace._fit.moments import batch_words
-from memtrace._fit.moments.batch_order import Given, Length, largest_first
+from memtrace._fit.moments.batch_order import Length, largest_first
 from memtrace._fit.moments.drained import drain
+from memtrace._fit.moments.epoch import Epoch, Uses
 from memtrace._fit.moments.kept_sizes import KeptSizes
 from memtrace._fit.moments.loader_record import LoaderRecord
 from memtrace._fit.moments.measured import MeasuredItems
@@ -37,10 +38,9 @@ if TYPE_CHECKING:
 _MODULE = "torch.utils.data.dataloader"
 _EPOCH = "_memtrace_epoch"  # attribute of an iterator of a loader
 _USUAL_SECONDS = 10
-_STEPS = 2  # the second is the first in which optimizer states and activations live together
 _BESIDE = 3  # batches of a short epoch beside the largest and the last
 _WHOLE_EVALUATION = 64  # batches
-_WITHOUT_BACKWARD = 4  # batches that loops may read ahead before they use the first
+_MOST_LOADERS = 50  # that the fact has; some frameworks make one for each evaluation
 
 
 def watch(torch: ModuleType, session: Session) -> Loaders:
@@ -63,14 +63,10 @@ class Loaders:
         self._seconds = int(seconds) if seconds.isdecimal() else _USUAL_SECONDS
         self._rows: Rows | None = None  # of the shortened job
         self._kept = KeptSizes()
-        self.steps = 0
-        self.backwards = 0
+        self._uses = Uses(session)
         self._records: list[LoaderRecord] = []
-        self._epochs: dict[LoaderRecord, Epoch] = {}  # the latest of each
         self._of_loader: weakref.WeakKeyDictionary[object, LoaderRecord] = weakref.WeakKeyDictionary()
         self._of_dataset: dict[int, tuple[weakref.ref[object], MeasuredItems]] = {}
-        session.after_step.append(self._step_ended)
-        session.before_backward.append(self._backward_begins)
         session.before_close.append(self.annotate)
 
     def shorten(self, rows: Rows) -> None:
@@ -93,7 +89,7 @@ class Loaders:
     def is_pending(self) -> bool:
         """True if a chosen batch of a loader that trains is still to come."""
         return self._is_reordered and any(
-            record.trains and not record.is_complete and len(record.steps) < len(record.chosen)
+            record.trains and not record.has_ended and len(record.steps) < len(record.chosen)
             for record in self._records
         )
 
@@ -135,9 +131,7 @@ class Loaders:
 
     def annotate(self) -> None:
         """Writes the fact `fit.batches`, and names the gap of a largest batch that was not seen."""
-        for epoch in self._epochs.values():
-            epoch.note_training()
-        given = [record for record in self._records if record.given > 0]
+        given = [record for record in self._records if record.given > 0][:_MOST_LOADERS]
         trains = any(record.trains for record in given)
         facts = [batch_words.as_fact(record, is_said=record.trains or not trains) for record in given]
         self._session.core.annotate(FIT_BATCHES, json.dumps(facts, ensure_ascii=False, separators=(",", ":")))
@@ -150,12 +144,6 @@ class Loaders:
             if self._rows is not None and 0 in record.steps and (record.trains or not trains):
                 self._rows.of_steps(MOMENT_LARGEST_BATCH, *record.steps[0])
 
-    def _step_ended(self, is_stated: bool) -> None:
-        self.steps += 1
-
-    def _backward_begins(self) -> None:
-        self.backwards += 1
-
     def _begin_epoch(
         self,
         iterator: _BaseDataLoaderIter,
@@ -166,7 +154,7 @@ class Loaders:
         if os.getpid() != self._process:
             return
         record = self._record_of(loader)
-        epoch = self._epochs[record] = Epoch(self, record, _prefetched(loader))
+        epoch = Epoch(self._uses, record, _prefetched(loader))
         setattr(iterator, _EPOCH, epoch)
         if type(iterator).__module__ != _MODULE:
             record.why_not = "iterator"
@@ -175,9 +163,12 @@ class Loaders:
             iterator._sampler_iter = epoch.follow(self._ordered(loader, epoch, iterator._sampler_iter))
             return
         kept = weakref.ref(iterator)  # which must die as without us: its workers end with it
-        record.stream = ReadAhead(self._torch, lambda: following(kept()), self._seconds)
+        stream = ReadAhead(self._torch, lambda: following(kept()), self._seconds)
+        if epoch.is_first:
+            record.begin(stream)
         length = self.length_of(record, None)
-        epoch.stream = record.stream.batches(self._is_reordered, epoch.wants_again, length)
+        epoch.is_short = length.beside is not None
+        epoch.stream = stream.batches(self._is_reordered, epoch.wants_again, length)
 
     def _record_of(self, loader: DataLoader[object]) -> LoaderRecord:
         record = self._of_loader.get(loader)
@@ -203,8 +194,11 @@ class Loaders:
     ) -> Iterator[tuple[object, int | None]]:
         """Yields the indices of each batch, once the first is asked for, so that all draws come in their order."""
         batches, is_end = drain(self._torch, indices)
+        if epoch.is_first:
+            epoch.record.begin(None)
         places = self._places(loader, epoch.record, batches)
         length = self.length_of(epoch.record, len(batches) if is_end else None)
+        epoch.is_short = length.beside is not None
         del loader  # which may hold the iterator that holds this
         if self._is_reordered:
             yield from largest_first(batches, places, epoch.wants_again, length)
@@ -223,60 +217,6 @@ class Loaders:
             raise_if_from_outside(error)
             record.why_not = f"{type(error).__name__}: {error}"
             return []
-
-
-class Epoch:
-    """One pass over a loader."""
-
-    def __init__(self, loaders: Loaders, record: LoaderRecord, prefetched: int) -> None:
-        """`prefetched` batches are asked for before the program gets the first."""
-        self.record = record
-        self._loaders = loaders
-        self._steps = loaders.steps
-        self._backwards = loaders.backwards
-        self._allowed = prefetched + _WITHOUT_BACKWARD
-        self._is_first = not record.has_two_steps
-        self.stream: Iterator[tuple[object, int | None]] | None = None  # of an iterable data set
-        self._kinds: list[int | None] = []  # of the batches asked for
-        self._count = 0
-
-    def follow(self, ordered: Iterator[tuple[object, int | None]]) -> Given[object]:
-        """Returns the iterator over indices that the loader shall use."""
-        return Given(ordered, self._kinds)
-
-    def next_of_stream(self) -> object:
-        """Returns the next batch of an iterable data set, or raises StopIteration."""
-        batch, kind = next(self.stream or iter(()))
-        self._kinds.append(kind)
-        return batch
-
-    def wants_again(self) -> bool:
-        """True if the largest batch has to be given once more: states exist only after the first step."""
-        asked = len(self._kinds)
-        if not self._is_first:
-            return False
-        if asked < _STEPS:
-            return True
-        has_begun = self._loaders.backwards > self._backwards
-        return self._loaders.steps - self._steps < _STEPS and (has_begun or asked < self._allowed)
-
-    def given(self, batch: object) -> None:
-        """Notes that the program gets this batch."""
-        kind = self._kinds[self._count] if self._count < len(self._kinds) else None
-        self._count += 1
-        self.note_training()
-        self.record.note_given(kind, batch, max(self._loaders._session.step_number, 1))
-
-    def ended(self) -> None:
-        """Notes that the loader has no more batches."""
-        self.note_training()
-        self.record.is_complete = self.record.is_complete or self._count > 0
-
-    def note_training(self) -> None:
-        """Notes if a backward pass has used the batches."""
-        if self._loaders.backwards > self._backwards:
-            self.record.trains = True
-            self.record.has_two_steps = self._loaders.steps - self._steps >= _STEPS
 
 
 def _prefetched(loader: DataLoader[object]) -> int:
