@@ -16,7 +16,7 @@ from memtrace._fit.moments.drained import random_state_kept
 from memtrace._fit.moments.sizes import Size, is_on_card, size_of
 
 _MOST_BATCHES = 64
-_MOST_BYTES = 1 << 30  # of all batches that are read ahead
+_MOST_BYTES = 1 << 29  # of all batches that are read ahead
 
 
 class ReadAhead:
