@@ -7,7 +7,7 @@ import itertools
 import pytest
 from memtrace._fit.moments.batch_order import Given, Length, largest_first
 from memtrace._fit.moments.choice import candidates, chosen, numbers_of
-from memtrace._fit.moments.sizes import Size, size_of
+from memtrace._fit.moments.sizes import Size, size_of, size_of_batch
 
 
 class Array:
@@ -22,7 +22,6 @@ class Array:
     [
         (Array(128), Size(tokens=128, longest=128, bytes=1024)),
         ({"input_ids": [1] * 7, "labels": [1] * 5}, Size(tokens=7, longest=7, bytes=96)),
-        (Array(8, 500), Size(tokens=4000, longest=500, bytes=32000)),
         (Array(3, 20, 10, dtype="torch.float32", itemsize=4), Size(pixels=200, bytes=2400)),
         (Array(20, 10, 3, dtype="torch.uint8", itemsize=1), Size(pixels=200, bytes=600)),
         (Array(16, 3, 20, 10, dtype="torch.uint8", itemsize=1), Size(pixels=200, frames=16, bytes=9600)),
@@ -33,6 +32,19 @@ class Array:
 )
 def test_size_has_tokens_pixels_frames_and_bytes(item, size):
     assert size_of(item) == size
+
+
+@pytest.mark.parametrize(
+    ("batch", "size"),
+    [
+        (Array(8, 500), Size(tokens=4000, longest=500, bytes=32000)),
+        (Array(8, 3, 20, 10, dtype="torch.float32", itemsize=4), Size(pixels=200, bytes=19200)),
+        (Array(8, 1900, 80, dtype="torch.float32", itemsize=4), Size(bytes=4864000)),  # sounds
+        ({"x": Array(2, 16, 3, 20, 10, dtype="torch.uint8", itemsize=1)}, Size(pixels=200, frames=16, bytes=19200)),
+    ],
+)
+def test_size_of_a_batch_has_one_side_more(batch, size):
+    assert size_of_batch(batch) == size
 
 
 def choose(lengths: list[int], batches: list[list[int]], collated: dict[int, Size] | None = None):

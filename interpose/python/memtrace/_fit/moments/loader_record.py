@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memtrace._fit.moments.choice import Chosen, candidates, chosen, numbers_of
 from memtrace._fit.moments.measured import MeasuredItems
 from memtrace._fit.moments.read_ahead import ReadAhead
-from memtrace._fit.moments.sizes import Size, size_of
+from memtrace._fit.moments.sizes import Size, size_of_batch
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader
@@ -79,7 +79,7 @@ class LoaderRecord:
     def note_given(self, kind: int | None, batch: object, step: int) -> None:
         """Notes a batch that the program was given. `kind` is its place in `chosen`; None: a usual one."""
         self.given += 1
-        size = size_of(batch)
+        size = size_of_batch(batch)
         if size.bytes > self.largest_given.bytes:
             self.largest_given = size
         if kind is None:

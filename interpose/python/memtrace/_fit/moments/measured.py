@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtrace._fit.moments.forked import in_child
 from memtrace._fit.moments.known_sizes import known_sizes
-from memtrace._fit.moments.sizes import Size, size_of
+from memtrace._fit.moments.sizes import Size, size_of, size_of_batch
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader
@@ -158,4 +158,4 @@ def _collated(loader: DataLoader[object], batches: Sequence[object]) -> Iterator
                 made = collate(dataset.__getitems__(items))
             else:
                 made = collate([dataset[number] for number in items])
-            yield place, tuple(size_of(made))
+            yield place, tuple(size_of_batch(made))

@@ -13,7 +13,7 @@ from typing import Any
 from memtrace._fit.moments.batch_order import Length, largest_first
 from memtrace._fit.moments.choice import Candidate, Chosen, chosen
 from memtrace._fit.moments.drained import random_state_kept
-from memtrace._fit.moments.sizes import Size, is_on_card, size_of
+from memtrace._fit.moments.sizes import Size, is_on_card, size_of_batch
 
 _MOST_BATCHES = 64
 _MOST_BYTES = 1 << 29  # of all batches that are read ahead
@@ -83,7 +83,7 @@ class ReadAhead:
 
     def _add(self, batch: object, read: list[object]) -> None:
         read.append(batch)
-        self.sizes.append(size_of(batch))
+        self.sizes.append(size_of_batch(batch))
         self.is_on_card = self.is_on_card or is_on_card(batch)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 _MOST_DEPTH = 6
 _MOST_PARTS = 10_000  # of a list whose elements are not numbers
 _BYTES_OF_A_NUMBER = 8
+_SIDES_OF_IMAGE = 3  # channels, height, width
 _COLOURS = 4  # the most channels of an image whose channels come last
 
 
@@ -38,9 +39,14 @@ class Size(NamedTuple):
 _NONE = Size()
 
 
-def size_of(value: object) -> Size:
-    """Returns the size of an item or a batch. Looks at shapes and lengths only, never at values on a card."""
-    return _size_of(value, 0)
+def size_of(item: object) -> Size:
+    """Returns the size of an item. Looks at shapes and lengths only, never at values on a card."""
+    return _size_of(item, 0, _SIDES_OF_IMAGE)
+
+
+def size_of_batch(batch: object) -> Size:
+    """Returns the size of a batch, whose tensors have one side more than those of an item."""
+    return _size_of(batch, 0, _SIDES_OF_IMAGE + 1)
 
 
 def is_on_card(value: object) -> bool:
@@ -48,10 +54,11 @@ def is_on_card(value: object) -> bool:
     return any(getattr(part, "is_cuda", False) for part in _parts(value, 0))
 
 
-def _size_of(value: object, depth: int) -> Size:
+def _size_of(value: object, depth: int, sides: int) -> Size:
+    """`sides` is the least number of sides of a tensor of images."""
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and hasattr(value, "dtype"):
-        return _of_array(value, tuple(int(side) for side in shape))
+        return _of_array(value, tuple(int(side) for side in shape), sides)
     if isinstance(value, (str, bytes, bytearray)):
         return Size(bytes=len(value))
     if isinstance(value, (bool, int, float)):
@@ -65,18 +72,18 @@ def _size_of(value: object, depth: int) -> Size:
         return Size(tokens=length, longest=length, bytes=_BYTES_OF_A_NUMBER * len(value))
     size = _NONE
     for part in _elements(value, depth):
-        size = size.joined(_size_of(part, depth + 1))
+        size = size.joined(_size_of(part, depth + 1, sides))
     return size
 
 
-def _of_array(array: object, shape: tuple[int, ...]) -> Size:
+def _of_array(array: object, shape: tuple[int, ...], sides: int) -> Size:
     numbers = math.prod(shape)
     bytes_of = numbers * int(getattr(array, "itemsize", _BYTES_OF_A_NUMBER))
-    if len(shape) >= 3:
+    if len(shape) >= sides:
         is_last = len(shape) == 3 and shape[2] <= _COLOURS < shape[0]
         pixels = shape[0] * shape[1] if is_last else shape[-1] * shape[-2]
-        return Size(pixels=pixels, frames=shape[-4] if len(shape) >= 4 else 0, bytes=bytes_of)
-    if len(shape) >= 1 and _is_integer(array):
+        return Size(pixels=pixels, frames=shape[-4] if len(shape) > sides else 0, bytes=bytes_of)
+    if len(shape) >= sides - 2 and _is_integer(array):  # not the labels of a batch
         return Size(tokens=numbers, longest=shape[-1], bytes=bytes_of)
     return Size(bytes=bytes_of)
 
