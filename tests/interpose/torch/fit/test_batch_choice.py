@@ -47,6 +47,17 @@ def test_size_of_a_batch_has_one_side_more(batch, size):
     assert size_of_batch(batch) == size
 
 
+class Refusing:
+    """An object that answers no question."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+def test_object_that_refuses_to_answer_has_no_size():
+    assert size_of(Refusing()) == size_of_batch([Refusing()]) == Size()
+
+
 def choose(lengths: list[int], batches: list[list[int]], collated: dict[int, Size] | None = None):
     sizes = {number: Size(tokens=length, longest=length, bytes=8 * length) for number, length in enumerate(lengths)}
     among = candidates(batches, sizes)

@@ -27,6 +27,7 @@ from memtrace._fit.moments.read_ahead import ReadAhead
 from memtrace._fit.moments.rows import Rows
 from memtrace._holders.users_frames import innermost_users_frame
 from memtrace._import_watch import when_imported
+from memtrace._say import say
 from memtrace._session import Session
 from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._vocabulary import FIT_BATCHES, MOMENT_EVALUATION, MOMENT_LARGEST_BATCH
@@ -131,6 +132,13 @@ class Loaders:
 
     def annotate(self) -> None:
         """Writes the fact `fit.batches`, and names the gap of a largest batch that was not seen."""
+        try:
+            self._annotate()
+        except Exception as error:  # the other facts of the trial must be written
+            raise_if_from_outside(error)
+            say(f"The batches of the trial could not be written ({type(error).__name__}: {error}).")
+
+    def _annotate(self) -> None:
         given = [record for record in self._records if record.given > 0][:_MOST_LOADERS]
         trains = any(record.trains for record in given)
         facts = [batch_words.as_fact(record, is_said=record.trains or not trains) for record in given]

@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from memtrace._signal_exceptions import raise_if_from_outside
+
 _MOST_DEPTH = 6
 _MOST_PARTS = 10_000  # of a list whose elements are not numbers
 _BYTES_OF_A_NUMBER = 8
@@ -41,17 +43,26 @@ _NONE = Size()
 
 def size_of(item: object) -> Size:
     """Returns the size of an item. Looks at shapes and lengths only, never at values on a card."""
-    return _size_of(item, 0, _SIDES_OF_IMAGE)
+    return _size_or_none(item, _SIDES_OF_IMAGE)
 
 
 def size_of_batch(batch: object) -> Size:
     """Returns the size of a batch, whose tensors have one side more than those of an item."""
-    return _size_of(batch, 0, _SIDES_OF_IMAGE + 1)
+    return _size_or_none(batch, _SIDES_OF_IMAGE + 1)
 
 
 def is_on_card(value: object) -> bool:
     """True if a tensor in it is on a card."""
     return any(getattr(part, "is_cuda", False) for part in _parts(value, 0))
+
+
+def _size_or_none(value: object, sides: int) -> Size:
+    """Returns a size of zeros for an object that answers none of our questions: the program must go on."""
+    try:
+        return _size_of(value, 0, sides)
+    except Exception as error:
+        raise_if_from_outside(error)
+        return _NONE
 
 
 def _size_of(value: object, depth: int, sides: int) -> Size:
