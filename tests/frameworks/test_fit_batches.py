@@ -31,7 +31,8 @@ def test_peak_of_the_first_steps_is_that_of_the_whole_job(tmp_path, program):
     told, seen = annotations(whole.trace), annotations(first.trace)
     (loader,) = (each for each in json.loads(seen["fit.batches"]) if each["trains"])
     assert int(seen["fit.steps"]) < int(told["fit.steps"]) or program == "packed"
-    beyond = int(seen["fit.peak_allocated.0"]) - int(told["fit.peak_allocated.0"])
+    # The requested bytes: how torch rounds them depends on the blocks that earlier batches left.
+    beyond = first.stats()["devices"][0]["peak"] - whole.stats()["devices"][0]["peak"]
     # Both micro-batches of a step are the largest in the trial; in the job's own order it was the first, without
     # gradients beside it.
     assert -SMALL <= beyond <= (GRADIENTS if program == "workers" else SMALL)
