@@ -29,8 +29,10 @@ struct Trial {
   std::string stub;  // a Python file that is run before the program's first line
   uint64_t least_steps = 2;
   uint64_t most_steps = 8;
-  uint64_t watch_seconds = 0;  // limit from its first step on, for any number of steps
-  uint64_t seconds = 600;      // limit for the whole run
+  std::string batch_order = "largest";  // of DataLoaders; or "as-is"
+  uint64_t measure_seconds = 10;        // limit for measuring the items of a data set
+  uint64_t watch_seconds = 0;           // limit from its first step on, for any number of steps
+  uint64_t seconds = 600;               // limit for the whole run
 };
 
 struct TrialResult {
@@ -44,6 +46,9 @@ struct TrialResult {
   std::set<std::string> saves;         // checkpoints among these, whose bytes were not written
   std::set<std::string> opened;        // without a layer: files of the user's opened for writing
 };
+
+// A folder in the trial's own, in which its processes keep the sizes of items for later trials.
+inline constexpr const char* kSizesFolder = "sizes";
 
 // `folder` is made for its traces and what it writes. Errors are those of launch::PlanLaunch;
 // kUnavailable if it cannot start.

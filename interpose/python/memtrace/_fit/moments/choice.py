@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtrace._fit.moments.sizes import Size
 
@@ -41,12 +42,12 @@ class Candidate(NamedTuple):
 
 def numbers_of(batch: object) -> list[int] | None:
     """Returns the numbers of a batch's items, as a sampler gave them; None if they are something else."""
-    items = batch if isinstance(batch, (list, tuple)) else [batch]
+    items: list[Any] = list(batch) if isinstance(batch, (list, tuple)) else [batch]
     if all(type(item) is int for item in items):
-        return list(items)
+        return items
     try:
-        return [int(item.__index__()) for item in items]  # such as numpy's integers
-    except (AttributeError, TypeError, ValueError):
+        return [operator.index(item) for item in items]  # such as numpy's integers
+    except TypeError:
         return None
 
 

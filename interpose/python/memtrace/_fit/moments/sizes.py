@@ -9,14 +9,17 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from memtrace._signal_exceptions import raise_if_from_outside
+
 _MOST_DEPTH = 6
 _MOST_PARTS = 10_000  # of a list whose elements are not numbers
 _BYTES_OF_A_NUMBER = 8
+_SIDES_OF_IMAGE = 3  # channels, height, width
 _COLOURS = 4  # the most channels of an image whose channels come last
 
 
 class Size(NamedTuple):
-    """What of an item decides about memory. 0: it has nothing of the kind."""
+    """The parts of an item that decide about memory. 0: it has nothing of the kind."""
 
     tokens: int = 0  # numbers in its largest tensor (or list) of integers
     longest: int = 0  # ... and the last side of that
@@ -24,18 +27,28 @@ class Size(NamedTuple):
     frames: int = 0  # of its longest video
     bytes: int = 0  # of all of it in the host
 
+    @property
+    def sequences(self) -> int:
+        """The number of sequences in a batch, if they are padded to one length; else 1."""
+        return self.tokens // self.longest if self.longest and self.tokens % self.longest == 0 else 1
+
     def joined(self, other: Size) -> Size:
         """Returns the size of both together: the larger of each kind, and the sum of the bytes."""
-        largest = (max(pair) for pair in zip(self[:-1], other[:-1], strict=True))
-        return Size(*largest, bytes=self.bytes + other.bytes)
+        tokens, longest, pixels, frames = (max(pair) for pair in zip(self[:-1], other[:-1], strict=True))
+        return Size(tokens, longest, pixels, frames, self.bytes + other.bytes)
 
 
 _NONE = Size()
 
 
-def size_of(value: object) -> Size:
-    """Returns the size of an item or a batch. Looks at shapes and lengths only, never at values on a card."""
-    return _size_of(value, 0)
+def size_of(item: object) -> Size:
+    """Returns the size of an item. Looks at shapes and lengths only, never at values on a card."""
+    return _size_or_none(item, _SIDES_OF_IMAGE)
+
+
+def size_of_batch(batch: object) -> Size:
+    """Returns the size of a batch, whose tensors have one side more than those of an item."""
+    return _size_or_none(batch, _SIDES_OF_IMAGE + 1)
 
 
 def is_on_card(value: object) -> bool:
@@ -43,10 +56,20 @@ def is_on_card(value: object) -> bool:
     return any(getattr(part, "is_cuda", False) for part in _parts(value, 0))
 
 
-def _size_of(value: object, depth: int) -> Size:
+def _size_or_none(value: object, sides: int) -> Size:
+    """Returns a size of zeros for an object that answers none of our questions: the program must go on."""
+    try:
+        return _size_of(value, 0, sides)
+    except Exception as error:
+        raise_if_from_outside(error)
+        return _NONE
+
+
+def _size_of(value: object, depth: int, sides: int) -> Size:
+    """`sides` is the least number of sides of a tensor of images."""
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and hasattr(value, "dtype"):
-        return _of_array(value, tuple(int(side) for side in shape))
+        return _of_array(value, tuple(int(side) for side in shape), sides)
     if isinstance(value, (str, bytes, bytearray)):
         return Size(bytes=len(value))
     if isinstance(value, (bool, int, float)):
@@ -60,26 +83,27 @@ def _size_of(value: object, depth: int) -> Size:
         return Size(tokens=length, longest=length, bytes=_BYTES_OF_A_NUMBER * len(value))
     size = _NONE
     for part in _elements(value, depth):
-        size = size.joined(_size_of(part, depth + 1))
+        size = size.joined(_size_of(part, depth + 1, sides))
     return size
 
 
-def _of_array(array: object, shape: tuple[int, ...]) -> Size:
+def _of_array(array: object, shape: tuple[int, ...], sides: int) -> Size:
     numbers = math.prod(shape)
     bytes_of = numbers * int(getattr(array, "itemsize", _BYTES_OF_A_NUMBER))
-    if len(shape) >= 3:
+    if len(shape) >= sides:
         is_last = len(shape) == 3 and shape[2] <= _COLOURS < shape[0]
         pixels = shape[0] * shape[1] if is_last else shape[-1] * shape[-2]
-        return Size(pixels=pixels, frames=shape[-4] if len(shape) >= 4 else 0, bytes=bytes_of)
-    if len(shape) >= 1 and _is_integer(array):
+        return Size(pixels=pixels, frames=shape[-4] if len(shape) > sides else 0, bytes=bytes_of)
+    if len(shape) >= sides - 2 and _is_integer(array):  # not the labels of a batch
         return Size(tokens=numbers, longest=shape[-1], bytes=bytes_of)
     return Size(bytes=bytes_of)
 
 
 def _is_integer(array: object) -> bool:
     """True for a tensor or an array of integers, which are tokens unless there is an image."""
-    kind = getattr(getattr(array, "dtype", None), "kind", None)
-    return kind in ("i", "u") if kind is not None else str(getattr(array, "dtype", "")).startswith(("torch.int", "torch.uint"))
+    dtype = getattr(array, "dtype", None)
+    kind = getattr(dtype, "kind", None)  # numpy's
+    return str(dtype).startswith(("torch.int", "torch.uint")) if kind is None else kind in ("i", "u")
 
 
 def _elements(value: object, depth: int) -> Iterable[object]:

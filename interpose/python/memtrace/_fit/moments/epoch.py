@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""One pass over a loader: which batches it gave, if a backward pass used them, and if the largest is wanted again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtrace._fit.moments.batch_order import Given
+from memtrace._fit.moments.loader_record import LoaderRecord
+from memtrace._session import Session
+
+_STEPS = 2  # the second is the first in which optimizer states and activations live together
+_WITHOUT_BACKWARD = 4  # batches that loops may read ahead before they use the first
+_SURE = 2  # backward passes
+
+
+class Uses:
+    """Knows which loaders' batches the backward passes used. Thread rule: the thread that iterates the loaders."""
+
+    def __init__(self, session: Session) -> None:
+        """Counts steps and backward passes from now on."""
+        self._session = session
+        self.steps = 0
+        self.backwards = 0
+        self._latest: Epoch | None = None  # the one that gave a batch last
+        self._fresh: list[Epoch] = []  # those that gave a batch since the last backward pass
+        session.after_step.append(self._step_ended)
+        session.before_backward.append(self._backward_begins)
+
+    @property
+    def step_number(self) -> int:
+        """The number of the step in the trace; 1 before the first."""
+        return max(self._session.step_number, 1)
+
+    def gave(self, epoch: Epoch) -> None:
+        """Notes that the program got a batch."""
+        self._latest = epoch
+        if epoch not in self._fresh:
+            self._fresh.append(epoch)
+
+    def ended(self, epoch: Epoch) -> None:
+        """Notes that a loader has no more batches. Backward passes after that are not of its batches."""
+        if epoch in self._fresh and epoch is not self._latest:
+            self._fresh.remove(epoch)
+
+    def _step_ended(self, is_stated: bool) -> None:
+        self.steps += 1
+
+    def _backward_begins(self) -> None:
+        """The loader that gave the last batch trains; one that gave the last but one does if it happens again."""
+        self.backwards += 1
+        for epoch in self._fresh:
+            epoch.used(epoch is self._latest)
+        self._fresh.clear()
+
+
+class Epoch:
+    """One pass over a loader."""
+
+    def __init__(self, uses: Uses, record: LoaderRecord, prefetched: int) -> None:
+        """`prefetched` batches are asked for before the program gets the first."""
+        self.record = record
+        self.is_first = not record.has_two_steps  # later ones repeat nothing, and are not told of
+        self.is_short = False
+        self.stream: Iterator[tuple[object, int | None]] | None = None  # of an iterable data set
+        self._uses = uses
+        self._steps = uses.steps
+        self._backwards = 0  # that used its batches
+        self._allowed = prefetched + _WITHOUT_BACKWARD
+        self._kinds: list[int | None] = []  # of the batches asked for
+        self._count = 0
+
+    def follow(self, ordered: Iterator[tuple[object, int | None]]) -> Given[object]:
+        """Returns the iterator over indices that the loader shall use."""
+        return Given(ordered, self._kinds)
+
+    def next_of_stream(self) -> object:
+        """Returns the next batch of an iterable data set, or raises StopIteration."""
+        batch, kind = next(self.stream or iter(()))
+        self._kinds.append(kind)
+        return batch
+
+    def wants_again(self) -> bool:
+        """True if the largest batch has to be given once more: states exist only after the first step."""
+        asked = len(self._kinds)
+        if not self.is_first:
+            return False
+        if asked < _STEPS:
+            return True
+        return self._uses.steps - self._steps < _STEPS and (self._backwards > 0 or asked < self._allowed)
+
+    def given(self, batch: object) -> None:
+        """Notes that the program gets this batch."""
+        kind = self._kinds[self._count] if self._count < len(self._kinds) else None
+        self._count += 1
+        self._uses.gave(self)
+        self.note_steps()
+        self.record.note_given(kind if self.is_first else None, batch, self._uses.step_number)
+
+    def used(self, is_latest: bool) -> None:
+        """Notes a backward pass after a batch of this pass."""
+        self._backwards += 1
+        if is_latest or self._backwards >= _SURE:
+            self.record.trains = True
+
+    def ended(self) -> None:
+        """Notes that the loader has no more batches. Some were left out if the largest was repeated."""
+        self._uses.ended(self)
+        self.note_steps()
+        self.record.has_ended = True
+        is_all = self._count > 0 and not self.is_short and self._kinds.count(0) <= 1
+        self.record.is_complete = self.record.is_complete or is_all
+
+    def note_steps(self) -> None:
+        """Notes if two steps were made with the batches."""
+        if self._backwards > 0 and self._uses.steps - self._steps >= _STEPS:
+            self.record.has_two_steps = True
