@@ -12,6 +12,7 @@
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/climb.h"
 #include "tools/fit/gap.h"
+#include "tools/fit/moments.h"
 
 namespace memtrace::fit {
 
@@ -78,6 +79,7 @@ struct ProcessNeed {
   uint64_t failures = 0;             // requests that failed
   bool went_on = false;              // it recovered from the last of them
   std::vector<Gap> gaps = {};        // moments that it has and did not see
+  std::vector<MomentPeak> moments = {};  // moments that it had
 };
 
 // Returns the user's own line that made the request ("train.py:20"), else the path of its module

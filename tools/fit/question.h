@@ -24,6 +24,9 @@ struct Question {
   bool asks_card = true;              // otherwise only the need is measured
   bool with_remedies = true;
   bool with_smallest_card = false;
+  bool whole_job = false;            // runs also the job with short loaders
+  std::vector<std::string> also;     // calls that this evaluates once
+  std::string resumed_by;            // as Trial::resumed_by
   uint64_t margin_percent = 5;  // percent of each card that a recommendation leaves
   std::string user_settings;    // of PYTORCH_CUDA_ALLOC_CONF
 
@@ -50,6 +53,9 @@ absl::StatusOr<Trial> Unlimited(Trial trial);
 
 // Returns the trial for as many steps as `seen` had; to its end, if `seen` ended by itself.
 Trial ForSameSteps(Trial trial, const Outcome& seen);
+
+// Returns the trial of the whole job: to its end, with its moments.
+Trial ForWholeJob(const Question& question);
 
 // Returns the trial for as many steps as it takes to reach the highest peak of `seen`, and one
 // more; for as many as `seen` had, if it climbs: fewer would not show that.

@@ -41,7 +41,7 @@ def start(torch: ModuleType, session: Session) -> None:
         watch = os.environ.get("MEMTRACE_FIT_WATCH", "")
         trial = Trial(torch, session, least, most, int(watch) if watch.isdecimal() else 0)
         session.after_step.append(trial.step_ended)
-        moments.start(torch, session, Rows(session))
+        moments.start(torch, session, Rows(session), trial.look_ahead)
         session.before_close.append(trial.annotate)
 
 
@@ -100,6 +100,10 @@ class Trial:
             self._session.core.annotate(FIT_ENDED, "settled" if has_settled else "steps")
             self._user_calls.name_gaps()
             end_process(self._session)
+
+    def look_ahead(self) -> None:
+        """Names the moments that can still come after this line."""
+        self._user_calls.name_gaps()
 
     def _note_time(self) -> None:
         now = time.monotonic()
