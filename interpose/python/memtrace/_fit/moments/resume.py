@@ -17,7 +17,7 @@ _CKPT_PATH = 5  # its place among the arguments of fit, after the trainer
 
 def watch() -> None:
     """Watches the framework that saved the checkpoint, once it is imported."""
-    kind, path = checkpoints.latest()
+    kind, path = checkpoints.noted()
     if kind == checkpoints.TRANSFORMERS:
         when_imported("transformers.trainer", lambda module: _resume_trainer(module.Trainer, path))
     elif kind == checkpoints.LIGHTNING:
