@@ -102,6 +102,16 @@ double Outcome::seconds_a_step() const {
 
 StepCost Outcome::cost() const { return CostOf(annotations); }
 
+std::optional<StepTime> Outcome::time() const {
+  std::optional<StepTime> slowest;
+  for (const ProcessNeed& process : processes) {
+    const bool is_slower =
+        process.time && (!slowest || process.time->microseconds() > slowest->microseconds());
+    if (is_slower) slowest = process.time;
+  }
+  return slowest;
+}
+
 const ProcessNeed* Outcome::MostSending() const {
   const auto sent = [](const ProcessNeed& process) {
     return process.cost.sent_bytes + process.cost.sent_bytes_network;

@@ -30,6 +30,13 @@ enum class FitVerdict : uint8_t {
   kNotKnown,    // no request failed yet, and it cannot be told if one will
 };
 
+// What a trace says about the program that ran.
+struct ProgramFacts {
+  std::string script;          // the name of its file
+  std::string script_version;  // a hash of its contents; empty: not known
+  std::string torch;           // "2.11.0+cu130"
+};
+
 // The result of a trial.
 struct Outcome {
   // True if it ended, or was stopped after enough steps, and no request failed that it did not
@@ -39,6 +46,7 @@ struct Outcome {
   int exit_code = 0;
   std::vector<ProcessNeed> processes;     // that used a card
   analysis::Annotations annotations;      // of the first of them
+  ProgramFacts program = {};              // that ran in it
   std::vector<analysis::HostRead> reads;  // of values that were not known
   std::vector<UntriedRemedy> edits = {};  // what a report of it names, and no run can try
   std::string log_end;                    // if it neither completed nor ran out of memory
@@ -68,6 +76,8 @@ struct Outcome {
 
   // Returns the cost of a step of the first process, from its annotations; 0 if they have none.
   StepCost cost() const;
+  // Returns the estimated time of a step of the slowest process; nothing if none is known.
+  std::optional<StepTime> time() const;
   // Returns the process that sends the most bytes by NCCL in a step; null if none sends any.
   const ProcessNeed* MostSending() const;
 };
@@ -76,9 +86,23 @@ struct TriedRemedy {
   std::vector<Candidate> changes;
   Outcome outcome;  // within the card
   bool had_effect = true;
+  bool was_run = true;  // else the run for reference told that it has no effect
   // True if it also completed on a card smaller by the margin. Known only for those that might be
   // recommended.
   std::optional<bool> has_margin = {};
+  // True if it ran only on a card smaller by the margin. If it failed there, it may fit the card.
+  bool is_smaller_card = false;
+};
+
+// The plan of changes with which a step takes the least time, of all that keep a margin; numbers
+// are places in Answer::remedies.
+struct CheapestPlan {
+  std::optional<size_t> plan;         // nothing: none keeps it
+  std::vector<size_t> one_less = {};  // with one degree less of one change: none of these fits
+  // The same for the card without a margin; nothing: not looked for.
+  std::optional<size_t> without_margin = {};
+  std::vector<size_t> one_less_without_margin = {};
+  bool is_complete = true;  // else its runs were used up before all was tried
 };
 
 // The smallest card on which a program completes under an allocator; each size was run.
@@ -152,10 +176,16 @@ struct Answer {
   std::optional<bool> has_margin;     // of `within`
   std::optional<WholeJob> whole_job;  // of --whole-job
   std::vector<TriedRemedy> remedies;  // in the order tried
+  // The unchanged program without a limit, for as many steps as the remedies; nothing: not run.
+  std::optional<Outcome> reference;
+  std::vector<TriedRemedy> measured;  // without a limit: remedies that did not fit
+  std::vector<Candidate> useless;     // not run: they save memory only where there is enough
+  std::optional<CheapestPlan> cheapest;
   std::vector<UntriedRemedy> untried;
   std::optional<size_t> recommended;  // of `remedies`
   std::vector<SmallestCard> smallest;
   std::vector<Scaling> scalings;
+  std::optional<Outcome> beyond;  // of --largest: the run of the value after the largest that fits
   std::optional<StoppedTrial> stopped;
   FileKeeping keeping = {};    // of the user's files, in all runs
   FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
@@ -171,6 +201,9 @@ struct Answer {
   const Outcome& deciding() const;
 
   bool has_need() const { return !unlimited.processes.empty(); }
+
+  // True if a cheapest plan fits, with the margin or without it.
+  bool has_plan() const { return cheapest && (cheapest->plan || cheapest->without_margin); }
 
   // False if ranks of the job may need more than all that ran: not each kind of rank did.
   bool is_about_all_ranks() const { return !job || job->HasEachKind(); }

@@ -66,6 +66,7 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
                     const analysis::Annotations& annotations) {
   CardNeed need{.card = card.index,
                 .peak_allocated = timeline.most_allocated,
+                .phase_peaks = timeline.most_allocated_in,
                 .peak_reserved = std::max(timeline.most_reserved, timeline.most_allocated),
                 .peak_at = card.peak_at,
                 .parts = {},
@@ -82,8 +83,8 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
     if (role == trace::Role::kBuffer)
       parts.Add(Marked("second models"), second.parameters + second.buffers);
   }
-  need.rises = RisesOf(AnnotatedText(annotations, trace::fact::kFitRises), card.index);
-  need.floors = FloorsOf(AnnotatedText(annotations, trace::fact::kFitFloors), card.index);
+  need.rises = RisesOf(analysis::AnnotatedText(annotations, trace::fact::kFitRises), card.index);
+  need.floors = FloorsOf(analysis::AnnotatedText(annotations, trace::fact::kFitFloors), card.index);
   const uint64_t requested = parts.sum();
   parts.Add(Marked("rounding"), need.peak_allocated - std::min(need.peak_allocated, requested));
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
@@ -163,6 +164,7 @@ ProcessNeed NeedOf(const Explanation& explanation) {
   need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
   need.cost = CostOf(explanation.run.annotations);
+  need.time = StepTimeOf(explanation.run.annotations);
   need.failed = FailedLineOf(explanation);
   need.failures = explanation.run.counts.out_of_memory;
   need.gaps = GapsOf(analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitGaps));
@@ -191,6 +193,8 @@ std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {
       if (is_new) continue;
       CardNeed& joined = entry->second;
       joined.peak_allocated += need.peak_allocated;
+      for (size_t phase = 0; phase < need.phase_peaks.size(); ++phase)
+        joined.phase_peaks[phase] += need.phase_peaks[phase];
       joined.peak_reserved += need.peak_reserved;
       joined.total += need.total;
       joined.fragmentation += need.fragmentation;

@@ -13,6 +13,7 @@
 #include "tools/fit/climb.h"
 #include "tools/fit/gap.h"
 #include "tools/fit/moments.h"
+#include "tools/fit/step_time.h"
 
 namespace memtrace::fit {
 
@@ -25,6 +26,7 @@ struct NeedPart {
 struct CardNeed {
   int32_t card = 0;
   uint64_t peak_allocated = 0;  // as torch counts it: rounded, until the free is requested
+  analysis::PhaseBytes phase_peaks = {};  // the same in each phase; 0: nothing was allocated in it
   uint64_t peak_reserved = 0;
   analysis::Position peak_at;   // of requested bytes
   std::vector<NeedPart> parts;  // the parts of `total`
@@ -74,11 +76,12 @@ struct ProcessNeed {
   std::vector<CardNeed> cards;  // the cards that it allocated on
   uint64_t steps = 0;           // steps that ended
   TrialEnd end = TrialEnd::kProgram;
-  StepCost cost = {};                // of the last step
-  std::optional<FailedLine> failed;  // the last of `failures`
-  uint64_t failures = 0;             // requests that failed
-  bool went_on = false;              // it recovered from the last of them
-  std::vector<Gap> gaps = {};        // moments that it has and did not see
+  StepCost cost = {};                 // of the last step
+  std::optional<StepTime> time = {};  // of the last step, estimated
+  std::optional<FailedLine> failed;   // the last of `failures`
+  uint64_t failures = 0;              // requests that failed
+  bool went_on = false;               // it recovered from the last of them
+  std::vector<Gap> gaps = {};         // moments that it has and did not see
   std::vector<MomentPeak> moments = {};  // moments that it had
 };
 

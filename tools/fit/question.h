@@ -17,10 +17,17 @@
 
 namespace memtrace::fit {
 
+// An option of the script, "{NAME}" in the command, whose largest value is searched for.
+struct LargestOption {
+  std::string name;
+  uint64_t step = 1;  // only multiples of it are tried
+};
+
 struct Question {
   Trial trial;                        // on the given cards; its command may have options that vary
   std::vector<Variation> variations;  // tried as remedies
   std::vector<Variation> scalings;    // options for which the growth of the need is shown
+  std::optional<LargestOption> largest;  // the only question then
   bool asks_card = true;              // otherwise only the need is measured
   bool with_remedies = true;
   bool with_smallest_card = false;
@@ -28,6 +35,7 @@ struct Question {
   std::vector<std::string> also;     // calls that this evaluates once
   std::string resumed_by;            // as Trial::resumed_by
   uint64_t margin_percent = 5;  // percent of each card that a recommendation leaves
+  uint64_t most_runs = 24;      // with changes, if the time of a step is known
   std::string user_settings;    // of PYTORCH_CUDA_ALLOC_CONF
 
   // Returns all options that vary. An option stands at its first value while another is tried.

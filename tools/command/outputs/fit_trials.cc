@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,14 @@ void NumberByRank(const std::string& rank, fit::ProcessNeed& need) {
   for (fit::CardNeed& card : need.cards) card.card = number;
 }
 
+fit::ProgramFacts ProgramOf(const std::map<std::string, std::string>& info) {
+  const auto text = [&info](const char* key) {
+    const auto found = info.find(key);
+    return found == info.end() ? "" : found->second;
+  };
+  return {text("script"), text("script_version"), text("torch")};
+}
+
 void ReadProcess(const std::string& trace, const fit::Trial& trial, fit::Outcome& outcome) {
   const absl::StatusOr<TraceInput> input = TraceInput::Open(trace);
   if (!input.ok()) return;
@@ -62,6 +71,7 @@ void ReadProcess(const std::string& trace, const fit::Trial& trial, fit::Outcome
   if (outcome.processes.empty()) {
     outcome.annotations.insert(explained->run.annotations.begin(),
                                explained->run.annotations.end());
+    outcome.program = ProgramOf(input->info());
     outcome.reads = std::move(facts.simulation.reads);
   }
   outcome.processes.push_back(std::move(need));
@@ -140,7 +150,7 @@ int CodeOf(const fit::Answer& answer) {
 
 void Print(const fit::Answer& answer, const FitOutput& output) {
   std::cout << (output.json ? report::JsonFit(answer) : report::TextOf(report::FitDocument(answer)))
-            << std::flush;
+            << (output.patch ? PatchText(answer) : "") << std::flush;
 }
 
 // Prints why there is no answer. Returns the exit code.
@@ -258,6 +268,7 @@ absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::st
 }
 
 int RunFitSearch(fit::Question question, const FitOutput& output) {
+  if (const absl::Status wrong = output.changes.Check(); !wrong.ok()) return RefuseResult(wrong);
   const absl::StatusOr<Workplace> place = MakeWorkplace();
   if (!place.ok()) {
     Note(std::string(place.status().message()));
@@ -279,7 +290,8 @@ int RunFitSearch(fit::Question question, const FitOutput& output) {
   files.Tell(trials.keeping(), trials.opened(), answer);
   if (searched.ok()) {
     Print(answer, output);
-    return CodeOf(answer);
+    const absl::Status saved = output.changes.Save(question, answer);
+    return saved.ok() ? CodeOf(answer) : RefuseResult(saved);
   }
   const bool is_stopped = searched.code() == absl::StatusCode::kCancelled;
   const bool is_told =

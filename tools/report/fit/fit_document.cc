@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "messages/message.h"
+#include "tools/report/fit/frontier_section.h"
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/job_sections.h"
+#include "tools/report/fit/moment_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/verdict/position_words.h"
@@ -94,6 +96,21 @@ std::string FitsText(const Answer& answer) {
                           UnseenText(seen.outlook)});
 }
 
+// The verdict of a whole job: of its moments, with the need of the worst.
+std::string WholeJobVerdictText(const Answer& answer) {
+  const Outcome& told = answer.told();
+  const Fullest card = FullestOf(answer, told);
+  const std::string need = FormatBytes(card.need);
+  return JoinedSentences(
+      {WholeJobText(answer),
+       answer.job ? Message("Rank $0 needs most: $1 of its card's $2.", card.card, need,
+                            FormatBytes(card.has))
+                  : Message("It needs $0 of card $1's $2.", need, card.card,
+                            FormatBytes(card.has)),
+       card.need > card.has ? MoreThanCardText(card.need - card.has) : "", MarginText(answer),
+       UnknownValuesText(answer)});
+}
+
 std::string DoesNotFitText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
   if (answer.within.HasRunOut() && card.need <= card.has)
@@ -127,6 +144,7 @@ std::string VerdictText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
   const std::string needs =
       NeedText(answer, card.need, card.card, SeenText(answer.unlimited.outlook));
+  if (IsDecidedByWholeJob(answer)) return WholeJobVerdictText(answer);
   switch (answer.verdict()) {
     case fit::FitVerdict::kFits:
       return FitsText(answer);
@@ -141,6 +159,20 @@ std::string VerdictText(const Answer& answer) {
   return DoesNotFitText(answer);
 }
 
+// Names the largest value of --largest, and says why the next one does not fit.
+std::string LargestText(const Answer& answer) {
+  const fit::Scaling& scaling = answer.scalings.front();
+  const std::string name = Printable(scaling.name);
+  if (!scaling.largest) return Message("No value of $0 fits.", name);
+  const std::string value = name + "=" + std::to_string(*scaling.largest);
+  if (!scaling.fails) return Message("$0 fits. Larger values were not tried.", value);
+  const std::string next = name + "=" + std::to_string(*scaling.fails);
+  const auto failed = answer.beyond->Failed();
+  return JoinedSentences({Message("$0 is the largest value that fits.", value),
+                          failed ? Message("$0 does not fit ($1).", next, FailedText(*failed))
+                                 : Message("$0 does not fit.", next)});
+}
+
 Section VerdictOf(const Answer& answer) {
   Section section{.id = "verdict"};
   const bool is_told = answer.cards.empty() ? answer.has_need() : answer.has_within;
@@ -149,6 +181,7 @@ Section VerdictOf(const Answer& answer) {
     return section;
   }
   section.parts = {Paragraph{answer.cards.empty() ? NeedOnlyText(answer) : VerdictText(answer)}};
+  if (answer.beyond) section.parts.insert(section.parts.begin(), Paragraph{LargestText(answer)});
   for (std::string& more : FurtherSentences(answer))
     section.parts.emplace_back(Paragraph{std::move(more)});
   if (answer.stopped) section.parts.emplace_back(Paragraph{StoppedText(*answer.stopped)});
@@ -242,10 +275,12 @@ Document NeedSections(const Answer& answer) {
 
 Document FitDocument(const Answer& answer) {
   Document document = {VerdictOf(answer), RecommendedSection(answer)};
+  document.push_back(MomentSection(answer));
   for (Section& need : NeedSections(answer)) document.push_back(std::move(need));
   document.push_back(GapSection(answer));
   document.push_back(RankSection(answer));
   document.push_back(ProcessSection(answer));
+  document.push_back(FrontierSection(answer));
   document.push_back(RemedySection(answer));
   document.push_back(UntriedSection(answer));
   for (const fit::Scaling& scaling : answer.scalings)

@@ -6,8 +6,10 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "tools/fit/frontier.h"
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
+#include "tools/report/fit/time_words.h"
 #include "tools/report/words/json_text.h"
 
 namespace memtrace::report {
@@ -67,6 +69,18 @@ std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candida
   return joined;
 }
 
+// Returns the changes with their hooks; a degree is null if the hook has none.
+ordered_json ChangesJson(const std::vector<fit::Candidate>& changes) {
+  ordered_json list = ordered_json::array();
+  for (const fit::Candidate& change : changes) {
+    list.push_back(
+        {{"name", change.name}, {"hook", change.hook}, {"degree", nullptr}, {"of", nullptr}});
+    if (change.degree > 0) list.back()["degree"] = change.degree;
+    if (change.of > 0) list.back()["of"] = change.of;
+  }
+  return list;
+}
+
 // Returns the word for a verdict on a run that was seen so far.
 const char* VerdictName(fit::FitVerdict verdict, const fit::Outlook& seen) {
   switch (verdict) {
@@ -98,6 +112,35 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
   return json;
 }
 
+// Returns null for a text that is empty.
+ordered_json TextOrNull(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+ordered_json MomentJson(const fit::MomentNeed& need) {
+  ordered_json json = {{"name", need.moment},
+                       {"needs", need.needs},
+                       {"card", need.card},
+                       {"fits", nullptr},
+                       {"holder", TextOrNull(need.holder)},
+                       {"held", need.held},
+                       {"line", TextOrNull(need.line)},
+                       {"known", std::string(fit::KnownName(need.known))},
+                       {"size", TextOrNull(need.size)},
+                       {"failed_by_itself", TextOrNull(need.failed_by_itself)}};
+  if (need.fits) json["fits"] = *need.fits;
+  return json;
+}
+
+// Returns the moments of the whole job; none if it was not run.
+ordered_json MomentsJson(const fit::Answer& answer) {
+  ordered_json moments = ordered_json::array();
+  if (!answer.whole_job) return moments;
+  for (const fit::MomentNeed& need : answer.whole_job->moments)
+    moments.push_back(MomentJson(need));
+  return moments;
+}
+
 ordered_json GapsJson(const fit::Answer& answer) {
   ordered_json gaps = ordered_json::array();
   for (const fit::Gap& gap : answer.gaps) {
@@ -107,8 +150,11 @@ ordered_json GapsJson(const fit::Answer& answer) {
   return gaps;
 }
 
-ordered_json CostJson(const fit::StepCost& cost) {
-  return {{"kernel_launches", cost.kernel_launches},
+ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTime>& time) {
+  ordered_json seconds = nullptr;
+  if (time && time->is_whole()) seconds = time->seconds();
+  return {{"seconds", seconds},
+          {"kernel_launches", cost.kernel_launches},
           {"product_operations", cost.product_operations},
           {"host_copy_bytes", cost.host_copy_bytes},
           {"sent_bytes", cost.sent_bytes},
@@ -116,7 +162,7 @@ ordered_json CostJson(const fit::StepCost& cost) {
           {"sends", cost.sends}};
 }
 
-ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
+ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unlimited) {
   const ordered_json cards = CardsJson(remedy.outcome);
   const ordered_json fullest = Fullest(cards);
   ordered_json json = {{"name", NameOf(remedy)},
@@ -124,6 +170,9 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
                        {"verdict", VerdictName(remedy.outcome.verdict(), remedy.outcome.outlook)},
                        {"steps", remedy.outcome.outlook.steps},
                        {"had_effect", remedy.had_effect},
+                       {"changes", ChangesJson(remedy.changes)},
+                       {"was_run", remedy.was_run},
+                       {"on_smaller_card", remedy.is_smaller_card},
                        {"has_margin", nullptr},
                        {"peak_reserved", nullptr},
                        {"change", JoinedTexts(remedy, &fit::Candidate::change)},
@@ -131,7 +180,12 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
                        {"first_failure", FailureJson(remedy.outcome)},
                        {"seconds", remedy.outcome.seconds}};
   if (remedy.has_margin) json["has_margin"] = *remedy.has_margin;
-  if (remedy.outcome.fits()) json["step_cost"] = CostJson(remedy.outcome.cost());
+  if (remedy.outcome.fits()) {
+    const std::optional<fit::StepTime> time = remedy.outcome.time();
+    json["step_cost"] = CostJson(remedy.outcome.cost(), time);
+    json["time_ratio"] = nullptr;
+    if (const auto ratio = fit::TimeRatio(unlimited.time(), time)) json["time_ratio"] = *ratio;
+  }
   if (remedy.outcome.fits() && fullest.contains("peak_reserved"))
     json["peak_reserved"] = fullest["peak_reserved"];
   return json;
@@ -177,7 +231,8 @@ ordered_json ProcessesJson(const fit::Outcome& outcome) {
     }
     processes.push_back({{"name", process.name},
                          {"steps", process.steps},
-                         {"step_cost", CostJson(process.cost)},
+                         {"step_cost", CostJson(process.cost, process.time)},
+                         {"step_time", TimeJson(process.time)},
                          {"cards", cards}});
   }
   return processes;
@@ -245,6 +300,36 @@ ordered_json KeptAwayJson(const fit::Answer& answer) {
           {"other_programs", {{"count", kept.programs}, {"first", kept.first_programs}}}};
 }
 
+ordered_json FrontierJson(const fit::Answer& answer) {
+  ordered_json points = ordered_json::array();
+  for (const fit::FrontierPoint& point : fit::FrontierOf(answer))
+    points.push_back({{"changes", ChangesJson(point.changes)},
+                      {"needs", point.needs},
+                      {"peak_reserved", point.reserved},
+                      {"time_ratio", point.time},
+                      {"fits", point.fits},
+                      {"has_margin", point.has_margin},
+                      {"may_change_results", point.may_change_results},
+                      {"is_cheapest", point.is_plan},
+                      {"on_frontier", point.is_on_frontier}});
+  return points;
+}
+
+// Returns the places in `remedies` of the cheapest plan and of what proves it; null if none was
+// looked for.
+ordered_json CheapestJson(const fit::Answer& answer) {
+  if (!answer.cheapest) return nullptr;
+  const fit::CheapestPlan& cheapest = *answer.cheapest;
+  ordered_json json = {{"plan", nullptr},
+                       {"one_less", cheapest.one_less},
+                       {"without_margin", nullptr},
+                       {"one_less_without_margin", cheapest.one_less_without_margin},
+                       {"complete", cheapest.is_complete}};
+  if (cheapest.plan) json["plan"] = *cheapest.plan;
+  if (cheapest.without_margin) json["without_margin"] = *cheapest.without_margin;
+  return json;
+}
+
 // Returns the verdict of the answer; null if no card was given.
 ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
@@ -294,7 +379,8 @@ std::string JsonFit(const fit::Answer& answer) {
   const ordered_json cards = CardsJson(answer.told());
   const ordered_json fullest = Fullest(cards);
   ordered_json remedies = ordered_json::array();
-  for (const fit::TriedRemedy& remedy : answer.remedies) remedies.push_back(RemedyJson(remedy));
+  for (const fit::TriedRemedy& remedy : answer.remedies)
+    remedies.push_back(RemedyJson(remedy, answer.unlimited));
   ordered_json json = {
       {"schema", "memtrace.fit/1"},
       {"card", answer.cards},
@@ -304,7 +390,8 @@ std::string JsonFit(const fit::Answer& answer) {
       {"verdict", VerdictJson(answer)},
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
       {"gaps", GapsJson(answer)},
-      {"got_over", RecoveredFailuresJson(answer.within)},
+      {"moments", MomentsJson(answer)},
+      {"got_over", RecoveredFailuresJson(answer.deciding())},
       {"margin_percent", answer.margin_percent},
       {"has_margin", nullptr},
       {"peak_allocated", fullest.value("peak_allocated", uint64_t{0})},
@@ -314,11 +401,14 @@ std::string JsonFit(const fit::Answer& answer) {
       {"fragmentation", fullest.value("fragmentation", uint64_t{0})},
       {"cards", cards},
       {"processes", ProcessesJson(answer.unlimited)},
-      {"step_cost", CostJson(answer.unlimited.cost())},
-      {"first_failure", FailureJson(answer.within)},
+      {"step_cost", CostJson(answer.unlimited.cost(), answer.unlimited.time())},
+      {"step_time", TimeJson(answer.unlimited.time())},
+      {"first_failure", FailureJson(answer.deciding())},
       {"remedies", std::move(remedies)},
       {"not_tried", UntriedJson(answer)},
       {"recommended", nullptr},
+      {"cheapest", CheapestJson(answer)},
+      {"frontier", FrontierJson(answer)},
       {"smallest_cards", SmallestJson(answer)},
       {"scalings", ScalingsJson(answer)},
       {"unknown_values", UnknownJson(answer.unlimited)},

@@ -113,23 +113,21 @@ std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) 
   const bool is_whole = scaling.seen.is_whole || scaling.seen.steps == 0;
   const std::string steps = FormatCount(scaling.seen.steps);
   if (!scaling.fails)
-    return is_whole
-               ? Message("$0=$1 fits the card as well. Larger values were not tried.", name,
-                         largest)
-               : CountedMessage(
-                     scaling.seen.steps,
-                     "$0=$1 fits the card as well, in 1 step. Larger values were not tried.",
-                     "$0=$1 fits the card as well, in $2 steps. Larger values were not tried.",
-                     name, largest, steps);
-  return JoinedSentences({is_whole ? Message("The largest value that fits the card is $0=$1.", name,
-                                             largest)
-                                   : CountedMessage(
-                                         scaling.seen.steps,
-                                         "The largest value that fits the card in 1 step is $0=$1.",
-                                         "The largest value that fits the card in $2 steps is "
-                                         "$0=$1.",
-                                         name, largest, steps),
-                          Message("$0=$1 did not fit.", name, FormatCount(*scaling.fails))});
+    return is_whole ? Message("$0=$1 fits the card as well. Larger values were not tried.", name,
+                              largest)
+                    : CountedMessage(
+                          scaling.seen.steps,
+                          "$0=$1 fits the card as well, in 1 step. Larger values were not tried.",
+                          "$0=$1 fits the card as well, in $2 steps. Larger values were not tried.",
+                          name, largest, steps);
+  return JoinedSentences(
+      {is_whole ? Message("The largest value that fits the card is $0=$1.", name, largest)
+                : CountedMessage(scaling.seen.steps,
+                                 "The largest value that fits the card in 1 step is $0=$1.",
+                                 "The largest value that fits the card in $2 steps is "
+                                 "$0=$1.",
+                                 name, largest, steps),
+       Message("$0=$1 did not fit.", name, FormatCount(*scaling.fails))});
 }
 
 }  // namespace

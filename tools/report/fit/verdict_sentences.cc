@@ -164,9 +164,8 @@ std::string RunsOutText(const Outcome& outcome) {
                             Message("The run was continued until it failed.")});
   return JoinedSentences(
       {Message("RUNS OUT IN STEP $0.", step),
-       climb.is_of_floor
-           ? Message("The memory in use grew by $0 in each step until then.", bytes)
-           : Message("The peak rose by $0 in each step until then.", bytes)});
+       climb.is_of_floor ? Message("The memory in use grew by $0 in each step until then.", bytes)
+                         : Message("The peak rose by $0 in each step until then.", bytes)});
 }
 
 std::string GapNames(const std::vector<fit::Gap>& gaps) {
@@ -222,7 +221,7 @@ std::string SentText(const fit::StepCost& cost) {
 
 std::vector<std::string> FurtherSentences(const Answer& answer) {
   std::vector<std::string> texts;
-  const Outcome& within = answer.within;
+  const Outcome& within = answer.deciding();
   if (std::string job = JobText(answer); !job.empty()) texts.push_back(std::move(job));
   if (const auto failed = within.Failed()) {
     const std::string first = Message("First to fail on the card: $0.", FailedText(*failed));

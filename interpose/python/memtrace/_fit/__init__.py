@@ -9,7 +9,7 @@ import time
 from types import ModuleType
 
 from memtrace import _changes, _scratch
-from memtrace._fit import gaps, lightning_gaps, moments, trainer_gaps
+from memtrace._fit import gaps, lightning_gaps, made, moments, trainer_gaps
 from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
@@ -18,6 +18,7 @@ from memtrace._fit.moments.rows import Rows
 from memtrace._fit.peaks import Peaks
 from memtrace._fit.ranks import all_ranks_settled
 from memtrace._fit.user_calls import UserCalls
+from memtrace._fit.step_time import StepTime
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 
@@ -31,7 +32,7 @@ def start(torch: ModuleType, session: Session) -> None:
     Raises ValueError if MEMTRACE_FIT_STEPS is not MIN:MAX.
     """
     if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
-        _changes.start(torch, session, changes)
+        made.watch(torch, session, _changes.start(torch, session, changes))
     if _scratch.start_from_environment():  # `memtrace run` has already started it with the interpreter
         session.before_close.append(lambda: _scratch.annotate(session.core.annotate))
     if (end := os.environ.get("MEMTRACE_FIT_ENDS", "")).isdecimal():
@@ -78,6 +79,7 @@ class Trial:
         self._peaks = Peaks(torch)
         self._floors = Floors(torch)
         self._costs = Costs()
+        self._time = StepTime(session)
         self._caught = CaughtErrors(torch, lambda: self._steps)
         self._user_calls = UserCalls(torch, session, lambda: self._steps)
         trainer_gaps.watch(self._user_calls.resumed)
@@ -93,6 +95,7 @@ class Trial:
         self._steps += 1
         self._costs.step_ended()
         self._note_time()
+        self._time.step_ended()
         stays_more = self._floors.rose_since_last_call(self._steps)
         has_settled = not self._peaks.rose_since_last_call(self._steps) and not stays_more
         has_seen = self._steps >= self._most or (has_settled and self._steps >= self._least)
@@ -128,3 +131,4 @@ class Trial:
         for key, number in self._costs.of_last_step().items():
             annotate(f"{FIT_STEP}.{key}", str(number))
         annotate(f"{FIT_STEP}.microseconds", str(self._microseconds))
+        self._time.annotate()
