@@ -14,12 +14,12 @@ namespace memtrace::fit {
 
 // A stay of a process in a moment of its job, as the annotation fit.moments has it.
 struct MomentStay {
-  std::string moment;  // a word of moments.def
+  std::string moment = {};  // a word of moments.def
   uint64_t first = 0;  // steps of the trace
   uint64_t last = 0;
-  std::string ended_by;          // the class of the exception that ended it; or empty
-  std::string failed_by_itself;  // "ValueError at metrics.py:12": an exception that the trial caught
-  std::string size;              // of its batch: "1,024 tokens"; or empty
+  std::string ended_by = {};          // the class of the exception that ended it; or empty
+  std::string failed_by_itself = {};  // "ValueError at metrics.py:12": an exception that the trial caught
+  std::string size = {};              // of its batch: "1,024 tokens"; or empty
   uint64_t batches = 0;          // seen; 0: not counted
   uint64_t of = 0;               // batches that the program has
   uint64_t growth = 0;           // bytes that each further batch takes
@@ -32,11 +32,11 @@ std::vector<MomentStay> MomentStaysOf(std::string_view text);
 
 // A stay with the peak of a card in it.
 struct MomentPeak {
-  MomentStay stay;
+  MomentStay stay = {};
   int32_t card = 0;
   uint64_t needs = 0;  // bytes of the card: in use, context, outside torch, other processes
   // What holds most of it that is not there in each step: "activation, model.layers.*.mlp".
-  std::string holder;
+  std::string holder = {};
   uint64_t held = 0;  // bytes of the holder
 };
 
