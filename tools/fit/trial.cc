@@ -49,6 +49,8 @@ void AddTrial(const Trial& trial, launch::Environment& environment) {
       std::to_string(static_cast<uint64_t>(now.count()) + trial.seconds);
   environment[env::kFitSteps.name()] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
   environment[env::kFitWatch.name()] = std::to_string(trial.watch_seconds);
+  environment[env::kFitBatchOrder.name()] = trial.batch_order;
+  environment[env::kFitMeasureTime.name()] = std::to_string(trial.measure_seconds);
   environment.erase(env::kFitChanges.name());
   environment.erase(env::kFitStub.name());
   environment.erase(env::kWith.name());  // a trial has its own changes
@@ -147,6 +149,7 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
   launch::Environment environment = launch::CurrentEnvironment();
   for (const auto& [name, value] : trial.set) environment[name] = value;
   const bool has_layer = keeping.layer_bytes > 0;
+  environment[env::kFitSizes.name()] = (folder / kSizesFolder).string();
   AddFiles(folder, has_layer, environment);
   FileLayer layer(environment, folder.string(), keeping.layer_bytes);
   const auto enter = [&layer](launch::Environment& set) { return layer.Enter(set); };

@@ -34,6 +34,8 @@ struct Trial {
   std::string resumed_by;
   uint64_t least_steps = 2;
   uint64_t most_steps = 8;
+  std::string batch_order = "largest";  // of DataLoaders; or "as-is"
+  uint64_t measure_seconds = 10;         // limit for measuring the items of a data set
   uint64_t watch_seconds = 0;  // limit from its first step on, for any number of steps
   uint64_t seconds = 600;      // limit for the whole run
 };
@@ -50,6 +52,9 @@ struct TrialResult {
   std::set<std::string> opened;        // without a layer: files of the user's opened for writing
   std::vector<TrialResult> resumed;    // the run that resumed from its checkpoint, if there was one
 };
+
+// A folder in the trial's own, in which its processes keep the sizes of items for later trials.
+inline constexpr const char* kSizesFolder = "sizes";
 
 // `folder` is made for its traces and what it writes. Errors are those of launch::PlanLaunch;
 // kUnavailable if it cannot start.

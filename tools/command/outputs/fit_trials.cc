@@ -129,6 +129,13 @@ std::string EndText(const fit::Outcome& outcome) {
                  report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)));
 }
 
+// Moves a folder, if it exists. Sizes that are lost are measured again.
+void MoveFolder(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code ignored;
+  std::filesystem::create_directories(to.parent_path(), ignored);
+  std::filesystem::rename(from, to, ignored);
+}
+
 int CodeOf(const absl::Status& status) {
   if (status.code() == absl::StatusCode::kFailedPrecondition ||
       status.code() == absl::StatusCode::kDeadlineExceeded)
@@ -243,7 +250,9 @@ absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string
 absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::string_view name) {
   const std::filesystem::path folder = folder_ / std::to_string(++number_);
   PrintTrialBegin(name);
+  MoveFolder(folder_ / fit::kSizesFolder, folder / fit::kSizesFolder);
   absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder, keeping_);
+  MoveFolder(folder / fit::kSizesFolder, folder_ / fit::kSizesFolder);
   if (!result.ok()) {
     PrintTrialEnd(name, Message("cannot be run"));
     return result.status();

@@ -231,6 +231,17 @@ void DefinePlaces(CLI::App& app, Options& options) {
       ->type_name("N")
       ->check(CLI::Range(0, 86400))
       ->group("Runs");
+  app.add_option("--batch-order", options.question.trial.batch_order,
+                 "largest (default): DataLoaders give the largest batches first, until two steps "
+                 "were made with them; as-is: in the program's order")
+      ->type_name("largest|as-is")
+      ->check(CLI::IsMember({"largest", "as-is"}))
+      ->group("Runs");
+  app.add_option("--measure-time", options.question.trial.measure_seconds,
+                 "Time limit for measuring the items of a data set, in seconds (default: 10)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 86400))
+      ->group("Runs");
   app.add_option("--time", options.question.trial.seconds,
                  "Time limit of each run, in seconds (default: 600)")
       ->type_name("N")

@@ -6,6 +6,7 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/frontier.h"
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
@@ -148,6 +149,13 @@ ordered_json GapsJson(const fit::Answer& answer) {
     if (!gap.why_not.empty()) gaps.back()["why_not"] = gap.why_not;
   }
   return gaps;
+}
+
+// Returns what the run's DataLoaders gave, as its trace states it.
+ordered_json BatchesJson(const fit::Outcome& outcome) {
+  ordered_json batches = ordered_json::parse(
+      analysis::AnnotatedText(outcome.annotations, trace::fact::kFitBatches), nullptr, false);
+  return batches.is_array() ? batches : ordered_json::array();
 }
 
 ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTime>& time) {
@@ -390,6 +398,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"verdict", VerdictJson(answer)},
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
       {"gaps", GapsJson(answer)},
+      {"batches", BatchesJson(answer.has_within ? answer.within : answer.unlimited)},
       {"moments", MomentsJson(answer)},
       {"got_over", RecoveredFailuresJson(answer.deciding())},
       {"margin_percent", answer.margin_percent},

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "messages/message.h"
+#include "profiler/trace/vocabulary/facts.h"
+#include "tools/fit/batches.h"
 #include "tools/report/fit/job_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/words/printable.h"
@@ -112,6 +114,16 @@ std::string RecoveredText(const Outcome& outcome, const fit::FailedLine& last) {
       times, "1 request failed on the card, and the program recovered from it: $1.",
       "$0 requests failed on the card, and the program recovered from them. The last: $1.",
       FormatCount(times), FailedText(last));
+}
+
+// Says which batches were the largest, and in which steps they were run; "" if nothing is known.
+std::string BatchesText(const Answer& answer) {
+  const Outcome& outcome = answer.has_within ? answer.within : answer.unlimited;
+  std::vector<std::string> sentences;
+  for (const std::string& sentence : fit::BatchSentencesOf(
+           analysis::AnnotatedText(outcome.annotations, trace::fact::kFitBatches)))
+    sentences.push_back(Printable(sentence));
+  return JoinedSentences(sentences);
 }
 
 }  // namespace
@@ -232,6 +244,8 @@ std::vector<std::string> FurtherSentences(const Answer& answer) {
   }
   if (const auto last = within.LastRecoveredFailure())
     texts.push_back(RecoveredText(within, *last));
+  if (std::string batches = BatchesText(answer); !batches.empty())
+    texts.push_back(std::move(batches));
   if (&answer.told() != &answer.unlimited)
     texts.push_back(Message("Without a limit it would take $0. It takes less if less is available.",
                             FormatBytes(FullestSoFar(answer.unlimited).total)));

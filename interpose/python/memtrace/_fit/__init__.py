@@ -6,6 +6,7 @@ import faulthandler
 import json
 import os
 import time
+from collections.abc import Callable
 from types import ModuleType
 
 from memtrace import _changes, _scratch
@@ -14,11 +15,12 @@ from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
 from memtrace._fit.floors import Floors
+from memtrace._fit.moments import loaders
 from memtrace._fit.moments.rows import Rows
 from memtrace._fit.peaks import Peaks
 from memtrace._fit.ranks import all_ranks_settled
-from memtrace._fit.user_calls import UserCalls
 from memtrace._fit.step_time import StepTime
+from memtrace._fit.user_calls import UserCalls
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 
@@ -40,9 +42,14 @@ def start(torch: ModuleType, session: Session) -> None:
     if steps := os.environ.get("MEMTRACE_FIT_STEPS"):
         least, most = _bounds(steps)
         watch = os.environ.get("MEMTRACE_FIT_WATCH", "")
+        batches = loaders.watch(torch, session)
         trial = Trial(torch, session, least, most, int(watch) if watch.isdecimal() else 0)
+        trial.is_pending = batches.is_pending
         session.after_step.append(trial.step_ended)
-        moments.start(torch, session, Rows(session), trial.look_ahead)
+        rows = Rows(session)
+        if os.environ.get("MEMTRACE_FIT_MOMENTS") == "job":
+            batches.shorten(rows)
+        moments.start(torch, session, rows, trial.look_ahead)
         session.before_close.append(trial.annotate)
 
 
@@ -72,6 +79,7 @@ class Trial:
         self._least = least
         self._most = most
         self._watch = watch
+        self.is_pending: Callable[[], bool] = lambda: False  # true if larger batches are about to come
         self._watched_since = 0.0  # the end of the first step
         self._microseconds = 0  # the mean of the steps after it
         self._steps = 0
@@ -98,7 +106,7 @@ class Trial:
         self._time.step_ended()
         stays_more = self._floors.rose_since_last_call(self._steps)
         has_settled = not self._peaks.rose_since_last_call(self._steps) and not stays_more
-        has_seen = self._steps >= self._most or (has_settled and self._steps >= self._least)
+        has_seen = self._steps >= self._most or (has_settled and self._steps >= self._least and not self.is_pending())
         if all_ranks_settled(self._torch, self._steps, has_seen and self._is_watched()):
             self._session.core.annotate(FIT_ENDED, "settled" if has_settled else "steps")
             self._user_calls.name_gaps()

@@ -8,6 +8,7 @@ from types import ModuleType
 
 from memtrace._fit.moments import also, generation, lightning, plain, resume, trainer
 from memtrace._fit.moments.job import Job
+from memtrace._fit.moments.predictions import Predictions
 from memtrace._fit.moments.rows import Rows
 from memtrace._session import Session
 
@@ -25,5 +26,6 @@ def start(torch: ModuleType, session: Session, rows: Rows, look_ahead: Callable[
         generation.watch(job)
         plain.watch(torch, job)
         also.watch(torch, job)
+        Predictions(torch, job)
     elif wanted == "resume":
         resume.watch()

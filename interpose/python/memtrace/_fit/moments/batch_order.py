@@ -13,7 +13,8 @@ T = TypeVar("T")  # a batch, or what stands for one
 class Length(NamedTuple):
     """How many batches an epoch has."""
 
-    usual: int | None = None  # batches beside the largest and the last; None: all
+    # Batches beside the largest and the last; None: all. Ranks may have different kinds, but need the same number.
+    beside: int | None = None
 
 
 def largest_first(
@@ -25,7 +26,8 @@ def largest_first(
     order. The last batch, which may be partial, stays last. There are never more batches than the epoch has.
     """
     left = len(batches)
-    for kind, place in enumerate(chosen):
+    others = len(chosen) - 1 if length.beside is None else min(len(chosen) - 1, length.beside)
+    for kind, place in enumerate(chosen[: 1 + others]):
         while left > 0:
             left -= 1
             yield batches[place], kind
@@ -35,8 +37,8 @@ def largest_first(
     usual = [batch for place, batch in enumerate(batches) if place not in chosen and place != last]
     has_last = last not in chosen and left > 0
     count = max(left - has_last, 0)
-    if length.usual is not None:
-        count = min(count, length.usual)
+    if length.beside is not None:
+        count = min(count, length.beside - max(others, 0))
     for batch in usual[:count]:
         yield batch, None
     if has_last:
@@ -46,15 +48,15 @@ def largest_first(
 class Given(Generic[T]):
     """Passes batches on, and notes which were asked for, because workers read them later, in the same order."""
 
-    def __init__(self, ordered: Iterator[tuple[T, int | None]]) -> None:
-        """Starts before the first batch."""
+    def __init__(self, ordered: Iterator[tuple[T, int | None]], asked: list[int | None]) -> None:
+        """Adds to `asked` the place in `chosen` of each batch."""
         self._ordered = ordered
-        self.asked: list[int | None] = []  # the place in `chosen` of each batch
+        self._asked = asked
 
     def __iter__(self) -> Given[T]:
         return self
 
     def __next__(self) -> T:
         batch, kind = next(self._ordered)
-        self.asked.append(kind)
+        self._asked.append(kind)
         return batch

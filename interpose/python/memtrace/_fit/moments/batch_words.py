@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from memtrace._fit.moments.choice import Chosen
 from memtrace._fit.moments.loader_record import LoaderRecord
+from memtrace._fit.moments.read_ahead import ReadAhead
 from memtrace._fit.moments.sizes import Size
 from memtrace._messages import translated
 
@@ -32,11 +33,11 @@ def _amount(items: int, size: Size) -> str:
         text = translated("$0 pixels", f"{size.pixels:,}")
         if size.frames > 1:
             text = translated("$0 frames of $1", f"{size.frames:,}", text)
-        return text if items == 1 else f"{items:,} x {text}"
+        return text if items == 1 else translated("$0 x $1", f"{items:,}", text)
     if size.tokens > 0:
         is_padded = items > 1 and size.tokens == items * size.longest
         text = translated("$0 tokens", f"{size.longest if is_padded else size.tokens:,}")
-        return f"{items:,} x {text}" if is_padded else text
+        return translated("$0 x $1", f"{items:,}", text) if is_padded else text
     text = _bytes_text(size.bytes)
     return text if items == 1 else translated("$0 items, $1", f"{items:,}", text)
 
@@ -56,9 +57,9 @@ def sentences(record: LoaderRecord) -> list[str]:
     if record.possible is not None and record.chosen:
         amount = amount_text(record.chosen[0].items, record.possible)
         said.append(translated("After another shuffle the longest items can be in one batch ($0).", amount))
-    if not record.chosen and record.is_measured and record.given > 0:
+    if not record.chosen and not record.why_not and record.is_measured and record.given > 0:
         said.append(translated("All batches of $0 have the same size.", record.line or record.dataset))
-    if record.is_measured and record.counts_read()[0] < record.counts_read()[1]:
+    if record.stream is None and record.is_measured and record.counts_read()[0] < record.counts_read()[1]:
         said.append(_read_text(record))
     return said
 
@@ -70,9 +71,10 @@ def _run_text(record: LoaderRecord, kind: int, each: Chosen) -> str:
         return translated("Another large batch ($0) was run in step $1.", amount, f"{first:,}")
     if first == last:
         return translated("The largest batch of $0 ($1) was run in step $2.", place, amount, f"{first:,}")
-    return translated(
-        "The largest batch of $0 ($1) was run in steps $2 to $3.", place, amount, f"{first:,}", f"{last:,}"
-    )
+    numbers = place, amount, f"{first:,}", f"{last:,}"
+    if last == first + 1:
+        return translated("The largest batch of $0 ($1) was run in steps $2 and $3.", *numbers)
+    return translated("The largest batch of $0 ($1) was run in steps $2 to $3.", *numbers)
 
 
 def _is_smaller(record: LoaderRecord, kind: int) -> bool:
@@ -100,12 +102,12 @@ def gap(record: LoaderRecord, is_reordered: bool) -> Gap | None:
         "$0 batches of $1 were seen; the largest had $2.",
         f"{record.given:,}",
         place,
-        amount_text(1, record.largest_given),
+        amount_text(record.largest_given.sequences, record.largest_given),
     )
-    if record.is_stream:
-        return None
-    if record.why_not == "sampler":
-        return Gap(seen, translated("Its sampler gives no numbers of items, so they were not measured."))
+    if record.stream is not None:
+        return None if record.is_measured and is_reordered else _gap_of_stream(seen, record.stream, is_reordered)
+    if record.why_not:
+        return Gap(seen, _why_not_chosen(record.why_not))
     if not record.is_measured:
         return Gap(seen, _why_not_measured(record))
     if is_reordered or not record.chosen or 0 in record.steps:
@@ -115,6 +117,23 @@ def gap(record: LoaderRecord, is_reordered: bool) -> Gap | None:
         translated("$0 The data set's largest batch has $1.", seen, largest),
         translated("--batch-order as-is left the batches in their order."),
     )
+
+
+def _gap_of_stream(seen: str, stream: ReadAhead, is_reordered: bool) -> Gap:
+    if not is_reordered:
+        return Gap(seen, translated("--batch-order as-is left the batches in their order."))
+    if stream.is_on_card:
+        return Gap(seen, translated("They are made on the card, so none was read ahead."))
+    read = f"{len(stream.sizes):,}"
+    return Gap(seen, translated("$0 batches were read ahead; those after them can be larger.", read))
+
+
+def _why_not_chosen(reason: str) -> str:
+    if reason == "sampler":
+        return translated("Its sampler gives no numbers of items, so they were not measured.")
+    if reason == "iterator":
+        return translated("Its batches come from an iterator of another library, so they were not reordered.")
+    return translated("The batches could not be chosen: $0", reason)
 
 
 def _why_not_measured(record: LoaderRecord) -> str:
@@ -136,7 +155,7 @@ def as_fact(record: LoaderRecord, is_said: bool) -> dict[str, object]:
         "line": record.line,
         "data_set": record.dataset,
         "trains": record.trains,
-        "stream": record.is_stream,
+        "stream": record.stream is not None,
         "batches_given": record.given,
         "items_read": read,
         "items": of,

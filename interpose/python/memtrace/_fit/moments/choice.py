@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -45,8 +46,8 @@ def numbers_of(batch: object) -> list[int] | None:
     if all(type(item) is int for item in items):
         return list(items)
     try:
-        return [int(item.__index__()) for item in items]  # such as numpy's integers
-    except (AttributeError, TypeError, ValueError):
+        return [operator.index(item) for item in items]  # such as numpy's integers
+    except TypeError:
         return None
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memtrace._fit.moments.choice import Chosen, candidates, chosen, numbers_of
 from memtrace._fit.moments.measured import MeasuredItems
+from memtrace._fit.moments.read_ahead import ReadAhead
 from memtrace._fit.moments.sizes import Size, size_of
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ class LoaderRecord:
         self.line = line
         self.dataset = dataset
         self.items = items
-        self.is_stream = False  # an IterableDataset
+        self.stream: ReadAhead | None = None  # the latest pass over an iterable data set
         self.trains = False  # a backward pass used its batches
-        self.chosen: list[Chosen] = []
+        self._chosen: list[Chosen] = []
         self.possible: Size | None = None  # of the longest items together, if a shuffle can bring that
         self.steps: dict[int, tuple[int, int]] = {}  # first and last step of each chosen batch
         self.run_sizes: dict[int, Size] = {}  # the sizes that the chosen batches had in the run
@@ -40,6 +41,11 @@ class LoaderRecord:
         self.is_complete = False  # a whole epoch was given
         self.has_two_steps = False  # the largest batch was in two steps
         self.why_not = ""  # why nothing could be chosen
+
+    @property
+    def chosen(self) -> list[Chosen]:
+        """The batches that are given first: each is the largest of its kind."""
+        return self._chosen if self.stream is None else self.stream.chosen
 
     def choose(self, loader: DataLoader[object], batches: Sequence[object]) -> list[Chosen]:
         """Measures the items of these batches, and returns the batches that are the largest of their kinds."""
@@ -55,10 +61,10 @@ class LoaderRecord:
         tried = [batches[each.place] for each in among] + ([together] if together else [])
         collated = self.items.candidates(loader, tried) if among else {}
         self.possible = collated.pop(len(among), None)
-        self.chosen = chosen(among, collated, self.items.sizes)
-        if self.possible is not None and self.chosen and self.possible.bytes <= self.chosen[0].size.bytes:
+        self._chosen = chosen(among, collated, self.items.sizes)
+        if self.possible is not None and self._chosen and self.possible.bytes <= self._chosen[0].size.bytes:
             self.possible = None
-        return self.chosen
+        return self._chosen
 
     def note_given(self, kind: int | None, batch: object, step: int) -> None:
         """Notes a batch that the program was given. `kind` is its place in `chosen`; None: a usual one."""
@@ -68,31 +74,35 @@ class LoaderRecord:
             self.largest_given = size
         if kind is None:
             return
-        first, _ = self.steps.get(kind, (step, step))
-        self.steps[kind] = (first, step)
+        first, last = self.steps.get(kind, (step, step))
+        if step <= last + 1:  # not a later epoch's
+            self.steps[kind] = (first, step)
         self.run_sizes.setdefault(kind, size)
 
     @property
     def is_measured(self) -> bool:
         """True if the sizes of all items are known, or those that were read tell the others'."""
+        if self.stream is not None:
+            return self.stream.is_whole or (len(self.stream.sizes) >= _ENOUGH_READ and _is_cut(self.stream.sizes))
         sizes = self.items.sizes
         read = sum(number in sizes for number in self.wanted)
         if read == len(self.wanted):
             return read > 0
-        return read >= _ENOUGH_READ and self._is_cut()
-
-    def _is_cut(self) -> bool:
-        """True if many items have exactly the largest size, so that none is beyond it."""
-        count = Counter((size.longest, size.pixels, size.bytes) for size in self.items.sizes.values())
-        for kind in range(3):
-            most = max(key[kind] for key in count)
-            if sum(times for key, times in count.items() if key[kind] == most) < _CUT_SHARE * count.total():
-                return False
-        return True
+        return read >= _ENOUGH_READ and _is_cut(sizes.values())
 
     def counts_read(self) -> tuple[int, int]:
         """Returns the number of items whose size is known, and of all."""
         return sum(number in self.items.sizes for number in self.wanted), len(self.wanted)
+
+
+def _is_cut(sizes: Iterable[Size]) -> bool:
+    """True if many items have exactly the largest size, so that none is beyond it."""
+    count = Counter((size.longest, size.pixels, size.bytes) for size in sizes)
+    for kind in range(3):
+        most = max(key[kind] for key in count)
+        if sum(times for key, times in count.items() if key[kind] == most) < _CUT_SHARE * sum(count.values()):
+            return False
+    return True
 
 
 def _longest_together(
@@ -106,5 +116,3 @@ def _longest_together(
         return []
     known = {number for batch in batches for number in batch if number in sizes}
     return sorted(known, key=lambda number: (-sizes[number].longest, -sizes[number].bytes, number))[:count]
-
-

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,16 @@ from memtrace._fit import gaps
 from memtrace._fit.moments import batch_words
 from memtrace._fit.moments.batch_order import Given, Length, largest_first
 from memtrace._fit.moments.drained import drain
+from memtrace._fit.moments.kept_sizes import KeptSizes
 from memtrace._fit.moments.loader_record import LoaderRecord
 from memtrace._fit.moments.measured import MeasuredItems
+from memtrace._fit.moments.read_ahead import ReadAhead
+from memtrace._fit.moments.rows import Rows
 from memtrace._holders.users_frames import innermost_users_frame
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import raise_if_from_outside
-from memtrace._vocabulary import FIT_BATCHES, MOMENT_LARGEST_BATCH
+from memtrace._vocabulary import FIT_BATCHES, MOMENT_EVALUATION, MOMENT_LARGEST_BATCH
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader
@@ -34,6 +38,8 @@ _MODULE = "torch.utils.data.dataloader"
 _EPOCH = "_memtrace_epoch"  # attribute of an iterator of a loader
 _USUAL_SECONDS = 10
 _STEPS = 2  # the second is the first in which optimizer states and activations live together
+_BESIDE = 3  # batches of a short epoch beside the largest and the last
+_WHOLE_EVALUATION = 64  # batches
 _WITHOUT_BACKWARD = 4  # batches that loops may read ahead before they use the first
 
 
@@ -55,7 +61,8 @@ class Loaders:
         self._is_reordered = os.environ.get("MEMTRACE_FIT_BATCH_ORDER") != "as-is"
         seconds = os.environ.get("MEMTRACE_FIT_MEASURE_TIME", "")
         self._seconds = int(seconds) if seconds.isdecimal() else _USUAL_SECONDS
-        self._length = Length()
+        self._rows: Rows | None = None  # of the shortened job
+        self._kept = KeptSizes()
         self.steps = 0
         self.backwards = 0
         self._records: list[LoaderRecord] = []
@@ -66,9 +73,22 @@ class Loaders:
         session.before_backward.append(self._backward_begins)
         session.before_close.append(self.annotate)
 
-    def shorten(self, usual: int) -> None:
-        """Lets each later epoch have only `usual` batches beside the largest and the last."""
-        self._length = Length(usual)
+    def shorten(self, rows: Rows) -> None:
+        """Lets loaders have a few batches only, so that the program comes to its end soon (`fit --whole-job`).
+
+        An epoch has the largest batch until two steps were made, three others, and the last; a later epoch the largest
+        and the last. Loaders of an evaluation stay whole if they have at most 64 batches. The steps of the largest
+        batch are noted in `rows`.
+        """
+        self._rows = rows
+
+    def length_of(self, record: LoaderRecord, batches: int | None) -> Length:
+        """Returns how many batches an epoch that begins now shall have, if its data have so many."""
+        if self._rows is None:
+            return Length()
+        if self._rows.is_in(MOMENT_EVALUATION):
+            return Length() if batches is not None and batches <= _WHOLE_EVALUATION else Length(_BESIDE)
+        return Length(0 if record.has_two_steps else _BESIDE)
 
     def is_pending(self) -> bool:
         """True if a chosen batch of a loader that trains is still to come."""
@@ -85,12 +105,12 @@ class Loaders:
         @functools.wraps(begin)
         def init(this: _BaseDataLoaderIter, loader: DataLoader[object]) -> None:
             begin(this, loader)
-            self._begin_epoch(this, loader)
+            self._begin_epoch(this, loader, following)
 
         @functools.wraps(reset)
         def reset_between(this: _BaseDataLoaderIter, loader: DataLoader[object], first_iter: bool = False) -> None:
             reset(this, loader, first_iter)
-            self._begin_epoch(this, loader)
+            self._begin_epoch(this, loader, following)
 
         @functools.wraps(following)
         def following_batch(this: _BaseDataLoaderIter) -> object:
@@ -98,17 +118,20 @@ class Loaders:
             if epoch is None:
                 return following(this)
             try:
-                batch = following(this)
+                batch = following(this) if epoch.stream is None else epoch.next_of_stream()
             except StopIteration:
                 epoch.ended()
                 raise
             epoch.given(batch)
             return batch
 
-        why = "torch.utils.data.dataloader._BaseDataLoaderIter.__init__: gives the largest batches first, in a trial of fit"
-        _patches.put(of, "__init__", init, why)
-        _patches.put(of, "_reset", reset_between, why)
-        _patches.put(of, "__next__", following_batch, why)
+        for name, replacement in (("__init__", init), ("_reset", reset_between), ("__next__", following_batch)):
+            _patches.put(
+                of,
+                name,
+                replacement,
+                "torch.utils.data.DataLoader.*: gives the largest batches first, in a trial of fit",
+            )
 
     def annotate(self) -> None:
         """Writes the fact `fit.batches`, and names the gap of a largest batch that was not seen."""
@@ -121,8 +144,11 @@ class Loaders:
         found = [gap for record in self._records if (gap := batch_words.gap(record, self._is_reordered))]
         if found:
             gaps.name_gap(MOMENT_LARGEST_BATCH, *found[0])
-        elif any(record.trains for record in self._records):
+        elif trains:
             gaps.close_gap(MOMENT_LARGEST_BATCH)
+        for record in given:
+            if self._rows is not None and 0 in record.steps and (record.trains or not trains):
+                self._rows.of_steps(MOMENT_LARGEST_BATCH, *record.steps[0])
 
     def _step_ended(self, is_stated: bool) -> None:
         self.steps += 1
@@ -130,16 +156,28 @@ class Loaders:
     def _backward_begins(self) -> None:
         self.backwards += 1
 
-    def _begin_epoch(self, iterator: _BaseDataLoaderIter, loader: DataLoader[object]) -> None:
-        """Replaces the iterator over the sampler's indices."""
-        if os.getpid() != self._process or type(iterator).__module__ != _MODULE:
+    def _begin_epoch(
+        self,
+        iterator: _BaseDataLoaderIter,
+        loader: DataLoader[object],
+        following: Callable[[_BaseDataLoaderIter], object],
+    ) -> None:
+        """Replaces the iterator over the sampler's indices, or what `following` reads of an iterable data set."""
+        if os.getpid() != self._process:
             return
         record = self._record_of(loader)
-        if iterator._dataset_kind != sys.modules[_MODULE]._DatasetKind.Map:
-            return
         epoch = self._epochs[record] = Epoch(self, record, _prefetched(loader))
-        iterator._sampler_iter = epoch.follow(self._ordered(loader, epoch, iterator._sampler_iter))
         setattr(iterator, _EPOCH, epoch)
+        if type(iterator).__module__ != _MODULE:
+            record.why_not = "iterator"
+            return
+        if iterator._dataset_kind == sys.modules[_MODULE]._DatasetKind.Map:
+            iterator._sampler_iter = epoch.follow(self._ordered(loader, epoch, iterator._sampler_iter))
+            return
+        kept = weakref.ref(iterator)  # which must die as without us: its workers end with it
+        record.stream = ReadAhead(self._torch, lambda: following(kept()), self._seconds)
+        length = self.length_of(record, None)
+        epoch.stream = record.stream.batches(self._is_reordered, epoch.wants_again, length)
 
     def _record_of(self, loader: DataLoader[object]) -> LoaderRecord:
         record = self._of_loader.get(loader)
@@ -155,10 +193,9 @@ class Loaders:
         if kept is not None and kept[0]() is dataset:
             return kept[1]
         items = MeasuredItems(self._seconds)
-        try:
+        self._kept.load(dataset, items)
+        with contextlib.suppress(TypeError):  # a list
             self._of_dataset[id(dataset)] = (weakref.ref(dataset), items)
-        except TypeError:  # a list
-            pass
         return items
 
     def _ordered(
@@ -167,12 +204,14 @@ class Loaders:
         """Yields the indices of each batch, once the first is asked for, so that all draws come in their order."""
         batches, is_end = drain(self._torch, indices)
         places = self._places(loader, epoch.record, batches)
+        length = self.length_of(epoch.record, len(batches) if is_end else None)
+        del loader  # which may hold the iterator that holds this
         if self._is_reordered:
-            yield from largest_first(batches, places, epoch.wants_again, self._length)
+            yield from largest_first(batches, places, epoch.wants_again, length)
         else:
             for place, batch in enumerate(batches):
                 yield batch, places.index(place) if place in places else None
-        if not is_end and self._length.usual is None:
+        if not is_end and length.beside is None:
             for batch in indices:
                 yield batch, None
 
@@ -197,17 +236,23 @@ class Epoch:
         self._backwards = loaders.backwards
         self._allowed = prefetched + _WITHOUT_BACKWARD
         self._is_first = not record.has_two_steps
-        self._indices: Given[object] | None = None
+        self.stream: Iterator[tuple[object, int | None]] | None = None  # of an iterable data set
+        self._kinds: list[int | None] = []  # of the batches asked for
         self._count = 0
 
     def follow(self, ordered: Iterator[tuple[object, int | None]]) -> Given[object]:
         """Returns the iterator over indices that the loader shall use."""
-        self._indices = Given(ordered)
-        return self._indices
+        return Given(ordered, self._kinds)
+
+    def next_of_stream(self) -> object:
+        """Returns the next batch of an iterable data set, or raises StopIteration."""
+        batch, kind = next(self.stream or iter(()))
+        self._kinds.append(kind)
+        return batch
 
     def wants_again(self) -> bool:
         """True if the largest batch has to be given once more: states exist only after the first step."""
-        asked = 0 if self._indices is None else len(self._indices.asked)
+        asked = len(self._kinds)
         if not self._is_first:
             return False
         if asked < _STEPS:
@@ -217,8 +262,7 @@ class Epoch:
 
     def given(self, batch: object) -> None:
         """Notes that the program gets this batch."""
-        asked = [] if self._indices is None else self._indices.asked
-        kind = asked[self._count] if self._count < len(asked) else None
+        kind = self._kinds[self._count] if self._count < len(self._kinds) else None
         self._count += 1
         self.note_training()
         self.record.note_given(kind, batch, max(self._loaders._session.step_number, 1))

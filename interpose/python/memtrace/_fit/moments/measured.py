@@ -8,7 +8,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtrace._fit.moments.forked import in_child
 from memtrace._fit.moments.known_sizes import known_sizes
@@ -32,10 +32,10 @@ class MeasuredItems:
         self.sizes: dict[int, Size] = {}
         self.seconds = 0.0  # used so far
         self.why_not = ""  # the first error of an item, if none could be read
-        self.changed = False  # new sizes since they were loaded
+        self.keep: Callable[[bool], object] = lambda is_whole: None  # called when items were read; if all were
         self._limit = seconds
         self._shared: dict[Size, Size] = {}
-        self._tried: set[int] = set()
+        self.tried: set[int] = set()
 
     def measure(self, loader: DataLoader[object], numbers: Iterable[int]) -> None:
         """Measures those of these items that are not measured yet, until the time is over."""
@@ -48,11 +48,13 @@ class MeasuredItems:
             if known is not None and not self._take_known(known, missing):
                 known = None
             missing = [] if known is not None else missing
-        missing = [number for number in missing if number not in self._tried]
+        missing = [number for number in missing if number not in self.tried]
         left = self._limit - self.seconds
         if missing and left > 0:
             self._read(loader, missing, left)
         self.seconds += time.monotonic() - begun
+        if missing and left > 0:
+            self.keep(all(number in self.sizes for number in missing))
 
     def candidates(self, loader: DataLoader[object], batches: Sequence[object]) -> dict[int, Size]:
         """Collates some batches in a child. Returns the sizes of those that could be, by their place in `batches`."""
@@ -82,10 +84,9 @@ class MeasuredItems:
                 self.why_not = self.why_not or made
             elif isinstance(made, list):
                 for number, size in made:
-                    self._tried.add(number)
+                    self.tried.add(number)
                     if size is not None:
                         self.add(number, size)
-                        self.changed = True
 
 
 def _without_error(call: Callable[[], Callable[[int], Size] | None]) -> Callable[[int], Size] | None:
@@ -114,7 +115,7 @@ def _as_a_worker(loader: DataLoader[object]) -> None:
     torch = sys.modules["torch"]
     torch.set_num_threads(1)  # threads of OpenMP do not survive a fork
     if loader.num_workers > 0:
-        worker = sys.modules["torch.utils.data._utils.worker"]
+        worker: Any = sys.modules["torch.utils.data._utils.worker"]
         worker._worker_info = worker.WorkerInfo(id=0, num_workers=1, seed=0, dataset=loader.dataset)
         if loader.worker_init_fn is not None:
             loader.worker_init_fn(0)

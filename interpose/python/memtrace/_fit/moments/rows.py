@@ -4,6 +4,7 @@
 
 import contextlib
 import json
+import sys
 import threading
 from collections.abc import Generator
 
@@ -48,6 +49,10 @@ class Rows:
     def has(self, moment: str) -> bool:
         """True if the program has had this moment, or is in it."""
         return any(row.moment == moment for row in self._rows)
+
+    def open_row(self, moment: str) -> Row | None:
+        """Returns the row of the moment that the program is in; None if it is in another."""
+        return next((row for row in self._open if row.moment == moment), None)
 
     def count(self, moment: str) -> int:
         """Returns how often the program has begun this moment."""
@@ -111,6 +116,16 @@ class Rows:
             self._rows.append(latest)
         latest.last = step
         gaps.close_gap(moment)
+        self._write()
+
+    def of_steps(self, moment: str, first: int, last: int) -> None:
+        """Notes that these steps belong to the moment, and the exception that ended the program in the last of them."""
+        row = Row(moment, first)
+        row.last = last
+        error = getattr(sys, "last_value", None)
+        if error is not None and self._session.step_number <= last:
+            row.known["ended_by"] = type(error).__name__
+        self._rows.append(row)
         self._write()
 
     def since_step(self, moment: str, first: int, ended_by: str = "") -> None:

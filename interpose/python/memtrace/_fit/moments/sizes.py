@@ -24,10 +24,15 @@ class Size(NamedTuple):
     frames: int = 0  # of its longest video
     bytes: int = 0  # of all of it in the host
 
+    @property
+    def sequences(self) -> int:
+        """The number of sequences in a batch, if they are padded to one length; else 1."""
+        return self.tokens // self.longest if self.longest and self.tokens % self.longest == 0 else 1
+
     def joined(self, other: Size) -> Size:
         """Returns the size of both together: the larger of each kind, and the sum of the bytes."""
-        largest = (max(pair) for pair in zip(self[:-1], other[:-1], strict=True))
-        return Size(*largest, bytes=self.bytes + other.bytes)
+        tokens, longest, pixels, frames = (max(pair) for pair in zip(self[:-1], other[:-1], strict=True))
+        return Size(tokens, longest, pixels, frames, self.bytes + other.bytes)
 
 
 _NONE = Size()
@@ -78,8 +83,9 @@ def _of_array(array: object, shape: tuple[int, ...]) -> Size:
 
 def _is_integer(array: object) -> bool:
     """True for a tensor or an array of integers, which are tokens unless there is an image."""
-    kind = getattr(getattr(array, "dtype", None), "kind", None)
-    return kind in ("i", "u") if kind is not None else str(getattr(array, "dtype", "")).startswith(("torch.int", "torch.uint"))
+    dtype = getattr(array, "dtype", None)
+    kind = getattr(dtype, "kind", None)  # numpy's
+    return str(dtype).startswith(("torch.int", "torch.uint")) if kind is None else kind in ("i", "u")
 
 
 def _elements(value: object, depth: int) -> Iterable[object]:
