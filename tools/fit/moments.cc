@@ -51,7 +51,8 @@ MomentStay StayOf(const json& row) {
 // The step of each card, by its number, in which most was in use.
 using FullestSteps = std::map<int32_t, uint64_t>;
 
-// Finds, for each stay, in which of its steps each card is fullest.
+// Finds, for each stay, in which of its steps each card is fullest. A step belongs to the innermost
+// stay only: an evaluation at the end is no need of the end.
 class StepSearch {
  public:
   StepSearch(const analysis::EventSource& source, const std::vector<MomentStay>& stays)
@@ -64,15 +65,17 @@ class StepSearch {
  private:
   void See(const trace::Event& event) {
     timeline_.Apply(event);
-    if (const auto* step = std::get_if<trace::Step>(&event.payload)) step_ = step->number;
-    for (size_t i = 0; i < stays_.size(); ++i) {
-      if (!stays_[i].Has(step_)) continue;
-      for (const auto& [card, level] : timeline_.cards()) {
-        const auto [most, is_new] = most_[i].try_emplace(card, 0);
-        if (!is_new && level.live_requested <= most->second) continue;
-        most->second = level.live_requested;
-        fullest_[i][card] = step_;
-      }
+    if (const auto* step = std::get_if<trace::Step>(&event.payload)) {
+      step_ = step->number;
+      stay_ = StayAt(stays_, step_);
+    }
+    if (stay_ < 0) return;
+    const auto stay = static_cast<size_t>(stay_);
+    for (const auto& [card, level] : timeline_.cards()) {
+      const auto [most, is_new] = most_[stay].try_emplace(card, 0);
+      if (!is_new && level.live_requested <= most->second) continue;
+      most->second = level.live_requested;
+      fullest_[stay][card] = step_;
     }
   }
 
@@ -81,6 +84,7 @@ class StepSearch {
   std::vector<std::map<int32_t, uint64_t>> most_;
   analysis::Timeline timeline_;
   uint64_t step_ = 0;
+  int64_t stay_ = -1;  // the innermost that has the step
 };
 
 uint64_t NeedOf(const analysis::Ledger& ledger) {

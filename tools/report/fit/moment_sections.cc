@@ -58,7 +58,7 @@ TableRow RowOf(const MomentNeed& need) {
   if (!need.line.empty())
     row.below.push_back(Message("runs out at $0", Printable(need.line)));
   if (need.of > 0)
-    row.below.push_back(Message("$0 of $1 batches were seen; the others take as much again each",
+    row.below.push_back(Message("$0 of its $1 batches were run; the others are added by what each kept",
                                 FormatCount(need.batches), FormatCount(need.of)));
   if (!need.failed_by_itself.empty())
     row.below.push_back(Message("failed by itself ($0); its memory is counted",

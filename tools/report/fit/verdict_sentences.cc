@@ -246,7 +246,7 @@ std::vector<std::string> FurtherSentences(const Answer& answer) {
     texts.push_back(RecoveredText(within, *last));
   if (std::string batches = BatchesText(answer); !batches.empty())
     texts.push_back(std::move(batches));
-  if (&answer.told() != &answer.unlimited)
+  if (&answer.told() == &answer.within)
     texts.push_back(Message("Without a limit it would take $0. It takes less if less is available.",
                             FormatBytes(FullestSoFar(answer.unlimited).total)));
   if (const std::string sent = MostSentText(answer.told()); !sent.empty()) texts.push_back(sent);
