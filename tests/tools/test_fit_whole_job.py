@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace fit --whole-job` on loops that their authors wrote; each answer is followed by running the program whole."""
+"""`memtrace fit --whole-job` on plain loops; each answer is followed by running the program whole."""
 
 import json
 import subprocess

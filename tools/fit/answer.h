@@ -51,9 +51,9 @@ struct Outcome {
   std::vector<UntriedRemedy> edits = {};  // what a report of it names, and no run can try
   std::string log_end;                    // if it neither completed nor ran out of memory
   double seconds = 0;
-  Outlook outlook = {};     // on the cards of the trial
+  Outlook outlook = {};        // on the cards of the trial
   std::vector<Gap> gaps = {};  // moments that the program has and that this run did not see
-  KeptAway kept_away = {};  // from the user's files
+  KeptAway kept_away = {};     // from the user's files
   // The run that resumed from its checkpoint, if there was one. If that ran out of memory, this run
   // has not completed either.
   std::vector<Outcome> resumed = {};

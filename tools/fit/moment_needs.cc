@@ -50,9 +50,9 @@ std::optional<Failure> FailureOf(const Outcome& outcome) {
     if (!process.failed || process.went_on) continue;
     const std::vector<MomentStay> stays = StaysOf(process);
     const int64_t stay = StayAt(stays, process.failed->at.step);
-    return Failure{.moment = stay < 0 ? std::string(kUsualStep)
-                                      : stays[static_cast<size_t>(stay)].moment,
-                   .line = process.failed->line};
+    return Failure{
+        .moment = stay < 0 ? std::string(kUsualStep) : stays[static_cast<size_t>(stay)].moment,
+        .line = process.failed->line};
   }
   for (const Outcome& resumed : outcome.resumed)
     if (const auto failed = resumed.Failed())

@@ -29,14 +29,14 @@ struct MomentNeed {
   std::string moment = {};  // a word of moments.def, or kUsualStep
   std::string size = {};    // of its batch: "1,024 tokens"; or empty
   int32_t card = 0;
-  uint64_t needs = 0;  // bytes of that card, in all that it will be
+  uint64_t needs = 0;       // bytes of that card, in all that it will be
   std::string holder = {};  // as MomentPeak::holder
   uint64_t held = 0;
   std::optional<bool> fits = {};  // nothing: no card was given
   std::string line = {};          // at which it runs out: as FailedLine::line; or empty
   Known known = Known::kExact;
   std::string failed_by_itself = {};  // as MomentStay::failed_by_itself
-  uint64_t batches = 0;          // as MomentStay; 0 unless it has more than were seen
+  uint64_t batches = 0;               // as MomentStay; 0 unless it has more than were seen
   uint64_t of = 0;
 };
 

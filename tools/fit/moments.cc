@@ -21,8 +21,7 @@ using nlohmann::json;
 template <typename T>
 T ValueOf(const json& known, const char* key, T without) {
   const auto found = known.find(key);
-  const bool is_there =
-      found != known.end() && (found->is_number_unsigned() || found->is_string());
+  const bool is_there = found != known.end() && (found->is_number_unsigned() || found->is_string());
   if (!is_there || found->is_string() != std::is_same_v<T, std::string>) return without;
   return found->get<T>();
 }
@@ -90,9 +89,8 @@ class StepSearch {
 uint64_t NeedOf(const analysis::Ledger& ledger) {
   using analysis::LedgerPart;
   uint64_t bytes = 0;
-  for (const LedgerPart part :
-       {LedgerPart::kLive, LedgerPart::kRounding, LedgerPart::kContext,
-        LedgerPart::kOutsideAllocator, LedgerPart::kOtherProcesses})
+  for (const LedgerPart part : {LedgerPart::kLive, LedgerPart::kRounding, LedgerPart::kContext,
+                                LedgerPart::kOutsideAllocator, LedgerPart::kOtherProcesses})
     bytes += ledger.positive(part);
   return bytes;
 }
@@ -123,8 +121,7 @@ MomentPeak PeakOf(const analysis::EventSource& source, const MomentStay& stay, i
                   uint64_t step) {
   MomentPeak peak{.stay = stay, .card = card};
   const auto explained = analysis::Explain(
-      source,
-      {.kind = analysis::MomentSpec::Kind::kPeakOfStep, .number = step, .card = card});
+      source, {.kind = analysis::MomentSpec::Kind::kPeakOfStep, .number = step, .card = card});
   if (!explained.ok()) return peak;
   for (const analysis::CardExplanation& of : explained->cards)
     if (of.index == card) peak.needs = NeedOf(of.ledger);
@@ -144,8 +141,8 @@ std::vector<MomentStay> MomentStaysOf(std::string_view text) {
 
 std::vector<MomentPeak> MomentPeaksOf(const analysis::EventSource& source,
                                       const Explanation& explanation) {
-  const std::vector<MomentStay> stays = MomentStaysOf(
-      analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitMoments));
+  const std::vector<MomentStay> stays =
+      MomentStaysOf(analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitMoments));
   std::vector<MomentPeak> peaks;
   if (stays.empty()) return peaks;
   const StepSearch steps(source, stays);
@@ -166,8 +163,7 @@ std::vector<MomentPeak> MomentPeaksOf(const analysis::EventSource& source,
 int64_t StayAt(const std::vector<MomentStay>& stays, uint64_t step) {
   int64_t found = -1;
   for (size_t i = 0; i < stays.size(); ++i) {
-    const bool is_inner =
-        found < 0 || stays[i].first >= stays[static_cast<size_t>(found)].first;
+    const bool is_inner = found < 0 || stays[i].first >= stays[static_cast<size_t>(found)].first;
     if (stays[i].Has(step) && is_inner) found = static_cast<int64_t>(i);
   }
   return found;

@@ -15,14 +15,15 @@ namespace memtrace::fit {
 // A stay of a process in a moment of its job, as the annotation fit.moments has it.
 struct MomentStay {
   std::string moment = {};  // a word of moments.def
-  uint64_t first = 0;  // steps of the trace
+  uint64_t first = 0;       // steps of the trace
   uint64_t last = 0;
-  std::string ended_by = {};          // the class of the exception that ended it; or empty
-  std::string failed_by_itself = {};  // "ValueError at metrics.py:12": an exception that the trial caught
-  std::string size = {};              // of its batch: "1,024 tokens"; or empty
-  uint64_t batches = 0;          // seen; 0: not counted
-  uint64_t of = 0;               // batches that the program has
-  uint64_t growth = 0;           // bytes that each further batch takes
+  std::string ended_by = {};  // the class of the exception that ended it; or empty
+  std::string failed_by_itself =
+      {};                 // "ValueError at metrics.py:12": an exception that the trial caught
+  std::string size = {};  // of its batch: "1,024 tokens"; or empty
+  uint64_t batches = 0;   // seen; 0: not counted
+  uint64_t of = 0;        // batches that the program has
+  uint64_t growth = 0;    // bytes that each further batch takes
 
   bool Has(uint64_t step) const { return first <= step && step <= last; }
 };

@@ -34,8 +34,8 @@ struct CardNeed {
   // Bytes that torch reserved beyond the peak: cached, and in holes. It gives back what it can
   // before a request fails.
   uint64_t fragmentation = 0;
-  std::vector<NeedPart> sites = {};  // of requested bytes: "activation, model.layers.*.mlp"
-  std::vector<PeakRise> rises = {};  // of the allocated peak, at the ends of steps
+  std::vector<NeedPart> sites = {};   // of requested bytes: "activation, model.layers.*.mlp"
+  std::vector<PeakRise> rises = {};   // of the allocated peak, at the ends of steps
   std::vector<PeakRise> floors = {};  // of what stays allocated at the ends of steps
   uint64_t below_peak = 0;  // the requested bytes by which the last step stayed below the peak
 };
@@ -76,12 +76,12 @@ struct ProcessNeed {
   std::vector<CardNeed> cards;  // the cards that it allocated on
   uint64_t steps = 0;           // steps that ended
   TrialEnd end = TrialEnd::kProgram;
-  StepCost cost = {};                 // of the last step
-  std::optional<StepTime> time = {};  // of the last step, estimated
-  std::optional<FailedLine> failed;   // the last of `failures`
-  uint64_t failures = 0;              // requests that failed
-  bool went_on = false;               // it recovered from the last of them
-  std::vector<Gap> gaps = {};         // moments that it has and did not see
+  StepCost cost = {};                    // of the last step
+  std::optional<StepTime> time = {};     // of the last step, estimated
+  std::optional<FailedLine> failed;      // the last of `failures`
+  uint64_t failures = 0;                 // requests that failed
+  bool went_on = false;                  // it recovered from the last of them
+  std::vector<Gap> gaps = {};            // moments that it has and did not see
   std::vector<MomentPeak> moments = {};  // moments that it had
 };
 

@@ -59,8 +59,7 @@ void AddTrial(const Trial& trial, launch::Environment& environment) {
   environment.erase(env::kFitMoments.name());
   environment.erase(env::kFitAlso.name());
   if (!trial.moments.empty()) environment[env::kFitMoments.name()] = trial.moments;
-  if (!trial.also.empty())
-    environment[env::kFitAlso.name()] = nlohmann::json(trial.also).dump();
+  if (!trial.also.empty()) environment[env::kFitAlso.name()] = nlohmann::json(trial.also).dump();
 }
 
 // Selects how its writes are kept from the user's files: by a layer, else by the Python package.
@@ -157,8 +156,7 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
   absl::StatusOr<TrialResult> result =
       RunOnce(trial, folder, "run", environment, has_layer ? Prepare(enter) : Prepare());
   if (!result.ok()) return result.status();
-  const bool has_ended =
-      result->exit_code == 0 && !result->is_late && result->asked_to_stop == 0;
+  const bool has_ended = result->exit_code == 0 && !result->is_late && result->asked_to_stop == 0;
   const std::optional<Trial> then =
       has_ended ? ResumedTrial(trial, folder / kCheckpointFile) : std::nullopt;
   if (then) {

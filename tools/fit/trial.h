@@ -26,7 +26,7 @@ struct Trial {
   std::map<std::string, std::string> set;  // environment beside the user's
   std::string changes;                     // hooks to apply: MEMTRACE_FIT_CHANGES
   std::string host_values;                 // as in launch::LaunchRequest
-  std::string stub;  // a Python file that is run before the program's first line
+  std::string stub;               // a Python file that is run before the program's first line
   std::string moments;            // of the whole job: MEMTRACE_FIT_MOMENTS
   std::vector<std::string> also;  // calls that it evaluates once
   bool resumes = false;           // a second run follows, in the same layer, from its checkpoint
@@ -35,9 +35,9 @@ struct Trial {
   uint64_t least_steps = 2;
   uint64_t most_steps = 8;
   std::string batch_order = "largest";  // of DataLoaders; or "as-is"
-  uint64_t measure_seconds = 10;         // limit for measuring the items of a data set
-  uint64_t watch_seconds = 0;  // limit from its first step on, for any number of steps
-  uint64_t seconds = 600;      // limit for the whole run
+  uint64_t measure_seconds = 10;        // limit for measuring the items of a data set
+  uint64_t watch_seconds = 0;           // limit from its first step on, for any number of steps
+  uint64_t seconds = 600;               // limit for the whole run
 };
 
 struct TrialResult {

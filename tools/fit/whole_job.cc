@@ -59,10 +59,9 @@ void AddResumed(Outcome resumed, Outcome& outcome) {
     outcome.gaps.push_back(
         {.moment = kResume,
          .evidence = Message("It saves checkpoints."),
-         .why_not = why.empty()
-                        ? Message("The run that resumed ended with exit code $0 by itself.",
-                                  resumed.exit_code)
-                        : Message("The run that resumed failed by itself: $0.", why)});
+         .why_not = why.empty() ? Message("The run that resumed ended with exit code $0 by itself.",
+                                          resumed.exit_code)
+                                : Message("The run that resumed failed by itself: $0.", why)});
     return;
   }
   outcome.completed = outcome.completed && resumed.completed;
@@ -74,17 +73,17 @@ std::vector<Gap> GapsAfter(const Outcome& job, const std::vector<Gap>& before) {
   const bool has_ended = job.completed || job.Failed();
   for (Gap& gap : gaps)
     if (job.completed && gap.why_not.empty() && gap.moment == kEvaluation)
-      gap.why_not = Message("The job with short loaders did not come to it. --also names a call "
-                            "that makes it.");
+      gap.why_not = Message(
+          "The job with short loaders did not come to it. --also names a call "
+          "that makes it.");
   std::vector<Gap> left;
   for (const Gap& gap : before) {
-    const bool is_seen = gap.moment == kResume ? !job.resumed.empty()
-                                               : has_ended || HasPassed(job, gap.moment);
+    const bool is_seen =
+        gap.moment == kResume ? !job.resumed.empty() : has_ended || HasPassed(job, gap.moment);
     if (!is_seen) left.push_back(gap);
   }
   AddGaps(left, gaps);
-  if (!has_ended)
-    AddGaps({{.moment = kEnd, .evidence = WhyNotEnded(job), .why_not = ""}}, gaps);
+  if (!has_ended) AddGaps({{.moment = kEnd, .evidence = WhyNotEnded(job), .why_not = ""}}, gaps);
   return gaps;
 }
 

@@ -12,7 +12,8 @@
 
 namespace memtrace::fit {
 
-// Returns kInvalidArgument, with the run's own sentence, if a call of --also was refused in the run.
+// Returns kInvalidArgument, with the run's own sentence, if a call of --also was refused in the
+// run.
 absl::Status CheckCallsAreKnown(const Outcome& outcome, const Trial& trial);
 
 // Adds the run that resumed from the checkpoint of `outcome`. If it failed by itself, that is a gap

@@ -8,9 +8,9 @@ namespace memtrace::fit {
 namespace {
 
 TEST(MomentsTest, RowsAreReadWithWhatIsKnownBesideTheSteps) {
-  const std::vector<MomentStay> stays = MomentStaysOf(
-      R"([["evaluation",4,6,{"batches":5,"of":600,"growth":1024}],)"
-      R"(["checkpoint",7,7,{"ended_by":"OutOfMemoryError"}]])");
+  const std::vector<MomentStay> stays =
+      MomentStaysOf(R"([["evaluation",4,6,{"batches":5,"of":600,"growth":1024}],)"
+                    R"(["checkpoint",7,7,{"ended_by":"OutOfMemoryError"}]])");
   ASSERT_EQ(stays.size(), 2U);
   EXPECT_EQ(stays[0].moment, "evaluation");
   EXPECT_EQ(stays[0].last, 6U);

@@ -105,8 +105,7 @@ std::string WholeJobVerdictText(const Answer& answer) {
       {WholeJobText(answer),
        answer.job ? Message("Rank $0 needs most: $1 of its card's $2.", card.card, need,
                             FormatBytes(card.has))
-                  : Message("It needs $0 of card $1's $2.", need, card.card,
-                            FormatBytes(card.has)),
+                  : Message("It needs $0 of card $1's $2.", need, card.card, FormatBytes(card.has)),
        card.need > card.has ? MoreThanCardText(card.need - card.has) : "", MarginText(answer),
        UnknownValuesText(answer)});
 }

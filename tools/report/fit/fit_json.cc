@@ -137,8 +137,7 @@ ordered_json MomentJson(const fit::MomentNeed& need) {
 ordered_json MomentsJson(const fit::Answer& answer) {
   ordered_json moments = ordered_json::array();
   if (!answer.whole_job) return moments;
-  for (const fit::MomentNeed& need : answer.whole_job->moments)
-    moments.push_back(MomentJson(need));
+  for (const fit::MomentNeed& need : answer.whole_job->moments) moments.push_back(MomentJson(need));
   return moments;
 }
 

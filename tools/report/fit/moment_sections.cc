@@ -55,14 +55,14 @@ TableRow RowOf(const MomentNeed& need) {
   TableRow row{.cells = {WordsOf(need), FormatBytes(need.needs), FitsCell(need),
                          need.fits ? KnownWords(need.known) : ""}};
   if (const std::string holder = HolderText(need); !holder.empty()) row.below.push_back(holder);
-  if (!need.line.empty())
-    row.below.push_back(Message("runs out at $0", Printable(need.line)));
+  if (!need.line.empty()) row.below.push_back(Message("runs out at $0", Printable(need.line)));
   if (need.of > 0)
-    row.below.push_back(Message("$0 of its $1 batches were run; the others are added by what each kept",
-                                FormatCount(need.batches), FormatCount(need.of)));
+    row.below.push_back(
+        Message("$0 of its $1 batches were run; the others are added by what each kept",
+                FormatCount(need.batches), FormatCount(need.of)));
   if (!need.failed_by_itself.empty())
-    row.below.push_back(Message("failed by itself ($0); its memory is counted",
-                                Printable(need.failed_by_itself)));
+    row.below.push_back(
+        Message("failed by itself ($0); its memory is counted", Printable(need.failed_by_itself)));
   return row;
 }
 
@@ -120,9 +120,8 @@ std::string WholeJobText(const Answer& answer) {
   if (const MomentNeed* failed = fit::FailedMomentOf(moments)) return FailsText(*failed);
   if (!answer.fits()) return Message("DOES NOT FIT.");
   const std::string names = NamesOf(moments);
-  return names.empty()
-             ? Message("FITS. Its whole job was run with fewer steps.")
-             : Message("FITS. Its whole job was run with fewer steps: $0.", names);
+  return names.empty() ? Message("FITS. Its whole job was run with fewer steps.")
+                       : Message("FITS. Its whole job was run with fewer steps: $0.", names);
 }
 
 }  // namespace memtrace::report

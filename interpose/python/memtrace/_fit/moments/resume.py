@@ -32,9 +32,7 @@ def _resume_trainer(trainer: type[Any], path: str) -> None:
     def resumed(this: object, resume_from_checkpoint: object = None, *args: object, **kwargs: object) -> object:
         return train(this, resume_from_checkpoint or path, *args, **kwargs)
 
-    _patches.put(
-        trainer, "train", resumed, "transformers.Trainer.train: resumes from the checkpoint of a trial of fit"
-    )
+    _patches.put(trainer, "train", resumed, "transformers.Trainer.train: resumes from the checkpoint of a trial of fit")
 
 
 def _resume_lightning(module: ModuleType, path: str) -> None:
