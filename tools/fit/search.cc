@@ -159,6 +159,7 @@ absl::Status Search::TryOnCard(Trial within) {
   if (answer_.whole_job) {
     MEMTRACE_RETURN_IF_ERROR(TryWholeJob());
     within = question_.trial;
+    within.command = WithFirstValues(within.command, question_.Options());
   }
   if (answer_.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from types import ModuleType
 
-from memtrace._fit.moments import also, generation, lightning, plain, resume, trainer
+from memtrace._fit.moments import also, generation, lightning, merging, plain, resume, trainer
 from memtrace._fit.moments.job import Job
 from memtrace._fit.moments.predictions import Predictions
 from memtrace._fit.moments.rows import Rows
@@ -24,6 +24,7 @@ def start(torch: ModuleType, session: Session, rows: Rows, look_ahead: Callable[
         trainer.watch(torch, job)
         lightning.watch(job)
         generation.watch(job)
+        merging.watch(job)
         plain.watch(torch, job)
         also.watch(torch, job)
         Predictions(torch, job)

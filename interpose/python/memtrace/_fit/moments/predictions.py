@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import functools
+import weakref
+from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -27,7 +29,7 @@ class Predictions:
         """Watches all loaders, and looks only within an evaluation."""
         self._torch = torch
         self._job = job
-        self._of: object = None  # the iterator that is followed
+        self._of: Callable[[], object] = lambda: None  # returns the iterator that is followed, while it lives
         self._levels: list[int] = []
         self._watch(torch)
 
@@ -37,29 +39,37 @@ class Predictions:
 
         @functools.wraps(original)
         def next_batch(this: _BaseDataLoaderIter) -> object:
-            if self._job.rows.is_in(MOMENT_EVALUATION):
-                self._follow(this)
-            return original(this)
+            if not self._job.rows.is_in(MOMENT_EVALUATION):
+                return original(this)
+            self._follow(this)
+            try:
+                return original(this)
+            except StopIteration:
+                self._note_rest(this)
+                raise
 
         _patches.put(
             iterator,
             "__next__",
             next_batch,
-            "torch.utils.data.dataloader._BaseDataLoaderIter.__next__: follows what an evaluation keeps, in a trial of fit",
+            "torch.utils.data.dataloader._BaseDataLoaderIter.__next__: follows what stays, in a trial of fit",
         )
 
     def _follow(self, iterator: _BaseDataLoaderIter) -> None:
-        if iterator is not self._of:
-            self._of, self._levels = iterator, []
+        if iterator is not self._of():
+            self._of, self._levels = weakref.ref(iterator), []
         self._levels.append(self._torch.cuda.memory_allocated() if self._torch.cuda.is_initialized() else 0)
+
+    def _note_rest(self, iterator: _BaseDataLoaderIter) -> None:
+        """Notes the batches that the data has and the loader did not give: the job has short loaders."""
         row = self._job.rows.open_row(MOMENT_EVALUATION)
-        if row is None:
-            return
+        given = len(self._levels) - 1
         try:
-            row.known.update(batches=len(self._levels) - 1, of=len(iterator))
+            of = len(iterator)
         except TypeError:  # the length of its data is not known
             return
-        row.known["growth"] = self._growth() * int(row.known.get("joined", 1))
+        if row is not None and given < of:
+            row.known.update(batches=given, of=of, growth=self._growth() * int(str(row.known.get("joined", 1))))
 
     def _growth(self) -> int:
         """Returns the bytes that stay after each batch; 0 if the last batches, of usual sizes, left other amounts."""
