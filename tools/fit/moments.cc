@@ -109,7 +109,10 @@ void SetHolder(const analysis::Breakdown& held, MomentPeak& peak) {
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
   for (const auto* holders : {&made, &all}) {
     const auto most = std::max_element(holders->begin(), holders->end(), less);
-    if (most == holders->end() || most->second < held.bytes / kFew) continue;
+    if (most == holders->end()) continue;
+    // What is kept of a few batches is little yet.
+    const bool is_few = peak.stay.growth == 0 && most->second < held.bytes / kFew;
+    if (is_few && holders == &made) continue;
     peak.holder = most->first;
     peak.held = most->second;
     return;

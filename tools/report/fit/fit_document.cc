@@ -96,17 +96,21 @@ std::string FitsText(const Answer& answer) {
                           UnseenText(seen.outlook)});
 }
 
-// The verdict of a whole job: of its moments, with the need of the worst.
+// Returns the verdict of a whole job with the need of the moment that needs most.
 std::string WholeJobVerdictText(const Answer& answer) {
-  const Outcome& told = answer.told();
-  const Fullest card = FullestOf(answer, told);
-  const std::string need = FormatBytes(card.need);
+  const std::vector<fit::MomentNeed>& moments = answer.whole_job->moments;
+  const auto most =
+      std::max_element(moments.begin(), moments.end(),
+                       [](const auto& one, const auto& other) { return one.needs < other.needs; });
+  const auto card = static_cast<size_t>(most->card);
+  const uint64_t has = card < answer.card_bytes.size() ? answer.card_bytes[card] : 0;
+  const std::string need = FormatBytes(most->needs);
   return JoinedSentences(
       {WholeJobText(answer),
-       answer.job ? Message("Rank $0 needs most: $1 of its card's $2.", card.card, need,
-                            FormatBytes(card.has))
-                  : Message("It needs $0 of card $1's $2.", need, card.card, FormatBytes(card.has)),
-       card.need > card.has ? MoreThanCardText(card.need - card.has) : "", MarginText(answer),
+       answer.job
+           ? Message("Rank $0 needs most: $1 of its card's $2.", most->card, need, FormatBytes(has))
+           : Message("It needs $0 of card $1's $2.", need, most->card, FormatBytes(has)),
+       most->needs > has ? MoreThanCardText(most->needs - has) : "", MarginText(answer),
        UnknownValuesText(answer)});
 }
 

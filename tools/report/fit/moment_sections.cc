@@ -110,7 +110,8 @@ Section MomentSection(const Answer& answer) {
 }
 
 bool IsDecidedByWholeJob(const Answer& answer) {
-  if (!answer.whole_job || !answer.has_within || !answer.within.fits()) return false;
+  if (!answer.whole_job || answer.whole_job->moments.empty()) return false;
+  if (!answer.has_within || !answer.within.fits()) return false;
   const fit::FitVerdict verdict = answer.verdict();
   return verdict == fit::FitVerdict::kFits || verdict == fit::FitVerdict::kDoesNotFit;
 }
