@@ -25,7 +25,7 @@ _MOST_CALLERS = 8  # callers of callers that are followed
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Methods that frameworks call by their names.
-_CALLED_BY_NAME = ("on_", "validation_", "test_", "predict_", "evaluat", "prediction_")
+_CALLED_BY_NAME = ("on_", "validation_", "test_", "predict_", "prediction_")
 
 
 class Site(NamedTuple):
@@ -103,9 +103,9 @@ class _File:
         self.resuming = [(node, name) for node in nodes if (name := _resumes(node))]
         self._uses: dict[str, list[ast.expr]] = {}
         for node in ast.walk(tree):
-            name = getattr(node, "attr", getattr(node, "id", None))
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(name, str):
-                self._uses.setdefault(name, []).append(node)
+            if isinstance(node, ast.Name | ast.Attribute):
+                used = node.id if isinstance(node, ast.Name) else node.attr
+                self._uses.setdefault(used, []).append(node)
 
     def uses(self, name: str) -> list[ast.expr]:
         """Returns where a name is used, as a variable or an attribute."""

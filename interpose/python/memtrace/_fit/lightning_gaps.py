@@ -37,8 +37,12 @@ def _watch_training(module: ModuleType) -> None:
             _name_gaps(self.trainer)
         return original(self, *args, **kwargs)
 
-    reason = "lightning.pytorch.Trainer: names what its settings let come, in a trial of fit"
-    _patches.put(loop, "advance", advance, reason)
+    _patches.put(
+        loop,
+        "advance",
+        advance,
+        "lightning.pytorch._TrainingEpochLoop.advance: names what the settings let come, in a trial of fit",
+    )
 
 
 def _watch_validation(module: ModuleType) -> None:
@@ -55,8 +59,12 @@ def _watch_validation(module: ModuleType) -> None:
             close_gap(MOMENT_EVALUATION)
         return result
 
-    reason = "lightning.pytorch.Trainer: notes that a validation has passed, in a trial of fit"
-    _patches.put(loop, "run", run, reason)
+    _patches.put(
+        loop,
+        "run",
+        run,
+        "lightning.pytorch._EvaluationLoop.run: notes that a validation has passed, in a trial of fit",
+    )
 
 
 def _name_gaps(trainer: Any) -> None:

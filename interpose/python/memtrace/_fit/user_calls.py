@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from types import ModuleType
+from typing import ParamSpec, TypeVar
 
 from memtrace import _patches
 from memtrace._fit.call_sites import CallSites, RunningLine, Site
@@ -21,6 +22,9 @@ from memtrace._import_watch import when_imported
 from memtrace._messages import translated
 from memtrace._session import Session
 from memtrace._signal_exceptions import raise_if_from_outside
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _LARGEST_FILE = 1 << 19
 _MOST_FILES = 100
@@ -35,7 +39,12 @@ class UserCalls:
         self._lines: set[tuple[str, int]] = set()  # reached after the first step
         self._has_resumed = False
         session.before_forward.append(self.note_lines)
-        self._note_calls(torch.nn.Module, "eval", "torch.nn.Module.eval: notes the line that evaluates, in a trial of fit")
+        _patches.put(
+            torch.nn.Module,
+            "eval",
+            self._noting(torch.nn.Module.eval),
+            "torch.nn.Module.eval: notes the line that evaluates, in a trial of fit",
+        )
         when_imported("transformers.generation.utils", self._watch_generation)
         when_imported("peft.tuners.tuners_utils", self._watch_merging)
 
@@ -77,23 +86,31 @@ class UserCalls:
 
     def _watch_generation(self, module: ModuleType) -> None:
         if hasattr(module, "GenerationMixin"):
-            reason = "transformers.GenerationMixin.generate: notes the line that generates, in a trial of fit"
-            self._note_calls(module.GenerationMixin, "generate", reason)
+            _patches.put(
+                module.GenerationMixin,
+                "generate",
+                self._noting(module.GenerationMixin.generate),
+                "transformers.GenerationMixin.generate: notes the line that generates, in a trial of fit",
+            )
 
     def _watch_merging(self, module: ModuleType) -> None:
         if hasattr(getattr(module, "BaseTuner", None), "merge_and_unload"):
-            reason = "peft.BaseTuner.merge_and_unload: notes the line that merges, in a trial of fit"
-            self._note_calls(module.BaseTuner, "merge_and_unload", reason)
+            _patches.put(
+                module.BaseTuner,
+                "merge_and_unload",
+                self._noting(module.BaseTuner.merge_and_unload),
+                "peft.BaseTuner.merge_and_unload: notes the line that merges, in a trial of fit",
+            )
 
-    def _note_calls(self, owner: type, name: str, reason: str) -> None:
-        original = getattr(owner, name)
+    def _noting(self, original: Callable[P, R]) -> Callable[P, R]:
+        """Returns the function so that it notes the lines that call it."""
 
         @functools.wraps(original)
-        def noted(*args: object, **kwargs: object) -> object:
+        def noted(*args: P.args, **kwargs: P.kwargs) -> R:
             self.note_lines()
             return original(*args, **kwargs)
 
-        _patches.put(owner, name, noted, reason)
+        return noted
 
 
 def _files() -> list[str]:
