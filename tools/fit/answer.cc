@@ -12,6 +12,21 @@ constexpr uint64_t kUsualSteps = 10'000;
 // No program makes this many steps, so slower growth (a number kept at each step) fills no card.
 constexpr uint64_t kTooManySteps = 1'000'000;
 
+// True if it needs more of a card than that has.
+bool Exceeds(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
+  const std::vector<CardNeed> needs = Joined(outcome.processes);
+  return std::any_of(needs.begin(), needs.end(), [&card_bytes](const CardNeed& need) {
+    const auto card = static_cast<size_t>(need.card);
+    return card < card_bytes.size() && need.total > card_bytes[card];
+  });
+}
+
+uint64_t MostNeeded(const Outcome& outcome) {
+  uint64_t most = 0;
+  for (const CardNeed& need : Joined(outcome.processes)) most = std::max(most, need.total);
+  return most;
+}
+
 bool HasRecovered(const ProcessNeed& process) { return process.failures > 0 && process.went_on; }
 
 }  // namespace
@@ -40,22 +55,38 @@ uint64_t Outcome::times_got_over() const {
   return times;
 }
 
+const Outcome& Answer::deciding() const {
+  const bool is_jobs = whole_job && whole_job->has_within && within.fits();
+  return is_jobs ? whole_job->within : within;
+}
+
+FitVerdict Answer::verdict() const {
+  const FitVerdict seen = deciding().verdict();
+  if (seen != FitVerdict::kFits) return seen;
+  const bool has_bad_moment =
+      whole_job && std::any_of(whole_job->moments.begin(), whole_job->moments.end(),
+                               [](const MomentNeed& need) { return !need.fits.value_or(true); });
+  if (has_bad_moment) return FitVerdict::kDoesNotFit;
+  return gaps.empty() ? seen : FitVerdict::kNotKnown;
+}
+
 const Outcome& Answer::told() const {
+  if (whole_job && has_within && !whole_job->has_within && within.fits()) return unlimited;
+  if (whole_job && MostNeeded(whole_job->unlimited) > MostNeeded(unlimited)) {
+    const bool is_less_on_card = whole_job->has_within && whole_job->within.completed;
+    const bool exceeds = Exceeds(whole_job->unlimited, card_bytes);
+    return is_less_on_card && exceeds ? whole_job->within : whole_job->unlimited;
+  }
   if (!has_within || !within.fits()) return unlimited;
   if (within.outlook.steps > unlimited.outlook.steps) return within;
-  const std::vector<CardNeed> needs = Joined(unlimited.processes);
-  const bool exceeds = std::any_of(needs.begin(), needs.end(), [this](const CardNeed& need) {
-    const auto card = static_cast<size_t>(need.card);
-    return card < card_bytes.size() && need.total > card_bytes[card];
-  });
-  return exceeds ? within : unlimited;
+  return Exceeds(unlimited, card_bytes) ? within : unlimited;
 }
 
 std::optional<FailedLine> Outcome::Failed() const {
   if (completed) return std::nullopt;
   for (const ProcessNeed& process : processes)
     if (process.failed && !process.went_on) return process.failed;
-  return std::nullopt;
+  return resumed.empty() ? std::nullopt : resumed.front().Failed();
 }
 
 bool Outcome::HasRunOut() const {

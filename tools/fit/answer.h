@@ -15,6 +15,7 @@
 #include "tools/fit/files/folder_watch.h"
 #include "tools/fit/gap.h"
 #include "tools/fit/kept_away.h"
+#include "tools/fit/moment_needs.h"
 #include "tools/fit/need.h"
 #include "tools/fit/outlook.h"
 #include "tools/fit/untried.h"
@@ -53,6 +54,9 @@ struct Outcome {
   Outlook outlook = {};        // on the cards of the trial
   std::vector<Gap> gaps = {};  // moments that the program has and that this run did not see
   KeptAway kept_away = {};     // from the user's files
+  // The run that resumed from its checkpoint, if there was one. If that ran out of memory, this run
+  // has not completed either.
+  std::vector<Outcome> resumed = {};
 
   // Says nothing of the gaps: it is about the steps that were seen.
   FitVerdict verdict() const;
@@ -145,6 +149,14 @@ struct Scaling {
   std::optional<uint64_t> fails;    // the next value tried, which did not
 };
 
+// The job with short loaders, in which its moments were made to happen.
+struct WholeJob {
+  Outcome unlimited;
+  Outcome within;           // on the card
+  bool has_within = false;  // else it was not run
+  std::vector<MomentNeed> moments;
+};
+
 // The trial in which the search was stopped, as far as it came.
 struct StoppedTrial {
   std::string name;  // "without a limit"
@@ -162,6 +174,7 @@ struct Answer {
   Outcome within;                     // on the card
   bool has_within = false;            // else it was not run
   std::optional<bool> has_margin;     // of `within`
+  std::optional<WholeJob> whole_job;  // of --whole-job
   std::vector<TriedRemedy> remedies;  // in the order tried
   // The unchanged program without a limit, for as many steps as the remedies; nothing: not run.
   std::optional<Outcome> reference;
@@ -181,10 +194,11 @@ struct Answer {
   std::vector<Gap> gaps = {};
 
   // Both require has_within. What fits in the steps seen is not known to fit if it has gaps.
-  FitVerdict verdict() const {
-    return within.fits() && !gaps.empty() ? FitVerdict::kNotKnown : within.verdict();
-  }
+  FitVerdict verdict() const;
   bool fits() const { return verdict() == FitVerdict::kFits; }
+
+  // The run on the card that decides: that of the whole job, unless the usual steps do not fit.
+  const Outcome& deciding() const;
 
   bool has_need() const { return !unlimited.processes.empty(); }
 

@@ -63,7 +63,7 @@ void CheapestSearch::NoteKnown() {
   const Plan nothing = model_.Nothing();
   with_margin_.choice.Note(nothing, false);
   on_card_.choice.Note(nothing, false);
-  if (const auto failed = answer_.within.Failed())
+  if (const auto failed = answer_.deciding().Failed())
     model_.Failed(nothing, static_cast<size_t>(failed->at.phase),
                   LimitOf(0) + static_cast<double>(failed->short_by));
   for (size_t place = 0; place < answer_.remedies.size(); ++place) {

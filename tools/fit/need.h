@@ -12,6 +12,7 @@
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/climb.h"
 #include "tools/fit/gap.h"
+#include "tools/fit/moments.h"
 #include "tools/fit/step_time.h"
 
 namespace memtrace::fit {
@@ -75,12 +76,13 @@ struct ProcessNeed {
   std::vector<CardNeed> cards;  // the cards that it allocated on
   uint64_t steps = 0;           // steps that ended
   TrialEnd end = TrialEnd::kProgram;
-  StepCost cost = {};                 // of the last step
-  std::optional<StepTime> time = {};  // of the last step, estimated
-  std::optional<FailedLine> failed;   // the last of `failures`
-  uint64_t failures = 0;              // requests that failed
-  bool went_on = false;               // it recovered from the last of them
-  std::vector<Gap> gaps = {};         // moments that it has and did not see
+  StepCost cost = {};                    // of the last step
+  std::optional<StepTime> time = {};     // of the last step, estimated
+  std::optional<FailedLine> failed;      // the last of `failures`
+  uint64_t failures = 0;                 // requests that failed
+  bool went_on = false;                  // it recovered from the last of them
+  std::vector<Gap> gaps = {};            // moments that it has and did not see
+  std::vector<MomentPeak> moments = {};  // moments that it had
 };
 
 // Returns the user's own line that made the request ("train.py:20"), else the path of its module

@@ -133,7 +133,7 @@ bool PlanSearch::CanHelp(const Candidate& candidate) const {
 absl::Status PlanSearch::TryAlone(Candidate candidate) {
   // In a job the other cards belong to other ranks.
   if (question_.trial.job && candidate.takes_another_card) return absl::OkStatus();
-  const std::string package = MissingPackage(candidate, answer_.within.annotations);
+  const std::string package = MissingPackage(candidate, answer_.deciding().annotations);
   if (!package.empty()) {
     answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
     return absl::OkStatus();

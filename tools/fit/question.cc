@@ -27,10 +27,15 @@ Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
 
 bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
   const std::vector<CardNeed> needs = Joined(outcome.processes);
-  return std::all_of(needs.begin(), needs.end(), [&card_bytes](const CardNeed& need) {
-    const auto card = static_cast<size_t>(need.card);
-    return card < card_bytes.size() && need.total + need.fragmentation <= card_bytes[card];
-  });
+  const bool is_below =
+      std::all_of(needs.begin(), needs.end(), [&card_bytes](const CardNeed& need) {
+        const auto card = static_cast<size_t>(need.card);
+        return card < card_bytes.size() && need.total + need.fragmentation <= card_bytes[card];
+      });
+  return is_below && std::all_of(outcome.resumed.begin(), outcome.resumed.end(),
+                                 [&card_bytes](const Outcome& resumed) {
+                                   return IsBelow(resumed, card_bytes);
+                                 });
 }
 
 absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial) {
@@ -65,6 +70,15 @@ Trial ForSameSteps(Trial trial, const Outcome& seen) {
   const uint64_t steps =
       seen.outlook.is_whole ? kToTheEnd : std::max<uint64_t>(seen.outlook.steps, 1);
   return ForSteps(std::move(trial), steps, steps);
+}
+
+Trial ForWholeJob(const Question& question) {
+  Trial trial = ForSteps(question.trial, kToTheEnd, kToTheEnd);
+  trial.moments = "job";
+  trial.also = question.also;
+  trial.resumes = true;
+  trial.resumed_by = question.resumed_by;
+  return trial;
 }
 
 Trial UntilAfterPeakOf(Trial trial, const Outcome& seen) {

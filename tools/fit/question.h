@@ -28,12 +28,15 @@ struct Question {
   std::vector<Variation> variations;  // tried as remedies
   std::vector<Variation> scalings;    // options for which the growth of the need is shown
   std::optional<LargestOption> largest;  // the only question then
-  bool asks_card = true;              // otherwise only the need is measured
+  bool asks_card = true;                 // otherwise only the need is measured
   bool with_remedies = true;
   bool with_smallest_card = false;
-  uint64_t margin_percent = 5;  // percent of each card that a recommendation leaves
-  uint64_t most_runs = 24;      // with changes, if the time of a step is known
-  std::string user_settings;    // of PYTORCH_CUDA_ALLOC_CONF
+  bool whole_job = false;         // runs also the job with short loaders
+  std::vector<std::string> also;  // calls that this evaluates once
+  std::string resumed_by;         // as Trial::resumed_by
+  uint64_t margin_percent = 5;    // percent of each card that a recommendation leaves
+  uint64_t most_runs = 24;        // with changes, if the time of a step is known
+  std::string user_settings;      // of PYTORCH_CUDA_ALLOC_CONF
 
   // Returns all options that vary. An option stands at its first value while another is tried.
   std::vector<Variation> Options() const {
@@ -58,6 +61,9 @@ absl::StatusOr<Trial> Unlimited(Trial trial);
 
 // Returns the trial for as many steps as `seen` had; to its end, if `seen` ended by itself.
 Trial ForSameSteps(Trial trial, const Outcome& seen);
+
+// Returns the trial of the whole job: to its end, with its moments.
+Trial ForWholeJob(const Question& question);
 
 // Returns the trial for as many steps as it takes to reach the highest peak of `seen`, and one
 // more; for as many as `seen` had, if it climbs: fewer would not show that.

@@ -18,6 +18,7 @@
 #include "tools/fit/remedy_trial.h"
 #include "tools/fit/scaling.h"
 #include "tools/fit/smallest_card.h"
+#include "tools/fit/whole_job.h"
 
 namespace memtrace::fit {
 namespace {
@@ -75,12 +76,17 @@ absl::Status Search::Run() {
     answer_.job = question_.trial.job;
   }
   answer_.margin_percent = question_.margin_percent;
-  if (question_.largest) return FindLargest();
+  if (question_.largest) {
+    if (question_.whole_job) question_.trial = ForWholeJob(question_);
+    return FindLargest();
+  }
   MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
   Trial within = ForSameSteps(question_.trial, answer_.unlimited);
   within.command = WithFirstValues(within.command, question_.Options());
   // Later trials only need the steps that raised the peak of this one.
-  question_.trial = UntilAfterPeakOf(question_.trial, answer_.unlimited);
+  question_.trial = question_.whole_job ? ForWholeJob(question_)
+                                        : UntilAfterPeakOf(question_.trial, answer_.unlimited);
+  if (question_.whole_job) MEMTRACE_RETURN_IF_ERROR(MeasureWholeJob());
   if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(TryOnCard(std::move(within)));
   if (question_.with_smallest_card && answer_.unlimited.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.smallest, FindSmallestCards(question_, run_));
@@ -112,6 +118,37 @@ absl::Status Search::MeasureNeed() {
   return absl::OkStatus();
 }
 
+absl::Status Search::MeasureWholeJob() {
+  Trial trial = question_.trial;
+  trial.command = WithFirstValues(trial.command, question_.Options());
+  MEMTRACE_ASSIGN_OR_RETURN(const Trial unlimited, Unlimited(std::move(trial)));
+  MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome,
+                            run_(unlimited, Message("the whole job, without a limit")));
+  MEMTRACE_RETURN_IF_ERROR(CheckCallsAreKnown(outcome, unlimited));
+  answer_.whole_job.emplace();
+  answer_.whole_job->unlimited = std::move(outcome);
+  answer_.whole_job->moments = MomentNeedsOf(answer_);
+  return absl::OkStatus();
+}
+
+// Runs the job on the card, unless its usual steps do not fit. A job that does not come to its end
+// by itself leaves gaps.
+absl::Status Search::TryWholeJob() {
+  WholeJob& job = *answer_.whole_job;
+  if (job.unlimited.completed && answer_.within.fits()) {
+    Trial trial = question_.trial;
+    trial.command = WithFirstValues(trial.command, question_.Options());
+    MEMTRACE_ASSIGN_OR_RETURN(job.within, run_(trial, Message("the whole job, on the card")));
+    job.has_within = true;
+  }
+  answer_.gaps = GapsAfter(job.has_within ? job.within : job.unlimited, answer_.gaps);
+  // A job that failed by itself says nothing beyond the moments that it had.
+  const bool is_useful = job.within.completed || job.within.Failed();
+  job.has_within = job.has_within && is_useful;
+  job.moments = MomentNeedsOf(answer_);
+  return absl::OkStatus();
+}
+
 absl::Status Search::TryOnCard(Trial within) {
   MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, Message("on the card")));
   MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, within));
@@ -119,9 +156,14 @@ absl::Status Search::TryOnCard(Trial within) {
   answer_.has_within = true;
   MEMTRACE_ASSIGN_OR_RETURN(within, FollowClimb(std::move(within)));
   if (!answer_.within.outlook.is_whole) answer_.gaps = answer_.within.gaps;
+  if (answer_.whole_job) {
+    MEMTRACE_RETURN_IF_ERROR(TryWholeJob());
+    within = question_.trial;
+    within.command = WithFirstValues(within.command, question_.Options());
+  }
   if (answer_.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin,
-                              HasMargin(within, answer_.within, Message("on the card")));
+                              HasMargin(within, answer_.deciding(), Message("on the card")));
     return absl::OkStatus();
   }
   const bool is_full = answer_.verdict() != FitVerdict::kNotKnown;
@@ -163,7 +205,7 @@ bool Search::MayBeBest(const std::vector<Candidate>& changes) const {
 
 // Looks for the cheapest plan; if the time of a step is not known, for the smallest change.
 absl::Status Search::TryRemedies() {
-  answer_.untried = answer_.within.edits;
+  answer_.untried = answer_.deciding().edits;
   MEMTRACE_RETURN_IF_ERROR(PlanSearch(question_, run_, answer_).Run());
   std::vector<Candidate> useful;
   if (!answer_.cheapest) MEMTRACE_RETURN_IF_ERROR(TryEach(useful));
@@ -181,7 +223,7 @@ absl::Status Search::TryEach(std::vector<Candidate>& useful) {
   for (const Candidate& candidate : AllCandidates()) {
     // In a job the other cards belong to other ranks.
     if (question_.trial.job && candidate.takes_another_card) continue;
-    const std::string package = MissingPackage(candidate, answer_.within.annotations);
+    const std::string package = MissingPackage(candidate, answer_.deciding().annotations);
     if (!package.empty()) {
       answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
       continue;

@@ -36,6 +36,8 @@ class Search {
   absl::Status MeasureNeed();
   absl::Status TryOnCard(Trial within);
   absl::StatusOr<Trial> FollowClimb(Trial within);
+  absl::Status MeasureWholeJob();
+  absl::Status TryWholeJob();
   absl::Status TryRemedies();
   absl::Status TryEach(std::vector<Candidate>& useful);
   absl::Status TryValues(const Variation& variation, std::vector<Candidate>& useful);

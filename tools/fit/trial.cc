@@ -5,6 +5,8 @@
 #include <chrono>
 #include <deque>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -12,7 +14,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment.h"
 #include "messages/message.h"
+#include "nlohmann/json.hpp"
 #include "tools/fit/card_limit.h"
+#include "tools/fit/resumed_trial.h"
 #include "tools/launch/child_process.h"
 #include "tools/launch/job_process.h"
 #include "tools/launch/launch_plan.h"
@@ -23,13 +27,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& folder) {
+constexpr const char* kCheckpointFile = "checkpoint.json";  // of the trial's folder
+
+launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& output) {
   launch::LaunchRequest request;
   request.command = trial.command;
   request.cards = trial.cards;
   request.allocator = trial.allocator;
   request.host_values = trial.host_values;
-  request.output = (folder / "run.trace").string();
+  request.output = output.string();
   request.force = true;
   return request;
 }
@@ -50,6 +56,10 @@ void AddTrial(const Trial& trial, launch::Environment& environment) {
   environment.erase(env::kWith.name());  // a trial has its own changes
   if (!trial.stub.empty()) environment[env::kFitStub.name()] = trial.stub;
   if (!trial.changes.empty()) environment[env::kFitChanges.name()] = trial.changes;
+  environment.erase(env::kFitMoments.name());
+  environment.erase(env::kFitAlso.name());
+  if (!trial.moments.empty()) environment[env::kFitMoments.name()] = trial.moments;
+  if (!trial.also.empty()) environment[env::kFitAlso.name()] = nlohmann::json(trial.also).dump();
 }
 
 // Selects how its writes are kept from the user's files: by a layer, else by the Python package.
@@ -97,6 +107,36 @@ std::set<std::string> ListedIn(const fs::path& list) {
   return names;
 }
 
+using Prepare = std::function<absl::Status(launch::Environment&)>;
+
+// Runs one process, or one job, whose trace and output are named `name`.
+absl::StatusOr<TrialResult> RunOnce(const Trial& trial, const fs::path& folder,
+                                    const std::string& name, launch::Environment environment,
+                                    Prepare prepare) {
+  AddTrial(trial, environment);
+  environment[env::kFitCheckpoint.name()] = (folder / kCheckpointFile).string();
+  const launch::LaunchRequest request = RequestOf(trial, folder / (name + ".trace"));
+  absl::StatusOr<launch::LaunchPlan> plan =
+      trial.job ? launch::PlanJob(request, *trial.job, std::move(environment))
+                : launch::PlanLaunch(request, std::move(environment));
+  if (!plan.ok()) return plan.status();
+  TrialResult result;
+  result.log = folder / (name + ".txt");
+  plan->log = result.log.string();
+  plan->seconds = trial.seconds;
+  plan->prepare = std::move(prepare);
+  const std::vector<launch::WrittenTraces> traces = WatchTraces(trial, request, *plan);
+  const auto begun = std::chrono::steady_clock::now();
+  const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(*plan);
+  if (!status.ok()) return status.status();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  result.exit_code = status->code;
+  result.is_late = status->is_late;
+  result.asked_to_stop = status->asked_to_stop;
+  result.traces = Found(traces);
+  return result;
+}
+
 }  // namespace
 
 absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
@@ -107,33 +147,30 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
     return absl::UnavailableError(Message("cannot make $0: $1", folder.string(), error.message()));
   launch::Environment environment = launch::CurrentEnvironment();
   for (const auto& [name, value] : trial.set) environment[name] = value;
-  AddTrial(trial, environment);
   const bool has_layer = keeping.layer_bytes > 0;
   environment[env::kFitSizes.name()] = (folder / kSizesFolder).string();
   AddFiles(folder, has_layer, environment);
-  const FileLayer layer(environment, folder.string(), keeping.layer_bytes);
-  const launch::LaunchRequest request = RequestOf(trial, folder);
-  absl::StatusOr<launch::LaunchPlan> plan =
-      trial.job ? launch::PlanJob(request, *trial.job, std::move(environment))
-                : launch::PlanLaunch(request, std::move(environment));
-  if (!plan.ok()) return plan.status();
-  TrialResult result;
-  result.log = folder / "log.txt";
-  plan->log = result.log.string();
-  plan->seconds = trial.seconds;
-  if (has_layer) plan->prepare = [&layer](launch::Environment& set) { return layer.Enter(set); };
-  const std::vector<launch::WrittenTraces> traces = WatchTraces(trial, request, *plan);
-  const auto begun = std::chrono::steady_clock::now();
-  const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(*plan);
-  if (!status.ok()) return status.status();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  result.exit_code = status->code;
-  result.is_late = status->is_late;
-  result.asked_to_stop = status->asked_to_stop;
-  result.traces = Found(traces);
-  result.layer = layer.Contents();
-  result.saves = ListedIn(folder / "saves");
-  result.opened = ListedIn(folder / "files" / ".opened");
+  FileLayer layer(environment, folder.string(), keeping.layer_bytes);
+  const auto enter = [&layer](launch::Environment& set) { return layer.Enter(set); };
+  const auto enter_again = [&layer](launch::Environment& set) { return layer.EnterAgain(set); };
+  absl::StatusOr<TrialResult> result =
+      RunOnce(trial, folder, "run", environment, has_layer ? Prepare(enter) : Prepare());
+  if (!result.ok()) return result.status();
+  const bool has_ended = result->exit_code == 0 && !result->is_late && result->asked_to_stop == 0;
+  const std::optional<Trial> then =
+      has_ended ? ResumedTrial(trial, folder / kCheckpointFile) : std::nullopt;
+  if (then) {
+    layer.Keep();
+    absl::StatusOr<TrialResult> resumed = RunOnce(*then, folder, "resumed", environment,
+                                                  has_layer ? Prepare(enter_again) : Prepare());
+    if (!resumed.ok()) return resumed.status();
+    result->asked_to_stop = resumed->asked_to_stop;
+    result->seconds += resumed->seconds;
+    result->resumed.push_back(*std::move(resumed));
+  }
+  result->layer = layer.Contents();
+  result->saves = ListedIn(folder / "saves");
+  result->opened = ListedIn(folder / "files" / ".opened");
   return result;
 }
 

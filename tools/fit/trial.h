@@ -26,7 +26,12 @@ struct Trial {
   std::map<std::string, std::string> set;  // environment beside the user's
   std::string changes;                     // hooks to apply: MEMTRACE_FIT_CHANGES
   std::string host_values;                 // as in launch::LaunchRequest
-  std::string stub;  // a Python file that is run before the program's first line
+  std::string stub;               // a Python file that is run before the program's first line
+  std::string moments;            // of the whole job: MEMTRACE_FIT_MOMENTS
+  std::vector<std::string> also;  // calls that it evaluates once
+  bool resumes = false;           // a second run follows, in the same layer, from its checkpoint
+  // ... by this command, with the checkpoint for {checkpoint}; empty: by the frameworks' own way.
+  std::string resumed_by;
   uint64_t least_steps = 2;
   uint64_t most_steps = 8;
   std::string batch_order = "largest";  // of DataLoaders; or "as-is"
@@ -45,6 +50,7 @@ struct TrialResult {
   std::optional<LayerContents> layer;  // files that it wrote; nothing: it had no layer
   std::set<std::string> saves;         // checkpoints among these, whose bytes were not written
   std::set<std::string> opened;        // without a layer: files of the user's opened for writing
+  std::vector<TrialResult> resumed;    // the run that resumed from its checkpoint, if there was one
 };
 
 // A folder in the trial's own, in which its processes keep the sizes of items for later trials.

@@ -20,6 +20,7 @@
 #include "tools/command/program/program.h"
 #include "tools/fit/last_step.h"
 #include "tools/fit/search.h"
+#include "tools/fit/whole_job.h"
 #include "tools/fit/why_failed.h"
 #include "tools/report/fit/file_sentences.h"
 #include "tools/report/fit/fit_document.h"
@@ -62,6 +63,7 @@ void ReadProcess(const std::string& trace, const fit::Trial& trial, fit::Outcome
   // The first request of all may be the one that fails.
   if (need.cards.empty() && !need.failed) return;
   fit::NoteLastStep(*input, *explained, need);
+  need.moments = fit::MomentPeaksOf(*input, *explained);
   analysis::RunFacts facts = input->Facts(explained->run.annotations);
   need.name = NameOf(facts);
   if (trial.job) NumberByRank(facts.rank, need);
@@ -91,6 +93,8 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
   outcome.outlook = fit::OutlookOf(outcome.processes, fit::CardBytesOf(trial));
   for (const fit::ProcessNeed& process : outcome.processes)
     fit::AddGaps(process.gaps, outcome.gaps);
+  for (const fit::TrialResult& resumed : result.resumed)
+    fit::AddResumed(Read(resumed, trial), outcome);
   outcome.kept_away = fit::KeptAwayOf(outcome.annotations);
   if (result.layer)
     outcome.kept_away = fit::WithLayer(std::move(outcome.kept_away), *result.layer, result.saves);
@@ -176,6 +180,10 @@ int ReportSearchFailure(const absl::Status& status, const FitTrials& trials,
   if (status.code() == absl::StatusCode::kCancelled) {
     Note(reason);
     return 128 + trials.asked_to_stop();
+  }
+  if (status.code() == absl::StatusCode::kInvalidArgument) {
+    Note(report::Printable(reason));
+    return kUsage;
   }
   const std::string own = fit::LastMemtraceSentence(trials.log_end());
   if (output.is_own_program && !own.empty()) {

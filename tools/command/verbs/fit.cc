@@ -42,6 +42,7 @@ constexpr const char* kExamples =
     "  memtrace fit --card 24GiB -- python train.py              memory needed, verdict, remedies\n"
     "  memtrace fit --card rtx-4090 --json -- python train.py    for programs\n"
     "  memtrace fit --card 24GiB --vary n=8,4,2 -- python train.py --batch {n}\n"
+    "  memtrace fit --card 24GiB --whole-job -- python train.py  evaluation, saving, resuming\n"
     "  memtrace fit --smallest-card -- python train.py           which card to buy\n"
     "  memtrace fit --card 24GiB --scale n=1,2,4 -- python train.py --batch {n}\n"
     "  memtrace fit --card 24GiB --largest n -- python train.py --batch {n}\n"
@@ -266,6 +267,29 @@ void DefinePlaces(CLI::App& app, Options& options) {
       ->group("Runs");
 }
 
+void DefineMoments(CLI::App& app, Options& options) {
+  fit::Question& question = options.question;
+  CLI::Option* whole_job =
+      app.add_flag("--whole-job", question.whole_job,
+                   "Also run the job to its end with short data: its largest batches, an "
+                   "evaluation, a checkpoint, resuming from it, generation, the last batch and "
+                   "the end. The answer lists what each of them needs")
+          ->group("Moments of the job");
+  app.add_option("--also", question.also,
+                 "Call to evaluate once after the second step, in the running function of the "
+                 "script, such as 'evaluate(model, loader)'; repeat the option for more")
+      ->type_name("CALL")
+      ->allow_extra_args(false)
+      ->needs(whole_job)
+      ->group("Moments of the job");
+  app.add_option("--resumed-by", question.resumed_by,
+                 "Command that resumes the job, with {checkpoint} for what it saved last: 'python "
+                 "train.py --resume {checkpoint}' (default: the way of transformers or Lightning)")
+      ->type_name("COMMAND")
+      ->needs(whole_job)
+      ->group("Moments of the job");
+}
+
 void DefineTries(CLI::App& app, Options& options) {
   CLI::Option* vary =
       app.add_option("--vary", options.variations,
@@ -346,6 +370,7 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.footer(kExamples);
   app.prefix_command();
   DefinePlaces(app, *options);
+  DefineMoments(app, *options);
   DefineTries(app, *options);
   DefineOutput(app, *options);
   app.callback([&app, &invocation, options, &exit_code] {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/files/file_layer.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -167,23 +169,45 @@ FileLayer::FileLayer(const launch::Environment& environment, const std::string& 
 FileLayer::~FileLayer() {
   if (ours_ >= 0) close(ours_);
   if (childs_ >= 0) close(childs_);
+  for (const int taken : {memory_, mounts_, users_})
+    if (taken >= 0) close(taken);
 }
 
 absl::Status FileLayer::Enter(launch::Environment& environment) const {
   LayeredRoot root(plan_);
   MEMTRACE_RETURN_IF_ERROR(root.Enter());
-  if (!PassDescriptor(childs_, root.memory()))
-    return absl::UnavailableError(Message("cannot hand over the layer of the run"));
+  const int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+  const bool is_passed =
+      PassDescriptor(childs_, root.memory()) && PassDescriptor(childs_, mounts) &&
+      (!root.has_own_users() ||
+       PassDescriptor(childs_, open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC)));
+  if (!is_passed) return absl::UnavailableError(Message("cannot hand over the layer of the run"));
   if (root.has_own_users()) OpenLedger(environment);
   return absl::OkStatus();
 }
 
-std::optional<LayerContents> FileLayer::Contents() const {
-  const int memory = TakeDescriptor(ours_);
-  if (memory < 0) return std::nullopt;
-  LayerContents contents = ReadLayer(memory);
-  close(memory);
-  return contents;
+void FileLayer::Keep() {
+  if (memory_ >= 0) return;
+  memory_ = TakeDescriptor(ours_);
+  mounts_ = TakeDescriptor(ours_);
+  users_ = TakeDescriptor(ours_);
+}
+
+absl::Status FileLayer::EnterAgain(launch::Environment& environment) const {
+  const bool has_entered = (users_ < 0 || setns(users_, CLONE_NEWUSER) == 0) &&
+                           setns(mounts_, CLONE_NEWNS) == 0 &&
+                           chdir(plan_.working_folder.c_str()) == 0;
+  if (!has_entered)
+    return absl::UnavailableError(
+        Message("the kernel refused the layer of the run before: $0", std::strerror(errno)));
+  if (users_ >= 0) OpenLedger(environment);
+  return absl::OkStatus();
+}
+
+std::optional<LayerContents> FileLayer::Contents() {
+  Keep();
+  if (memory_ < 0) return std::nullopt;
+  return ReadLayer(memory_);
 }
 
 }  // namespace memtrace::fit

@@ -42,14 +42,25 @@ class FileLayer {
   // to `environment` what the program needs there.
   absl::Status Enter(launch::Environment& environment) const;
 
+  // Takes over the layer of a run that has ended, so that another can enter it. Call in the parent.
+  void Keep();
+
+  // Does the same as Enter() with the layer that was kept: the run sees what the one before it
+  // wrote.
+  absl::Status EnterAgain(launch::Environment& environment) const;
+
   // Returns what the run left. Call in the parent, after the run has ended. Nothing if it did not
   // begin.
-  std::optional<LayerContents> Contents() const;
+  std::optional<LayerContents> Contents();
 
  private:
   LayerPlan plan_;
   int ours_ = -1;  // a pair of sockets, by which the child hands over the open layer
   int childs_ = -1;
+  // What was taken over, -1 if it was not; to be closed.
+  int memory_ = -1;
+  int mounts_ = -1;  // the mount namespace
+  int users_ = -1;   // the user namespace, if the layer has one of its own
 };
 
 }  // namespace memtrace::fit

@@ -9,6 +9,7 @@
 #include "tools/report/fit/frontier_section.h"
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/job_sections.h"
+#include "tools/report/fit/moment_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/verdict/position_words.h"
@@ -95,6 +96,24 @@ std::string FitsText(const Answer& answer) {
                           UnseenText(seen.outlook)});
 }
 
+// Returns the verdict of a whole job with the need of the moment that needs most.
+std::string WholeJobVerdictText(const Answer& answer) {
+  const std::vector<fit::MomentNeed>& moments = answer.whole_job->moments;
+  const auto most =
+      std::max_element(moments.begin(), moments.end(),
+                       [](const auto& one, const auto& other) { return one.needs < other.needs; });
+  const auto card = static_cast<size_t>(most->card);
+  const uint64_t has = card < answer.card_bytes.size() ? answer.card_bytes[card] : 0;
+  const std::string need = FormatBytes(most->needs);
+  return JoinedSentences(
+      {WholeJobText(answer),
+       answer.job
+           ? Message("Rank $0 needs most: $1 of its card's $2.", most->card, need, FormatBytes(has))
+           : Message("It needs $0 of card $1's $2.", need, most->card, FormatBytes(has)),
+       most->needs > has ? MoreThanCardText(most->needs - has) : "", MarginText(answer),
+       UnknownValuesText(answer)});
+}
+
 std::string DoesNotFitText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
   if (answer.within.HasRunOut() && card.need <= card.has)
@@ -128,6 +147,7 @@ std::string VerdictText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
   const std::string needs =
       NeedText(answer, card.need, card.card, SeenText(answer.unlimited.outlook));
+  if (IsDecidedByWholeJob(answer)) return WholeJobVerdictText(answer);
   switch (answer.verdict()) {
     case fit::FitVerdict::kFits:
       return FitsText(answer);
@@ -258,6 +278,7 @@ Document NeedSections(const Answer& answer) {
 
 Document FitDocument(const Answer& answer) {
   Document document = {VerdictOf(answer), RecommendedSection(answer)};
+  document.push_back(MomentSection(answer));
   for (Section& need : NeedSections(answer)) document.push_back(std::move(need));
   document.push_back(GapSection(answer));
   document.push_back(RankSection(answer));

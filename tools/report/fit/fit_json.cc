@@ -113,6 +113,34 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
   return json;
 }
 
+// Returns null for a text that is empty.
+ordered_json TextOrNull(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+ordered_json MomentJson(const fit::MomentNeed& need) {
+  ordered_json json = {{"name", need.moment},
+                       {"needs", need.needs},
+                       {"card", need.card},
+                       {"fits", nullptr},
+                       {"holder", TextOrNull(need.holder)},
+                       {"held", need.held},
+                       {"line", TextOrNull(need.line)},
+                       {"known", std::string(fit::KnownName(need.known))},
+                       {"size", TextOrNull(need.size)},
+                       {"failed_by_itself", TextOrNull(need.failed_by_itself)}};
+  if (need.fits) json["fits"] = *need.fits;
+  return json;
+}
+
+// Returns the moments of the whole job; none if it was not run.
+ordered_json MomentsJson(const fit::Answer& answer) {
+  ordered_json moments = ordered_json::array();
+  if (!answer.whole_job) return moments;
+  for (const fit::MomentNeed& need : answer.whole_job->moments) moments.push_back(MomentJson(need));
+  return moments;
+}
+
 ordered_json GapsJson(const fit::Answer& answer) {
   ordered_json gaps = ordered_json::array();
   for (const fit::Gap& gap : answer.gaps) {
@@ -370,7 +398,8 @@ std::string JsonFit(const fit::Answer& answer) {
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
       {"gaps", GapsJson(answer)},
       {"batches", BatchesJson(answer.has_within ? answer.within : answer.unlimited)},
-      {"got_over", RecoveredFailuresJson(answer.within)},
+      {"moments", MomentsJson(answer)},
+      {"got_over", RecoveredFailuresJson(answer.deciding())},
       {"margin_percent", answer.margin_percent},
       {"has_margin", nullptr},
       {"peak_allocated", fullest.value("peak_allocated", uint64_t{0})},
@@ -382,7 +411,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"processes", ProcessesJson(answer.unlimited)},
       {"step_cost", CostJson(answer.unlimited.cost(), answer.unlimited.time())},
       {"step_time", TimeJson(answer.unlimited.time())},
-      {"first_failure", FailureJson(answer.within)},
+      {"first_failure", FailureJson(answer.deciding())},
       {"remedies", std::move(remedies)},
       {"not_tried", UntriedJson(answer)},
       {"recommended", nullptr},

@@ -233,7 +233,7 @@ std::string SentText(const fit::StepCost& cost) {
 
 std::vector<std::string> FurtherSentences(const Answer& answer) {
   std::vector<std::string> texts;
-  const Outcome& within = answer.within;
+  const Outcome& within = answer.deciding();
   if (std::string job = JobText(answer); !job.empty()) texts.push_back(std::move(job));
   if (const auto failed = within.Failed()) {
     const std::string first = Message("First to fail on the card: $0.", FailedText(*failed));
@@ -246,7 +246,7 @@ std::vector<std::string> FurtherSentences(const Answer& answer) {
     texts.push_back(RecoveredText(within, *last));
   if (std::string batches = BatchesText(answer); !batches.empty())
     texts.push_back(std::move(batches));
-  if (&answer.told() != &answer.unlimited)
+  if (&answer.told() == &answer.within)
     texts.push_back(Message("Without a limit it would take $0. It takes less if less is available.",
                             FormatBytes(FullestSoFar(answer.unlimited).total)));
   if (const std::string sent = MostSentText(answer.told()); !sent.empty()) texts.push_back(sent);

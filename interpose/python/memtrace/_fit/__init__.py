@@ -49,7 +49,7 @@ def start(torch: ModuleType, session: Session) -> None:
         rows = Rows(session)
         if os.environ.get("MEMTRACE_FIT_MOMENTS") == "job":
             batches.shorten(rows)
-        moments.start(torch, session, rows)
+        moments.start(torch, session, rows, trial.look_ahead)
         session.before_close.append(trial.annotate)
 
 
@@ -111,6 +111,10 @@ class Trial:
             self._session.core.annotate(FIT_ENDED, "settled" if has_settled else "steps")
             self._user_calls.name_gaps()
             end_process(self._session)
+
+    def look_ahead(self) -> None:
+        """Names the moments that can still come after this line."""
+        self._user_calls.name_gaps()
 
     def _note_time(self) -> None:
         now = time.monotonic()

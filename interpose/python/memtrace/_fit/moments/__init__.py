@@ -3,23 +3,30 @@
 """Makes the moments of a job happen within a trial (docs/design/whole-job.md, "The moments")."""
 
 import os
+from collections.abc import Callable
 from types import ModuleType
 
-from memtrace._fit.moments import also, generation, lightning, plain, resume, trainer
+from memtrace._fit.moments import also, generation, lightning, merging, plain, resume, trainer
 from memtrace._fit.moments.job import Job
+from memtrace._fit.moments.predictions import Predictions
 from memtrace._fit.moments.rows import Rows
 from memtrace._session import Session
 
 
-def start(torch: ModuleType, session: Session, rows: Rows) -> None:
-    """Does what MEMTRACE_FIT_MOMENTS says (`job` or `resume`); nothing if it is not set."""
+def start(torch: ModuleType, session: Session, rows: Rows, look_ahead: Callable[[], object]) -> None:
+    """Does what MEMTRACE_FIT_MOMENTS says (`job` or `resume`); nothing if it is not set.
+
+    `look_ahead` names the gaps of moments that can still come.
+    """
     wanted = os.environ.get("MEMTRACE_FIT_MOMENTS")
     if wanted == "job":
-        job = Job(session, rows)
+        job = Job(session, rows, look_ahead)
         trainer.watch(torch, job)
         lightning.watch(job)
         generation.watch(job)
+        merging.watch(job)
         plain.watch(torch, job)
         also.watch(torch, job)
+        Predictions(torch, job)
     elif wanted == "resume":
         resume.watch()

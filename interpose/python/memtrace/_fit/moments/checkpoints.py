@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The checkpoint that this job saved last, for a second process that resumes from it."""
+"""The checkpoint that this job saved, for a second process that resumes from it."""
 
 from __future__ import annotations
 
@@ -20,30 +20,35 @@ _DEPTH = 2  # levels of a saved dictionary in which states of an optimizer are l
 
 
 def note(kind: str, path: object) -> None:
-    """Writes the checkpoint into the file MEMTRACE_FIT_CHECKPOINT. The latest one counts; OTHER replaces no other."""
+    """Writes the checkpoint into the file MEMTRACE_FIT_CHECKPOINT.
+
+    A framework's first one counts while it exists: the last one may be of the last step, after which nothing is
+    trained. The latest of the script's own counts if there is none of a framework.
+    """
     file = os.environ.get("MEMTRACE_FIT_CHECKPOINT")
     if not file or not isinstance(path, str | os.PathLike):
         return
-    if kind == OTHER and latest()[0] in (TRANSFORMERS, LIGHTNING):
+    noted_kind, noted_path = noted()
+    if noted_kind in (TRANSFORMERS, LIGHTNING) and (kind == OTHER or os.path.exists(noted_path)):
         return
     with open(file, "w", encoding="utf-8") as stream:
         json.dump({"kind": kind, "path": os.path.abspath(os.fspath(path))}, stream)
 
 
-def latest() -> tuple[str, str]:
-    """Returns the kind and the path of the latest checkpoint; two empty texts if there is none."""
+def noted() -> tuple[str, str]:
+    """Returns the kind and the path of the checkpoint; two empty texts if there is none."""
     try:
         with open(os.environ.get("MEMTRACE_FIT_CHECKPOINT", ""), encoding="utf-8") as stream:
-            noted = json.load(stream)
+            checkpoint = json.load(stream)
     except (OSError, ValueError):
         return "", ""
-    return str(noted["kind"]), str(noted["path"])
+    return str(checkpoint["kind"]), str(checkpoint["path"])
 
 
 def note_saved(value: object, path: object) -> None:
     """Notes what the program saved by torch.save, and names the gap if states of an optimizer are in it."""
     note(OTHER, path)
-    if _has_states(value, _DEPTH) and latest()[0] == OTHER and not gaps.is_named_or_closed(MOMENT_RESUME):
+    if _has_states(value, _DEPTH) and noted()[0] == OTHER and not gaps.is_named_or_closed(MOMENT_RESUME):
         gaps.name_gap(
             MOMENT_RESUME,
             translated("It saves states of its optimizer."),

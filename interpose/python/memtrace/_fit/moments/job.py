@@ -3,6 +3,7 @@
 """The order of the moments in the shortened job: two steps, an evaluation, a step, another evaluation, a checkpoint."""
 
 import sys
+from collections.abc import Callable
 
 from memtrace._fit.moments.rows import Rows
 from memtrace._session import Session
@@ -29,10 +30,11 @@ class Job:
     Thread rule: the program's first thread.
     """
 
-    def __init__(self, session: Session, rows: Rows) -> None:
-        """Counts the steps from now on."""
+    def __init__(self, session: Session, rows: Rows, look_ahead: Callable[[], object]) -> None:
+        """Counts the steps from now on. `look_ahead` names the gaps of moments that can still come."""
         self.session = session
         self.rows = rows
+        self._look_ahead = look_ahead
         self.steps = 0  # that an optimizer ended
         self.last_step = 0  # of the trace: the step in which the latest optimizer step was made
         session.after_step.append(self._step_ended)
@@ -51,6 +53,8 @@ class Job:
     def _step_ended(self, is_stated: bool) -> None:
         self.steps += 1
         self.last_step = self.session.step_number
+        if self.steps == _FIRST_EVALUATION:
+            self._look_ahead()
 
     def _note_end(self) -> None:
         """Notes that what came after the last step of an optimizer is the job's end.

@@ -61,7 +61,10 @@ class _Modes:
                 self._depth -= 1
 
         _patches.put(
-            torch.nn.Module, "train", mode_set, "torch.nn.Module.train: notes when a model is evaluated, in a trial of fit"
+            torch.nn.Module,
+            "train",
+            mode_set,
+            "torch.nn.Module.train: notes when a model is evaluated, in a trial of fit",
         )
 
     def _set(self, module: Module, mode: bool) -> None:

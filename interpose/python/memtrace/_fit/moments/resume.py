@@ -17,7 +17,7 @@ _CKPT_PATH = 5  # its place among the arguments of fit, after the trainer
 
 def watch() -> None:
     """Watches the framework that saved the checkpoint, once it is imported."""
-    kind, path = checkpoints.latest()
+    kind, path = checkpoints.noted()
     if kind == checkpoints.TRANSFORMERS:
         when_imported("transformers.trainer", lambda module: _resume_trainer(module.Trainer, path))
     elif kind == checkpoints.LIGHTNING:
@@ -32,9 +32,7 @@ def _resume_trainer(trainer: type[Any], path: str) -> None:
     def resumed(this: object, resume_from_checkpoint: object = None, *args: object, **kwargs: object) -> object:
         return train(this, resume_from_checkpoint or path, *args, **kwargs)
 
-    _patches.put(
-        trainer, "train", resumed, "transformers.Trainer.train: resumes from the checkpoint of a trial of fit"
-    )
+    _patches.put(trainer, "train", resumed, "transformers.Trainer.train: resumes from the checkpoint of a trial of fit")
 
 
 def _resume_lightning(module: ModuleType, path: str) -> None:

@@ -50,6 +50,10 @@ class Rows:
         """True if the program has had this moment, or is in it."""
         return any(row.moment == moment for row in self._rows)
 
+    def open_row(self, moment: str) -> Row | None:
+        """Returns the row of the moment that the program is in; None if it is in another."""
+        return next((row for row in self._open if row.moment == moment), None)
+
     def count(self, moment: str) -> int:
         """Returns how often the program has begun this moment."""
         return sum(row.moment == moment for row in self._rows)

@@ -102,9 +102,18 @@ def _in_moment(method: Callable[..., object], moment: str, job: Job) -> Callable
     @functools.wraps(method)
     def noted(*args: object, **kwargs: object) -> object:
         with job.rows.during(moment):
+            if moment == MOMENT_EVALUATION:
+                _note_joining(args[0], job)
             return method(*args, **kwargs)
 
     return noted
+
+
+def _note_joining(trainer: Any, job: Job) -> None:
+    """Notes that predictions so far are joined with each batch's, which takes them twice for a moment."""
+    row = job.rows.open_row(MOMENT_EVALUATION)
+    if row is not None and trainer.args.eval_do_concat_batches and not trainer.args.prediction_loss_only:
+        row.known["joined"] = 2
 
 
 def _saved(save: Callable[..., object], job: Job) -> Callable[..., object]:
@@ -125,6 +134,7 @@ def _without_failures(evaluate: Callable[..., object], torch: ModuleType, job: J
     @functools.wraps(evaluate)
     def continued(*args: object, **kwargs: object) -> object:
         with job.rows.during(MOMENT_EVALUATION) as row:
+            _note_joining(args[0], job)
             try:
                 return evaluate(*args, **kwargs)
             except torch.OutOfMemoryError:

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`memtrace fit --whole-job` with the frameworks' own loops; each answer is followed by running the program whole."""
+
+import json
+from pathlib import Path
+
+import pytest
+from frameworks_under_test import PYTHON, needs_frameworks
+from support.json_object import JsonObject
+from support.programs import memtrace, on_card
+
+pytestmark = needs_frameworks
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "DO_NOT_TRACK": "1", "OMP_NUM_THREADS": "1"}
+
+# 60 batches of 64 x 4000 logits, 0.98 MiB each, after 50 steps.
+TRAINER = """
+import torch
+from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
+class Items(torch.utils.data.Dataset):
+    def __init__(self, count):
+        self.count = count
+    def __len__(self):
+        return self.count
+    def __getitem__(self, i):
+        return {"input_ids": torch.full((8,), 1), "labels": 1}
+model = BertForSequenceClassification(BertConfig(num_labels=4000, num_hidden_layers=1, hidden_size=64,
+                                                 num_attention_heads=4, intermediate_size=64, vocab_size=64))
+arguments = TrainingArguments("out", per_device_train_batch_size=4, per_device_eval_batch_size=64, report_to="none",
+                              eval_strategy="steps", eval_steps=50, save_strategy="steps", save_steps=50,
+                              load_best_model_at_end=True, num_train_epochs=1, disable_tqdm=True)
+Trainer(model, arguments, train_dataset=Items(240), eval_dataset=Items(60 * 64),
+        compute_metrics=lambda predictions: {}).train()
+"""
+# Each of 50 validation batches leaves 8 MiB until the validation's end.
+LIGHTNING = """
+import lightning
+import torch
+from torch.utils.data import DataLoader
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(512, 512)
+        self.kept = []
+    def training_step(self, batch, i):
+        return self.net(batch).sum()
+    def validation_step(self, batch, i):
+        self.kept.append(self.net(batch).repeat(1, 64))
+    def on_validation_epoch_end(self):
+        self.kept.clear()
+    def configure_optimizers(self):
+        return torch.optim.AdamW(self.parameters())
+data = [torch.zeros(512) for _ in range(3200)]
+trainer = lightning.Trainer(max_epochs=3, val_check_interval=50, logger=False, enable_progress_bar=False,
+                            accelerator="gpu", devices=1, num_sanity_val_steps=0)
+trainer.fit(Model(), DataLoader(data, batch_size=64), DataLoader(data, batch_size=64))
+"""
+
+
+def fit(folder: Path, script: str, card: str) -> tuple[int, JsonObject]:
+    (folder / "train.py").write_text(script)
+    options = ("--json", "--no-remedies", "--margin", "0", "--card", card, "--steps", "3", "--whole-job")
+    done = memtrace("fit", *options, "--", str(PYTHON), str(folder / "train.py"), seconds=500, **OFFLINE)
+    assert done.out, done.err
+    return done.status, json.loads(done.out)
+
+
+@pytest.mark.parametrize(
+    "script, small, large",
+    [
+        pytest.param(TRAINER, "150MiB,context=50MiB", "260MiB,context=50MiB", id="Trainer"),
+        pytest.param(LIGHTNING, "200MiB,context=50MiB", "600MiB,context=50MiB", id="Lightning"),
+    ],
+)
+def test_evaluation_that_comes_later_is_run_at_once(tmp_path: Path, script: str, small: str, large: str) -> None:
+    code, answer = fit(tmp_path, script, small)
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"], moments["evaluation"]["fits"]) == (1, "does_not_fit", False), answer["moments"]
+    assert moments["evaluation"]["known"] == "exact" and moments["evaluation"]["line"].startswith("train.py:")
+    on_card(script, tmp_path, python=PYTHON, card=small, expect=1, options=("--allocator", "native"), **OFFLINE)
+
+    code, answer = fit(tmp_path, script, large)
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"]) == (0, "fits"), answer
+    assert {"step", "evaluation", "checkpoint", "resume"} <= set(moments)
+    on_card(script, tmp_path, python=PYTHON, card=large, options=("--allocator", "native"), **OFFLINE)

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_WHOLE_JOB_H_
+#define MEMTRACE_TOOLS_FIT_WHOLE_JOB_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tools/fit/answer.h"
+#include "tools/fit/gap.h"
+#include "tools/fit/trial.h"
+
+namespace memtrace::fit {
+
+// Returns kInvalidArgument, with the run's own sentence, if a call of --also was refused in the
+// run.
+absl::Status CheckCallsAreKnown(const Outcome& outcome, const Trial& trial);
+
+// Adds the run that resumed from the checkpoint of `outcome`. If it failed by itself, that is a gap
+// of `outcome`.
+void AddResumed(Outcome resumed, Outcome& outcome);
+
+// Returns the moments that were not seen after the job was run as `job`; `before` are those of the
+// usual steps.
+std::vector<Gap> GapsAfter(const Outcome& job, const std::vector<Gap>& before);
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_WHOLE_JOB_H_
