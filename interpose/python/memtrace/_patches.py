@@ -8,7 +8,7 @@ ways. Changes that `memtrace fit` makes only in its trials (_changes, _scratch) 
 
 import threading
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _INHERITED = object()  # the owner had no attribute of its own
 
@@ -28,7 +28,10 @@ _patches: list[Patch] = []
 
 
 def put(
-    owner: object, name: str, replacement: "Callable[..., object] | staticmethod[..., object]", reason: str
+    owner: object,
+    name: str,
+    replacement: "Callable[..., object] | staticmethod[..., object] | classmethod[Any, ..., object]",
+    reason: str,
 ) -> None:
     """Replaces an attribute of a module or a class by `replacement`, which calls the original.
 
