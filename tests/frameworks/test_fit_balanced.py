@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from frameworks_under_test import PYTHON, needs_frameworks
 from frameworks_under_test import run as run_program
-from support.events import annotations
+from support.fit_changes import changed_places
 from support.programs import MIB, on_card
 
 pytestmark = needs_frameworks
@@ -52,17 +52,17 @@ print(json.dumps(said))
 """
 
 
-def run(script: str, folder: Path, card: str = "2x24GiB") -> tuple[dict, str]:
+def run(script: str, folder: Path, card: str = "2x24GiB") -> tuple[dict, int]:
     offline = {"HF_HUB_OFFLINE": "1", "DO_NOT_TRACK": "1"}
     done = on_card(script, folder, python=PYTHON, card=card, MEMTRACE_FIT_CHANGES="balanced", **offline)
     assert "memtrace: " not in done.err, done.err
-    return done.printed(), annotations(done.trace)["fit.changed.balanced"]
+    return done.printed(), changed_places(done.trace, "balanced")
 
 
 @pytest.mark.parametrize("way", PLACE)
 def test_model_is_spread_over_cards_however_it_is_placed(tmp_path, way):
     said, places = run(MAKE + PLACE[way] + TRAIN, tmp_path)
-    assert places == "1"
+    assert places == 1
     assert said["dtype"] == ("torch.bfloat16" if way == "to" else "torch.float32")
     # Parameters, gradients and two states; the activations of so few tokens and cuBLAS' workspaces are small.
     assert all(1.2 * said["parameters"] < peak < 3.2 * said["parameters"] + 64 * MIB for peak in said["cards"])
@@ -72,16 +72,16 @@ def test_model_with_a_device_map_or_a_single_card_is_not_spread(tmp_path):
     script = MAKE + "model = make().cuda()\nmodel.to('cuda')\nmodel.to(torch.float16)\nmodel.to('cpu')\n"
     script += "print(json.dumps([p.device.type for p in model.parameters()]))\n"
     placed, places = run(script, tmp_path, card="24GiB")
-    assert set(placed) == {"cpu"} and places == "0"
+    assert set(placed) == {"cpu"} and places == 0
     chosen = MAKE + PLACE["from_pretrained"].replace("(folder)", "(folder, device_map='cuda:1')", 2)
     chosen = chosen.replace("(folder, device_map='cuda:1')", "(folder)", 1).replace('.to("cuda")', "")
     chosen += "print(json.dumps([[p.device.index for p in m.parameters()] for m in (model, make().cuda())]))\n"
     (placed, spread), places = run(chosen, tmp_path)
-    assert set(placed) == {1} and set(spread) == {0, 1} and places == "1"
+    assert set(placed) == {1} and set(spread) == {0, 1} and places == 1
 
 
 def test_trainer_gets_a_spread_model(tmp_path):
     done = run_program("trainer.py", tmp_path, card="2x24GiB", MEMTRACE_FIT_CHANGES="balanced")
-    assert annotations(done.trace)["fit.changed.balanced"] == "1"
+    assert changed_places(done.trace, "balanced") == 1
     peaks = [device["peak"] for device in done.stats()["devices"]]
     assert len(peaks) == 2 and min(peaks) > 2 * done.printed()["parameters"] > 0.3 * max(peaks)

@@ -5,7 +5,7 @@
 from pathlib import Path
 
 from frameworks_under_test import PYTHON, needs_frameworks
-from support.events import annotations
+from support.fit_changes import changed_places
 from support.programs import on_card
 
 pytestmark = needs_frameworks
@@ -58,11 +58,11 @@ print(json.dumps(said))
 """
 
 
-def run(script: str, folder: Path, change: str) -> tuple[dict, str]:
+def run(script: str, folder: Path, change: str) -> tuple[dict, int]:
     offline = {"HF_HUB_OFFLINE": "1", "DO_NOT_TRACK": "1"}
     done = on_card(script, folder, python=PYTHON, MEMTRACE_FIT_CHANGES=change, **offline)
     assert "memtrace: " not in done.err, done.err
-    return done.printed(), annotations(done.trace).get("fit.changed.lora", "")
+    return done.printed(), changed_places(done.trace, "lora")
 
 
 def test_transformers_models_get_adapters_in_pefts_layers(tmp_path):
@@ -72,12 +72,12 @@ def test_transformers_models_get_adapters_in_pefts_layers(tmp_path):
         assert said["groups"] == [adapters, 0, 2001] and said["trained"] == adapters
         assert said["dtypes"] == ["torch.float32"]
         assert said["decay"] == 0.1 and said["states"] == 4 * 2 + 2
-        assert places == "8"
+        assert places == 8
 
 
 def test_other_modules_get_adapters_in_linear_layers(tmp_path):
     said, places = run(OTHERS, tmp_path, "lora")
     assert said["names"] == [f"{i}.lora_{ab}.default.weight" for i in (0, 2) for ab in "AB"]
-    assert (said["plain"], said["again"], places) == (3, 4, "4")
+    assert (said["plain"], said["again"], places) == (3, 4, 4)
     assert said["Parameter"] == "params argument gi" and said["[]"] == "optimizer got an e"
     assert said["[1]"] == "optimizer can only"

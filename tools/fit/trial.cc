@@ -45,6 +45,7 @@ void AddTrial(const Trial& trial, launch::Environment& environment) {
   environment[env::kFitWatch.name()] = std::to_string(trial.watch_seconds);
   environment.erase(env::kFitChanges.name());
   environment.erase(env::kFitStub.name());
+  environment.erase(env::kWith.name());  // a trial has its own changes
   if (!trial.stub.empty()) environment[env::kFitStub.name()] = trial.stub;
   if (!trial.changes.empty()) environment[env::kFitChanges.name()] = trial.changes;
 }

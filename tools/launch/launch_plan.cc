@@ -194,6 +194,8 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   SetOrErase(environment, env::kCardEvents.name(), request.cards.empty() ? "" : request.events);
   SetOrErase(environment, env::kCardShared.name(),
              request.cards.empty() ? "" : SharedLedger(request.machine));
+  if (!request.with.empty()) environment[env::kWith.name()] = request.with;
+  if (request.with_what_can_be) environment[env::kWithWhatCanBe.name()] = "1";
   environment.erase(env::kRealRanks.name());
   environment.erase(env::kRanksAlike.name());
   SetOrErase(environment, env::kOutput.name(), plan.output);

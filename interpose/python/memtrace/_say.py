@@ -7,6 +7,7 @@ from typing import NoReturn
 
 # The exit status for "this environment cannot do what was asked" (docs/reference/exit-codes.md).
 EXIT_ENVIRONMENT = 5
+EXIT_USAGE = 2  # what was asked cannot be right
 
 _said: set[str] = set()
 
@@ -18,10 +19,10 @@ def say(sentence: str) -> None:
         _print(sentence)
 
 
-def refuse(sentence: str) -> NoReturn:
+def refuse(sentence: str, status: int = EXIT_ENVIRONMENT) -> NoReturn:
     """Ends the program before it begins, because it would mislead without what was requested."""
     _print(sentence)
-    sys.exit(EXIT_ENVIRONMENT)
+    sys.exit(status)
 
 
 def _print(sentence: str) -> None:

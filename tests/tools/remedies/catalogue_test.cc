@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -36,6 +37,23 @@ TEST(CatalogueTest, NamesAndHooksAreUsedOnce) {
     EXPECT_TRUE(seen.insert(row.name).second) << row.name;
     EXPECT_TRUE(row.hook.empty() || seen.insert(row.hook).second) << row.hook;
   }
+}
+
+TEST(CatalogueTest, RowsWithHooksHaveDegrees) {
+  for (const Row& row : Catalogue()) {
+    const std::optional<Degrees> degrees = DegreesOf(row.id);
+    ASSERT_EQ(degrees.has_value(), !row.hook.empty()) << row.name;
+    if (degrees) {
+      EXPECT_NE(degrees->saves_in, 0) << row.name;
+    }
+  }
+}
+
+TEST(CatalogueTest, StrongestDegreeIsTheEndOfTheSteps) {
+  EXPECT_EQ(DegreesOf(Id::kCheckpointing)->strongest, 0u);  // all blocks of the model
+  EXPECT_EQ(DegreesOf(Id::kLora)->weakest, 64u);
+  EXPECT_EQ(DegreesOf(Id::kLora)->strongest, 8u);
+  EXPECT_FALSE(DegreesOf(Id::kFused)->has_degree());
 }
 
 TEST(CatalogueTest, PythonHasExactlyTheseHooks) {

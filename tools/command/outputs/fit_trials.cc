@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "tools/command/outputs/workplace.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
+#include "tools/fit/last_step.h"
 #include "tools/fit/search.h"
 #include "tools/fit/why_failed.h"
 #include "tools/report/fit/file_sentences.h"
@@ -42,6 +44,14 @@ void NumberByRank(const std::string& rank, fit::ProcessNeed& need) {
   for (fit::CardNeed& card : need.cards) card.card = number;
 }
 
+fit::ProgramFacts ProgramOf(const std::map<std::string, std::string>& info) {
+  const auto text = [&info](const char* key) {
+    const auto found = info.find(key);
+    return found == info.end() ? "" : found->second;
+  };
+  return {text("script"), text("script_version"), text("torch")};
+}
+
 void ReadProcess(const std::string& trace, const fit::Trial& trial, fit::Outcome& outcome) {
   const absl::StatusOr<TraceInput> input = TraceInput::Open(trace);
   if (!input.ok()) return;
@@ -50,6 +60,7 @@ void ReadProcess(const std::string& trace, const fit::Trial& trial, fit::Outcome
   fit::ProcessNeed need = fit::NeedOf(*explained);
   // The first request of all may be the one that fails.
   if (need.cards.empty() && !need.failed) return;
+  fit::NoteLastStep(*input, *explained, need);
   analysis::RunFacts facts = input->Facts(explained->run.annotations);
   need.name = NameOf(facts);
   if (trial.job) NumberByRank(facts.rank, need);
@@ -58,6 +69,7 @@ void ReadProcess(const std::string& trace, const fit::Trial& trial, fit::Outcome
   if (outcome.processes.empty()) {
     outcome.annotations.insert(explained->run.annotations.begin(),
                                explained->run.annotations.end());
+    outcome.program = ProgramOf(input->info());
     outcome.reads = std::move(facts.simulation.reads);
   }
   outcome.processes.push_back(std::move(need));
@@ -76,6 +88,8 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
       [](const fit::ProcessNeed& process) { return process.failed && !process.went_on; });
   outcome.completed = result.exit_code == 0 && !result.is_late && !is_out;
   outcome.outlook = fit::OutlookOf(outcome.processes, fit::CardBytesOf(trial));
+  for (const fit::ProcessNeed& process : outcome.processes)
+    fit::AddGaps(process.gaps, outcome.gaps);
   outcome.kept_away = fit::KeptAwayOf(outcome.annotations);
   if (result.layer)
     outcome.kept_away = fit::WithLayer(std::move(outcome.kept_away), *result.layer, result.saves);
@@ -98,6 +112,9 @@ std::string DescribeEnd(const fit::Outcome& outcome) {
   if (outcome.fits())
     return CountedMessage(steps, "nothing fails in 1 step", "nothing fails in $0 steps",
                           report::FormatCount(steps));
+  if (outcome.outlook.climb && outcome.outlook.climb->is_of_floor)
+    return Message("nothing fails in $0 steps, but the memory in use grows",
+                   report::FormatCount(steps));
   return CountedMessage(steps, "nothing fails in 1 step, but the peak rises",
                         "nothing fails in $0 steps, but the peak rises",
                         report::FormatCount(steps));
@@ -129,7 +146,7 @@ int CodeOf(const fit::Answer& answer) {
 
 void Print(const fit::Answer& answer, const FitOutput& output) {
   std::cout << (output.json ? report::JsonFit(answer) : report::TextOf(report::FitDocument(answer)))
-            << std::flush;
+            << (output.patch ? PatchText(answer) : "") << std::flush;
 }
 
 // Prints why there is no answer. Returns the exit code.
@@ -243,6 +260,7 @@ absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::st
 }
 
 int RunFitSearch(fit::Question question, const FitOutput& output) {
+  if (const absl::Status wrong = output.changes.Check(); !wrong.ok()) return RefuseResult(wrong);
   const absl::StatusOr<Workplace> place = MakeWorkplace();
   if (!place.ok()) {
     Note(std::string(place.status().message()));
@@ -264,7 +282,8 @@ int RunFitSearch(fit::Question question, const FitOutput& output) {
   files.Tell(trials.keeping(), trials.opened(), answer);
   if (searched.ok()) {
     Print(answer, output);
-    return CodeOf(answer);
+    const absl::Status saved = output.changes.Save(question, answer);
+    return saved.ok() ? CodeOf(answer) : RefuseResult(saved);
   }
   const bool is_stopped = searched.code() == absl::StatusCode::kCancelled;
   const bool is_told =

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "tools/command/outputs/changes_file.h"
 #include "tools/command/outputs/workplace.h"
 #include "tools/fit/question.h"
 
@@ -65,6 +66,8 @@ struct FitOutput {
   bool json = false;
   bool quiet = false;
   bool is_own_program = false;  // memtrace's: its last sentence and exit code are ours
+  ChangesFile changes = {};     // the file for the recommended changes
+  bool patch = false;           // print these changes as a patch
 };
 
 // Runs the search, after that for the ranks of a job, prints the answer on stdout and returns the

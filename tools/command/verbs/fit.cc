@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "base/environment.h"
+#include "messages/message.h"
 #include "tools/command/help/usage_error.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/outputs/fit_trials.h"
@@ -19,6 +20,7 @@
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
 #include "tools/fit/card_limit.h"
+#include "tools/fit/largest_value.h"
 #include "tools/fit/question.h"
 #include "tools/fit/scaling.h"
 #include "tools/launch/card_keys.h"
@@ -41,6 +43,8 @@ constexpr const char* kExamples =
     "  memtrace fit --card 24GiB --vary n=8,4,2 -- python train.py --batch {n}\n"
     "  memtrace fit --smallest-card -- python train.py           which card to buy\n"
     "  memtrace fit --card 24GiB --scale n=1,2,4 -- python train.py --batch {n}\n"
+    "  memtrace fit --card 24GiB --largest n -- python train.py --batch {n}\n"
+    "  memtrace fit --card 24GiB --save-plan fit.json -- python train.py  for run --with\n"
     "  memtrace fit --card 2x24GiB -- torchrun --nproc-per-node 2 train.py\n"
     "  memtrace fit --card 8xh100-80gb --world 64x8 -- python train.py    a job of 512 ranks\n"
     "\n"
@@ -58,6 +62,7 @@ struct Options {
   uint64_t watch = 20;
   std::vector<std::string> variations;
   std::vector<std::string> scalings;
+  std::string largest;  // option whose largest value is searched for; empty: none
   std::string nccl;   // what each communicator takes
   std::string world;  // the ranks of the job; empty: no job
   std::string ranks = "auto";
@@ -148,6 +153,23 @@ bool ReadJob(const Options& options, fit::Question& question) {
   return !asks_twice;
 }
 
+// Reads the option whose largest value is asked for. Returns false after printing one sentence.
+bool ReadLargest(const Options& options, const std::vector<std::string>& command,
+                 fit::Question& question) {
+  if (options.largest.empty()) return true;
+  const absl::StatusOr<fit::LargestOption> largest = fit::ParseLargest(options.largest);
+  if (!largest.ok()) {
+    Note(std::string(largest.status().message()));
+    return false;
+  }
+  if (!Mentions(command, {.name = largest->name, .values = {}})) {
+    Note(Message("--largest: the command does not contain {$0}", largest->name));
+    return false;
+  }
+  question.largest = *largest;
+  return true;
+}
+
 // Lets the number of processes vary if a launcher starts more than there are cards.
 void VaryProcesses(fit::Question& question) {
   const size_t cards = fit::BytesOfCards(question.trial.cards).size();
@@ -160,7 +182,8 @@ int Fit(Options& options, const std::vector<std::string>& command) {
   if (!ReadTrial(options, command, question) ||
       !ReadVariations("--vary", options.variations, command, question.variations) ||
       !ReadVariations("--scale", options.scalings, command, question.scalings) ||
-      !AreNumbers(question.scalings) || !ReadJob(options, question))
+      !AreNumbers(question.scalings) || !ReadLargest(options, command, question) ||
+      !ReadJob(options, question))
     return kUsage;
   if (question.trial.job && !question.variations.empty())
     return RunLayoutSearch(question, options.output);
@@ -168,7 +191,7 @@ int Fit(Options& options, const std::vector<std::string>& command) {
     question.trial.cards = {kAnyCard};
     question.asks_card = false;
   }
-  if (!question.trial.job) VaryProcesses(question);
+  if (!question.trial.job && !question.largest) VaryProcesses(question);
   question.with_remedies = !options.no_remedies;
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   return RunFitSearch(question, options.output);
@@ -226,22 +249,33 @@ void DefinePlaces(CLI::App& app, Options& options) {
 }
 
 void DefineTries(CLI::App& app, Options& options) {
-  app.add_option("--vary", options.variations,
+  CLI::Option* vary =
+      app.add_option("--vary", options.variations,
                  "Values to try for one of the script's own options, the usual value first: "
                  "batch_size=8,4,2 -- python train.py --batch {batch_size}. With --world, all "
                  "combinations are compared as layouts of the job")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
       ->group("Changes to try");
-  app.add_option("--scale", options.scalings,
+  CLI::Option* scale =
+      app.add_option("--scale", options.scalings,
                  "Show how the memory needed grows with an option, and the largest value that fits "
                  "the card: batch=1,2,4 -- python train.py --batch {batch}")
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false)
       ->group("Changes to try");
-  app.add_flag("--smallest-card", options.question.with_smallest_card,
-               "Find by bisection the smallest card that the program fits: with torch's allocator, "
-               "with expandable segments, and with memtrace's allocator")
+  CLI::Option* smallest =
+      app.add_flag("--smallest-card", options.question.with_smallest_card,
+                   "Find by bisection the smallest card that the program fits: with torch's "
+                   "allocator, with expandable segments, and with memtrace's allocator")
+          ->group("Changes to try");
+  app.add_option("--largest", options.largest,
+                 "Only find the largest value of an option that fits the card: batch -- python "
+                 "train.py --batch {batch}; length=64 tries multiples of 64")
+      ->type_name("NAME")
+      ->excludes(vary)
+      ->excludes(scale)
+      ->excludes(smallest)
       ->group("Changes to try");
   app.add_option("--margin", options.question.margin_percent,
                  "Percent of the card that a recommended change must leave free (default: 5)")
@@ -253,6 +287,30 @@ void DefineTries(CLI::App& app, Options& options) {
       ->group("Changes to try");
 }
 
+void DefineOutput(CLI::App& app, Options& options) {
+  CLI::Option* json =
+      app.add_flag("--json", options.output.json,
+                   "Print JSON (schema memtrace.fit/1; of layouts memtrace.layouts/1) instead of "
+                   "text")
+          ->group("Output");
+  CLI::Option* save =
+      app.add_option("--save-plan", options.output.changes.path,
+                     "File to write the recommended changes to; memtrace run --with FILE applies "
+                     "them")
+          ->type_name("FILE")
+          ->group("Output");
+  app.add_flag("-f,--force", options.output.changes.overwrite, "Overwrite FILE")
+      ->needs(save)
+      ->group("Output");
+  app.add_flag("--diff", options.output.patch,
+               "Also print the recommended changes as a patch to your files, where a change is one "
+               "line; no file is changed")
+      ->excludes(json)
+      ->group("Output");
+  app.add_flag("-q,--quiet", options.output.quiet, "Do not print which run is in progress")
+      ->group("Output");
+}
+
 }  // namespace
 
 void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
@@ -262,11 +320,7 @@ void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.prefix_command();
   DefinePlaces(app, *options);
   DefineTries(app, *options);
-  app.add_flag("--json", options->output.json,
-               "Print JSON (schema memtrace.fit/1; of layouts memtrace.layouts/1) instead of text")
-      ->group("Output");
-  app.add_flag("-q,--quiet", options->output.quiet, "Do not print which run is in progress")
-      ->group("Output");
+  DefineOutput(app, *options);
   app.callback([&app, &invocation, options, &exit_code] {
     if (const std::vector<std::string> words = app.remaining();
         !words.empty() && words.front().rfind('-', 0) == 0) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "messages/message.h"
 #include "tools/command/help/usage_error.h"
+#include "tools/command/inputs/changes_option.h"
 #include "tools/command/inputs/number_check.h"
 #include "tools/command/outputs/rank_search.h"
 #include "tools/command/program/exit_code.h"
@@ -41,6 +42,7 @@ constexpr const char* kExamples =
     "  memtrace run -- python train.py                               on the real card\n"
     "  memtrace run --card 24GiB -o run.trace -- python train.py     on a simulated card\n"
     "  memtrace run --allocator native -- torchrun train.py          with torch's own allocator\n"
+    "  memtrace run --with fit.json -- python train.py               with changes that fit found\n"
     "  memtrace run --card 8xh100-80gb --world 64x8 --ranks auto -o traces/ -- torchrun train.py\n"
     "\n"
     "The exit status is the program's own. With MEMTRACE=0 the program runs without memtrace.";
@@ -50,6 +52,8 @@ struct Options {
   std::string nccl;   // what each communicator takes of a simulated card
   std::string world;  // the ranks of the job, of which `ranks` are started; empty: no job
   std::string ranks;
+  ChangesOption changes;
+  launch::Environment environment;  // of the program
   bool quiet = false;
 };
 
@@ -222,11 +226,11 @@ fit::Trial TrialOf(const Options& options, const launch::JobRanks& job) {
 int RunJob(const Options& options) {
   absl::StatusOr<launch::JobRanks> job =
       launch::ParseJobRanks(options.world, options.ranks, options.request.cards);
-  if (job.ok() && job->is_auto && !launch::IsSwitchedOff(launch::CurrentEnvironment()))
+  if (job.ok() && job->is_auto && !launch::IsSwitchedOff(options.environment))
     job = FindRanksToRun(TrialOf(options, *job), options.quiet);
   if (!job.ok()) return Refuse(job.status());
   const absl::StatusOr<std::vector<launch::LaunchPlan>> plans =
-      launch::PlanRanks(options.request, *job, launch::CurrentEnvironment());
+      launch::PlanRanks(options.request, *job, options.environment);
   return plans.ok() ? RunRanks(*plans, *job, options) : Refuse(plans.status());
 }
 
@@ -243,9 +247,16 @@ int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
     return kUsage;
   }
   launch::AddCardKey("nccl", options.nccl, &options.request.cards);
+  options.environment = launch::CurrentEnvironment();
+  const bool has_allocator = app.count("--allocator") > 0;
+  const absl::StatusOr<std::vector<std::string>> applied = AddChanges(
+      options.changes, has_allocator, options.request, options.environment);
+  if (!applied.ok()) return Refuse(applied.status());
+  if (!options.quiet)
+    for (const std::string& sentence : *applied) Note(sentence);
   if (!options.world.empty() || !options.ranks.empty()) return RunJob(options);
   const absl::StatusOr<launch::LaunchPlan> plan =
-      launch::PlanLaunch(options.request, launch::CurrentEnvironment());
+      launch::PlanLaunch(options.request, options.environment);
   return plan.ok() ? RunPlan(*plan, options) : Refuse(plan.status());
 }
 
@@ -358,6 +369,7 @@ void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
   app.footer(kExamples);
   app.prefix_command();
   DefineCard(app, *options);
+  DefineChanges(app, options->changes);
   DefineJob(app, *options);
   DefineRecording(app, *options);
   app.callback(

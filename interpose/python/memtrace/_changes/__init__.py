@@ -15,24 +15,31 @@ from memtrace._session import Session
 from memtrace._vocabulary import FIT_CHANGED, FIT_MISSING
 
 NAMES = (
+    "activations_on_host",
     "adam8bit",
     "balanced",
     "bf16",
     "checkpoint",
+    "checkpoint_products",
     "freeze",
     "fused",
-    "lora",
+    "graph_pool",
     "loop",
+    "lora",
     "mean_resizing",
+    "micro",
     "offload",
+    "pieces",
     "second_card",
+    "set_to_none",
     "share",
+    "states_on_host",
 )
 # The package that makes the change.
 _PACKAGES = {"adam8bit": "bitsandbytes", "balanced": "accelerate", "lora": "peft"}
 
 
-def start(torch: ModuleType, session: Session, wanted: str) -> None:
+def start(torch: ModuleType, session: Session, wanted: str) -> list[Change]:
     """Makes the changes that `wanted` names; ignores unknown names, and those whose package is not installed."""
     changes = [Change(*word.partition("=")[::2]) for word in wanted.split(",") if word]
     for change in changes:
@@ -41,9 +48,10 @@ def start(torch: ModuleType, session: Session, wanted: str) -> None:
 
     def annotate() -> None:
         for change in changes:
-            session.core.annotate(f"{FIT_CHANGED}.{change.name}", str(change.places))
+            session.core.annotate(f"{FIT_CHANGED}.{change.name}", change.facts())
 
     session.before_close.append(annotate)
+    return changes
 
 
 def annotate_missing(annotate: Callable[[str, str], None]) -> None:
@@ -51,6 +59,11 @@ def annotate_missing(annotate: Callable[[str, str], None]) -> None:
     for name, package in _PACKAGES.items():
         if not _is_available(name):
             annotate(f"{FIT_MISSING}.{name}", package)
+
+
+def missing_package(change: str) -> str:
+    """Returns the package that the change needs and that is not installed; "" if there is none."""
+    return "" if _is_available(change) else _PACKAGES[change]
 
 
 def _is_available(change: str) -> bool:

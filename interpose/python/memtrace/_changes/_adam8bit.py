@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
+from memtrace._changes._program_line import program_line
 from memtrace._session import Session
 from memtrace._signal_exceptions import raise_if_from_outside
 
@@ -32,6 +33,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
         made = None
         if asked in classes:
             made = _quantized(torch, asked, classes[asked], args, kwargs)
+            change.found(1, asked.__name__, program_line())
         if made is None:
             return object.__new__(asked)
         change.made()

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import functools
-import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+from memtrace._changes._program_line import program_line
 from memtrace._identity_map import IdentityMap
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Aliases:
                 self._follow()
             self._sources.set(parameter, True)
         storage = parameter.untyped_storage()._cdata
-        self._track(alias, _Copy(weakref.ref(parameter), storage, parameter._version, _place()))
+        self._track(alias, _Copy(weakref.ref(parameter), storage, parameter._version, program_line()))
 
     def _track(self, alias: Tensor, copy: _Copy) -> None:
         key, alive = id(alias), self._alive
@@ -104,16 +104,3 @@ class Aliases:
         if copy is not None:
             self._track(made, copy)
         return made
-
-
-def _place() -> str:
-    """Returns the line of the program that makes the copy."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_library(frame):
-        frame = frame.f_back
-    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def _is_library(frame: FrameType) -> bool:
-    name = str(frame.f_globals.get("__name__", ""))
-    return name == "copy" or name.partition(".")[0] in ("memtrace", "torch")

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
+from memtrace._changes._program_line import program_line
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import raise_if_from_outside
@@ -66,6 +67,7 @@ class _Spreading:
             loaded = original(cls, *args, **{**kwargs, _OPTION: "balanced"})
             # With `output_loading_info` it returns more than the model.
             model = loaded[0] if isinstance(loaded, tuple) else loaded
+            self._change.found(1, type(model).__name__, program_line())
             self._change.made(_is_spread(model))
             return loaded
 
@@ -113,6 +115,7 @@ class _Spreading:
             return False
         self._make_empty(model, {name: tensor for name, tensor in tensors.items() if tensor.is_meta}, cards)
         accelerate.dispatch_model(model, cards, skip_keys=getattr(model, "_skip_keys_device_placement", None))
+        self._change.found(1, type(model).__name__, program_line())
         self._change.made()
         return True
 

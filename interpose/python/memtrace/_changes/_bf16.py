@@ -95,4 +95,5 @@ class _Halving:
 
     def _count(self, tensor: Tensor) -> None:
         if isinstance(tensor, self._torch.nn.Parameter):
+            self._change.found(1, "Parameter")
             self._change.made()

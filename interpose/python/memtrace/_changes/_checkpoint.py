@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradient checkpointing: by the model's own switch if it has one, else around its repeated blocks."""
+"""Gradient checkpointing of the first K of the repeated blocks, or of all: `checkpoint[=K]`."""
 
 from __future__ import annotations
 
@@ -8,91 +8,87 @@ import functools
 import importlib
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from memtrace._changes._blocks import change_first, is_checkpointing_layer
 from memtrace._changes._change import Change
-from memtrace._changes._outermost_calls import before_training
-from memtrace._identity_map import IdentityMap
 from memtrace._session import Session
 
 if TYPE_CHECKING:
     from torch.nn import Module
 
+# Options of torch.utils.checkpoint.checkpoint. Their values may be functions.
+Options = dict[str, Any]
+_PLAIN: Options = {"use_reentrant": False}
+# The arguments of transformers' layers with a cache, which a second forward would fill again.
+_CACHES = ("past_key_values", "past_key_value", "layer_past")
+
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
-    """Applies before the first training forward of each outermost module."""
-    looked_at: IdentityMap[Module, bool] = IdentityMap()
-
-    def change_root(root: Module) -> None:
-        if root.training and not looked_at.get(root):
-            looked_at.set(root, True)
-            change.made(_switch_on(root) if _has_switch(root) else _wrap_blocks(torch, root))
-
-    before_training(torch, session, change_root)
+    """Applies before the first training forward of each outermost module that does not checkpoint by itself."""
+    checkpoint_first(torch, session, change, _PLAIN)
 
 
-def _checkpointing_switches(root: Module) -> list[Module]:
-    """Returns the outermost models with a checkpointing switch of transformers or diffusers."""
-    found: list[Module] = []
+def checkpoint_first(torch: ModuleType, session: Session, change: Change, options: Options) -> None:
+    """Checkpoints blocks by the model's own switch if that reaches each of them, else around their forward."""
+
+    def apply(root: Module, blocks: list[Module]) -> bool:
+        if any(map(_is_checkpointed, root.modules())):
+            return False
+        switches = _switches(root, options)
+        if switches and all(map(is_checkpointing_layer, blocks)):
+            _switch_on(root, switches, blocks)
+        elif switches and change.degree() is None and options is _PLAIN:
+            for switch in switches:
+                switch()
+        else:
+            _wrap(torch, blocks, options)
+        return True
+
+    change_first(torch, session, change, apply)
+
+
+def _is_checkpointed(module: Module) -> bool:
+    return bool(getattr(module, "gradient_checkpointing", False))
+
+
+def _switches(root: Module, options: Options) -> list[Callable[[], object]]:
+    """Returns the checkpointing switches of the outermost models of transformers and diffusers."""
+    found: list[Callable[[], object]] = []
     waiting = [root]
     while waiting:
         module = waiting.pop()
-        if _checkpointing_switch(module) is not None:
-            found.append(module)
-        else:
+        switch = _switch(module, options)
+        if switch is None:
             waiting += module.children()
+        else:
+            found.append(switch)
     return found
 
 
-def _has_switch(root: Module) -> bool:
-    return bool(_checkpointing_switches(root))
-
-
-def _checkpointing_switch(module: Module) -> Callable[[], object] | None:
+def _switch(module: Module, options: Options) -> Callable[[], object] | None:
     if getattr(module, "supports_gradient_checkpointing", False):
         enable = getattr(module, "gradient_checkpointing_enable", None)
-        return enable and functools.partial(enable, gradient_checkpointing_kwargs={"use_reentrant": False})
+        return enable and functools.partial(enable, gradient_checkpointing_kwargs=dict(options))
     if getattr(module, "_supports_gradient_checkpointing", False):
         return getattr(module, "enable_gradient_checkpointing", None)
     return None
 
 
-def _checkpointed(module: Module) -> int:
-    return sum(bool(getattr(part, "gradient_checkpointing", False)) for part in module.modules())
+def _switch_on(root: Module, switches: list[Callable[[], object]], layers: list[Module]) -> None:
+    """Switches on, then off again in the layers that are not among these."""
+    for switch in switches:
+        switch()
+    wanted = set(map(id, layers))
+    for module in root.modules():
+        if is_checkpointing_layer(module) and id(module) not in wanted:
+            module.gradient_checkpointing = False
 
 
-def _switch_on(root: Module) -> int:
-    """Returns the number of parts that checkpoint now and did not before."""
-    made = 0
-    for module in _checkpointing_switches(root):
-        before = _checkpointed(module)
-        if before == 0:
-            _checkpointing_switch(module)()  # type: ignore[misc]  # each of these has one
-            made += _checkpointed(module)
-    return made
-
-
-def _wrap_blocks(torch: ModuleType, root: Module) -> int:
+def _wrap(torch: ModuleType, blocks: list[Module], options: Options) -> None:
     checkpoint = importlib.import_module("torch.utils.checkpoint").checkpoint
-    blocks = _repeated_blocks(torch, root)
     for block in blocks:
-        block.forward = _recomputed(torch, checkpoint, block, block.forward)
-    return len(blocks)
-
-
-def _repeated_blocks(torch: ModuleType, root: Module) -> list[Module]:
-    """Returns the blocks of the longest list of equal ones, and those of the same class in other lists."""
-    lists = [
-        list(part)
-        for part in root.modules()
-        if isinstance(part, (torch.nn.ModuleList, torch.nn.Sequential)) and len({type(block) for block in part}) == 1
-    ]
-    # Blocks of a single operation are left out, because that only saves what checkpointing also keeps.
-    lists = [blocks for blocks in lists if next(blocks[0].children(), None) is not None]
-    longest: list[Module] = max(lists, key=len, default=[])
-    if len(longest) < 2:
-        return []
-    return [block for blocks in lists for block in blocks if type(block) is type(longest[0])]
+        block.forward = _recomputed(torch, functools.partial(checkpoint, **options), block, block.forward)
 
 
 def _recomputed(
@@ -102,6 +98,7 @@ def _recomputed(
     def recomputed(*args: object, **kwargs: object) -> object:
         if not (block.training and torch.is_grad_enabled()):
             return forward(*args, **kwargs)
-        return checkpoint(forward, *args, use_reentrant=False, **kwargs)
+        without_caches = {name: None if name in _CACHES else value for name, value in kwargs.items()}
+        return checkpoint(forward, *args, **without_caches)
 
     return recomputed

@@ -48,8 +48,9 @@ class _Freezing:
         if not self._stepped or self._roots.get(root) == len(self._stepped):
             return
         self._roots.set(root, len(self._stepped))
-        for parameter in root.parameters():
+        for name, parameter in root.named_parameters():
             if parameter.requires_grad and id(parameter) not in self._stepped:
                 parameter.requires_grad_(False)
                 self._frozen.add(id(parameter))
+                self._change.found(1, type(root).__name__, name)
                 self._change.made()

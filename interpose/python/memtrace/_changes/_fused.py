@@ -6,6 +6,7 @@ from types import ModuleType
 
 from memtrace._changes._change import Change
 from memtrace._changes._optimizer_arguments import Arguments, adapt, groups_set, tensors
+from memtrace._changes._program_line import program_line
 from memtrace._session import Session
 
 
@@ -13,6 +14,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from now on. Updates that cannot be fused (not floats, gradients through the update) stay as they are."""
 
     def fuse(arguments: Arguments) -> None:
+        change.found(1, type(arguments["self"]).__name__, program_line())
         if arguments.get("fused") is not None or arguments.get("foreach") is True or arguments.get("differentiable"):
             return
         stepped = list(tensors(torch, arguments))

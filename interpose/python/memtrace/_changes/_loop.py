@@ -6,6 +6,7 @@ from types import ModuleType
 
 from memtrace._changes._change import Change
 from memtrace._changes._optimizer_arguments import Arguments, adapt
+from memtrace._changes._program_line import program_line
 from memtrace._session import Session
 
 
@@ -13,6 +14,7 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from now on. A fused optimizer has no such list and stays as it is."""
 
     def loop(arguments: Arguments) -> None:
+        change.found(1, type(arguments["self"]).__name__, program_line())
         if not arguments.get("fused") and arguments.get("foreach") is not False:
             arguments["foreach"] = False
             change.made()

@@ -60,6 +60,7 @@ class _Lora:
             if adapters is None:
                 adapters = self._adapt(model)
                 self._adapters.set(model, adapters)
+                self._change.found(len(adapters), type(model).__name__, next(iter(adapters), ""))
                 self._change.made(len(adapters))
             if adapters:
                 self._replace(arguments["params"], model, adapters)

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
+from memtrace._changes._program_line import program_line
 from memtrace._import_watch import when_imported
 from memtrace._session import Session
 from memtrace._signal_exceptions import raise_if_from_outside
@@ -57,6 +58,7 @@ def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:
         bound.arguments[_OPTION] = False
         before = _rows(model)
         embeddings = original(*bound.args, **bound.kwargs)
+        change.found(1, type(model).__name__, program_line())
         change.made(_rows(model) > before)
         return embeddings
 

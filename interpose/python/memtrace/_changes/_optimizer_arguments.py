@@ -19,13 +19,19 @@ Arguments = dict[str, Any]  # by name, for any class's constructor: each change 
 
 
 def adapt(torch: ModuleType, option: str, change: Callable[[Arguments], None]) -> None:
-    """Lets `change` see and change the arguments of every class of torch.optim that takes `option`."""
+    """Lets `change` see and change the arguments of every class of torch.optim that takes `option`.
+
+    The object itself is "self". A class that calls its base's constructor counts once.
+    """
+    constructed: set[int] = set()  # ids of the objects whose constructors run
     for made in list(vars(torch.optim).values()):
         if isinstance(made, type) and option in inspect.signature(made).parameters:
-            made.__init__ = _adapted(made.__init__, change)  # type: ignore[misc]
+            made.__init__ = _adapted(made.__init__, change, constructed)  # type: ignore[misc]
 
 
-def _adapted(original: Callable[..., None], change: Callable[[Arguments], None]) -> Callable[..., None]:
+def _adapted(
+    original: Callable[..., None], change: Callable[[Arguments], None], constructed: set[int]
+) -> Callable[..., None]:
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -36,8 +42,16 @@ def _adapted(original: Callable[..., None], change: Callable[[Arguments], None])
             raise_if_from_outside(error)
             original(*args, **kwargs)
             return
-        change(bound.arguments)
-        original(*bound.args, **bound.kwargs)
+        key = id(bound.arguments["self"])
+        if key in constructed:
+            original(*args, **kwargs)
+            return
+        constructed.add(key)
+        try:
+            change(bound.arguments)
+            original(*bound.args, **bound.kwargs)
+        finally:
+            constructed.discard(key)
 
     return construct
 

@@ -113,6 +113,7 @@ class _Serving:
     def _serve(self, module: Module) -> None:
         if self._place.put_away(module) and self._served.get(module) is None:
             self._served.set(module, True)
+            self._change.found(1, type(module).__name__)
             self._change.made()
 
     def _only_serves(self, module: Module) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes._aliases import Aliases
 from memtrace._changes._change import Change
 from memtrace._changes._parameter_storages import ParameterStorages
+from memtrace._changes._program_line import program_line
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_WRONG_SHARE
 
@@ -87,6 +88,7 @@ class _Sharing:
         is_recorded = tensor.requires_grad and self._torch.is_grad_enabled()
         alias = self._differentiable(tensor) if is_recorded else parameter.detach()
         self._aliases.add(alias, parameter)
+        self._change.found(1, "Parameter", program_line())
         self._change.made()
         return alias
 

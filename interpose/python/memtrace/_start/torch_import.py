@@ -96,16 +96,20 @@ def _start(torch: ModuleType) -> bool:
     if reason:
         torch_history.record(torch, reason)
         return False
-    from memtrace import _hooks, _session
+    from memtrace import _apply, _hooks, _session
 
+    if _apply.is_wanted():
+        _apply.check_or_exit()
     try:
         session = _session.begin(torch, minor_of(version))
     except OSError as error:
         raise_if_from_outside(error)
         torch_history.record(torch, unfit_torch.not_loaded(version, error))
         return False
-    if session is not None and session.is_recorded:
+    if session is not None and (session.is_recorded or _apply.is_wanted()):
         _hooks.register(torch, session)
+        if _apply.is_wanted():
+            _apply.start(torch, session)
         if any(name.startswith("MEMTRACE_FIT_") for name in os.environ):
             from memtrace import _fit
 

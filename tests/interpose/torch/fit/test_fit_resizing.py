@@ -4,7 +4,7 @@
 
 import json
 
-from support.events import annotations
+from support.fit_changes import changed_places
 from support.programs import on_card
 
 RESIZING = """
@@ -33,11 +33,11 @@ else:
 
 
 def test_resized_embeddings_are_not_averaged(tmp_path):
-    def resize(change: str) -> tuple[dict, str]:
+    def resize(change: str) -> tuple[dict, int]:
         run = on_card(RESIZING, tmp_path, MEMTRACE_FIT_CHANGES=change)
-        return json.loads(run.out.splitlines()[0]), annotations(run.trace).get(f"fit.changed.{change}", "")
+        return json.loads(run.out.splitlines()[0]), changed_places(run.trace, change)
 
     before, _ = resize("")
     said, places = resize("mean_resizing")
-    assert places == "2"
+    assert places == 2
     assert said["peak"] < 1.5 * said["bytes"] and before["peak"] > 3 * said["bytes"]

@@ -4,6 +4,7 @@
 
 import pytest
 from support.events import annotations
+from support.fit_changes import changed_places
 from support.programs import MIB, on_card
 
 # Four models of 16 MiB: one is trained, one is its reference, one is idle, one (say, a tokenizer) runs in front of it.
@@ -45,12 +46,13 @@ SIZE = 16 * MIB
 WORKSPACE = 8519680  # cuBLAS's: one for the forward's thread, one for autograd's
 
 
-def run(script: str, folder, change: str, card: str = "24GiB") -> tuple[dict, dict[str, str]]:
+def run(script: str, folder, change: str, card: str = "24GiB") -> tuple[dict, dict]:
     """Returns the program's output, and the trace's facts about the change."""
     done = on_card(script + "print(json.dumps(said))\n", folder, card=card, MEMTRACE_FIT_CHANGES=change)
     assert "memtrace: " not in done.err, done.err
-    told = annotations(done.trace)
-    return done.printed(), {key.removeprefix("fit."): value for key, value in told.items() if key.startswith("fit.c")}
+    told: dict = annotations(done.trace)
+    told["places"] = changed_places(done.trace, change.partition("=")[0])
+    return done.printed(), told
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +70,9 @@ assert torch.equal(reference.table.cpu(), torch.ones(8))
     assert unchanged["peak0"] >= 5 * SIZE
     assert unchanged["now0"] - said["now0"] == 3 * SIZE
     assert 2 * SIZE <= said["peak0"] < 2 * SIZE + 2 * WORKSPACE + MIB
-    assert told["changed.offload"] == "3"
+    assert told["places"] == 3
     # Moves away: `front` twice, `idle` once, `reference` when training began and after its calls; moves back: 1, 0, 2.
-    assert int(told["cost.offload_bytes"]) == (2 + 1 + 3 + 1 + 0 + 2) * SIZE
+    assert int(told["fit.cost.offload_bytes"]) == (2 + 1 + 3 + 1 + 0 + 2) * SIZE
 
 
 def test_model_that_is_trained_after_all_is_moved_back(tmp_path):
@@ -92,7 +94,7 @@ assert all(p.untyped_storage().nbytes() == p.nbytes for m in (idle, front, refer
     assert said["optimizer"] - said["now0"] == SIZE
     assert said["graph"] - said["optimizer"] == 2 * SIZE
     assert said["copied"] - said["graph"] == 2 * SIZE + 512  # also `reference` itself; the table
-    assert told["changed.offload"] == "1"
+    assert told["places"] == 1
 
 
 def test_generating_model_is_moved_once_per_call(tmp_path):
@@ -111,8 +113,8 @@ for _ in range(2):
 said["freed"] = before - torch.cuda.memory_allocated()
 """
     said, told = run(script, tmp_path, "offload")
-    assert told["changed.offload"] == "1"
-    assert int(told["cost.offload_bytes"]) == 3 * said["model"]  # away, back, away
+    assert told["places"] == 1
+    assert int(told["fit.cost.offload_bytes"]) == 3 * said["model"]  # away, back, away
     assert said["freed"] >= said["model"] - 2 * MIB
 
 
@@ -132,11 +134,11 @@ step()
     assert 3 * SIZE <= said["now1"] < 3 * SIZE + WORKSPACE + MIB
     assert unchanged["now0"] - said["now0"] == 3 * SIZE + 3 * 512
     assert unchanged["peak0"] - said["peak0"] >= 3 * SIZE
-    assert told["changed.second_card"] == "2"  # without `idle`, which did not stay away
+    assert told["places"] == 2  # without `idle`, which did not stay away
 
 
 def test_models_stay_without_another_card(tmp_path, unchanged):
     for change in ("second_card", "second_card=cuda:7", "second_card=attic"):
         said, told = run(MODELS + STEPS, tmp_path, change)
-        assert told["changed.second_card"] == "0"
+        assert told["places"] == 0
         assert said == unchanged

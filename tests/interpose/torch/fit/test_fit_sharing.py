@@ -4,6 +4,7 @@
 
 import pytest
 from support.events import annotations
+from support.fit_changes import changed_places
 from support.programs import MIB, on_card
 
 MODEL = """
@@ -24,10 +25,10 @@ print(json.dumps(said))
 SIZE = 4 * MIB
 
 
-def run(script: str, folder, change: str = "share") -> tuple[dict, dict[str, str]]:
+def run(script: str, folder, change: str = "share") -> tuple[dict, dict]:
     done = on_card(MODEL + script + TELL, folder, MEMTRACE_FIT_CHANGES=change)
     assert "memtrace: " not in done.err, done.err
-    return done.printed(), annotations(done.trace)
+    return done.printed(), annotations(done.trace) | {"places": changed_places(done.trace, "share")}
 
 
 COPIES = """
@@ -55,7 +56,7 @@ def test_unwritten_copies_take_no_memory(tmp_path):
     assert unchanged["bytes"] == 8 * SIZE and said["bytes"] == 0
     assert unchanged["others"] == said["others"] == (1 + 1 + 1 + 2 + 2) * SIZE // 2 + 4 * 4096
     assert {**unchanged, "bytes": 0} == said
-    assert told["fit.changed.share"] == "9" and "fit.wrong.share" not in told
+    assert told["places"] == 9 and "fit.wrong.share" not in told
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_unwritten_copies_take_no_memory(tmp_path):
 )
 def test_written_copies_are_not_shared(tmp_path, write):
     _, told = run(f"said = {{}}\n{write}\n", tmp_path)
-    assert told["fit.changed.share"] == "0"
+    assert told["places"] == 0
     assert told["fit.wrong.share"] == f"{tmp_path / 'train.py'}:13"
 
 
@@ -91,4 +92,4 @@ with torch.no_grad():
     weight.zero_()
 """
     _, told = run(script, tmp_path)
-    assert told["fit.changed.share"] == "6" and "fit.wrong.share" not in told
+    assert told["places"] == 6 and "fit.wrong.share" not in told

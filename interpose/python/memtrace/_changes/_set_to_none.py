@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lets `zero_grad(set_to_none=False)` release gradients instead of filling them with zeros."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace._changes._change import Change
+from memtrace._changes._program_line import program_line
+from memtrace._identity_map import IdentityMap
+from memtrace._session import Session
+
+
+def watch(torch: ModuleType, _session: Session, change: Change) -> None:
+    """Applies from now on to optimizers and modules, each of which counts once."""
+    seen: IdentityMap[object, bool] = IdentityMap()
+    for owner in (torch.optim.Optimizer, torch.nn.Module):
+        owner.zero_grad = _releasing(owner.zero_grad, change, seen)
+
+
+def _releasing(
+    original: Callable[..., object], change: Change, seen: IdentityMap[object, bool]
+) -> Callable[..., object]:
+    @functools.wraps(original)
+    def zero_grad(owner: Any, set_to_none: bool = True) -> object:  # torch's own argument
+        if set_to_none:
+            return original(owner, set_to_none)
+        if seen.get(owner) is None:
+            seen.set(owner, True)
+            change.found(1, type(owner).__name__, program_line())
+            change.made(not change.only_looks)
+        return original(owner, not change.only_looks)
+
+    return zero_grad
