@@ -31,6 +31,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--python", default=sys.executable, help="the Python that has torch")
     parser.add_argument("--memtrace", default="memtrace", help="the command memtrace")
     parser.add_argument("--allocator", default="native", help="native (torch's, as published) or memtrace")
+    parser.add_argument(
+        "--expandable", action="store_true", help="with expandable segments, as torchtitan's own start script"
+    )
     parser.add_argument("--ranks", help="real ranks, instead of those of the row")
     parser.add_argument("--steps", type=int, default=3)
     return parser.parse_args()
@@ -48,15 +51,18 @@ def command(row: Row, options: argparse.Namespace) -> list[str]:
         *("--job.dump_folder", str(traces / "dump"), "--metrics.log_freq", "1"),
         *("--model.tokenizer_path", str(options.data / "tokenizer.model"), "--training.dataset", "c4_test"),
         *("--training.dataset_path", str(options.data / "texts"), "--training.steps", str(options.steps)),
+        *("--training.seed", "1"),
         *shlex.split(row.options),
     ]
 
 
 def environment(options: argparse.Namespace) -> dict[str, str]:
-    """Returns the variables: expandable segments as in torchtitan's own start script, and no network."""
-    variables = dict(os.environ, PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True", HF_HUB_OFFLINE="1")
+    """Returns the variables of the program. It reads its data from files, so no network is asked for."""
+    variables = dict(os.environ, HF_HUB_OFFLINE="1")
+    if options.expandable:
+        variables["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"
     paths = [str(path) for path in (options.titan, options.ao) if path is not None]
-    variables["PYTHONPATH"] = os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])
+    variables["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
     return variables
 
 
@@ -80,7 +86,9 @@ def run(row: Row, options: argparse.Namespace) -> bool:
         print(f"{row.name}: failed with status {status} after {seconds:.0f} s; see {log.name}", flush=True)
         return False
     difference = 100 * (ours / row.published - 1)
-    print(f"{row.name}: published {row.published}, ours {ours:.2f} GiB, {difference:+.1f} %, {seconds:.0f} s", flush=True)
+    print(
+        f"{row.name}: published {row.published}, ours {ours:.2f} GiB, {difference:+.1f} %, {seconds:.0f} s", flush=True
+    )
     return True
 
 

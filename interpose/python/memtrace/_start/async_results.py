@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def watch(torch: ModuleType, entered: "DispatchKeySet") -> None:
     """Makes the keys in `entered` be called for these operators, once torch's module is imported."""
-    when_imported(
-        "torch.distributed._functional_collectives", lambda module: _see_operators(torch, module, entered)
-    )
+    when_imported("torch.distributed._functional_collectives", lambda module: _see_operators(torch, module, entered))
 
 
 def _see_operators(torch: ModuleType, module: ModuleType, entered: "DispatchKeySet") -> None:
