@@ -51,7 +51,7 @@ def command(row: Row, options: argparse.Namespace) -> list[str]:
         *("--job.dump_folder", str(traces / "dump"), "--metrics.log_freq", "1"),
         *("--model.tokenizer_path", str(options.data / "tokenizer.model"), "--training.dataset", "c4_test"),
         *("--training.dataset_path", str(options.data / "texts"), "--training.steps", str(options.steps)),
-        *("--training.seed", "1"),
+        *("--training.seed", "1", "--comm.init_timeout_seconds", "3600", "--comm.train_timeout_seconds", "3600"),
         *shlex.split(row.options),
     ]
 
