@@ -35,13 +35,14 @@ def put(
 ) -> None:
     """Replaces an attribute of a module or a class by `replacement`, which calls the original.
 
-    `reason` is "library.Class.name: why". A static method stays one. Later wrappers find the original in `__wrapped__`.
+    `reason` is "library.Class.name: why". A static method stays one; give a class method as one. Later wrappers find
+    the original in `__wrapped__`.
     Thread rule: any thread.
     """
     before = vars(owner).get(name, _INHERITED)
     if not hasattr(replacement, "__wrapped__"):
         replacement.__wrapped__ = getattr(owner, name)  # type: ignore[attr-defined]
-    if isinstance(before, staticmethod) and not isinstance(replacement, staticmethod):
+    if isinstance(before, staticmethod) and not isinstance(replacement, (staticmethod, classmethod)):
         replacement = staticmethod(replacement)
     setattr(owner, name, replacement)
     with _lock:
