@@ -8,7 +8,7 @@ ways. Changes that `memtrace fit` makes only in its trials (_changes, _scratch) 
 
 import threading
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _INHERITED = object()  # the owner had no attribute of its own
 
@@ -28,17 +28,21 @@ _patches: list[Patch] = []
 
 
 def put(
-    owner: object, name: str, replacement: "Callable[..., object] | staticmethod[..., object]", reason: str
+    owner: object,
+    name: str,
+    replacement: "Callable[..., object] | staticmethod[..., object] | classmethod[Any, ..., object]",
+    reason: str,
 ) -> None:
     """Replaces an attribute of a module or a class by `replacement`, which calls the original.
 
-    `reason` is "library.Class.name: why". A static method stays one. Later wrappers find the original in `__wrapped__`.
+    `reason` is "library.Class.name: why". A static method stays one; give a class method as one. Later wrappers find
+    the original in `__wrapped__`.
     Thread rule: any thread.
     """
     before = vars(owner).get(name, _INHERITED)
     if not hasattr(replacement, "__wrapped__"):
         replacement.__wrapped__ = getattr(owner, name)  # type: ignore[attr-defined]
-    if isinstance(before, staticmethod) and not isinstance(replacement, staticmethod):
+    if isinstance(before, staticmethod) and not isinstance(replacement, (staticmethod, classmethod)):
         replacement = staticmethod(replacement)
     setattr(owner, name, replacement)
     with _lock:

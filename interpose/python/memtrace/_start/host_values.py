@@ -12,7 +12,7 @@ from memtrace import _patches
 from memtrace._package import PACKAGE
 from memtrace._say import refuse, say
 from memtrace._signal_exceptions import raise_if_from_outside
-from memtrace._start import generate_length, higher_order
+from memtrace._start import async_results, generate_length, higher_order
 
 POLICY = PACKAGE / "lib" / "host_values.policy"
 
@@ -54,7 +54,9 @@ class HostValues:
 
         before = torch._C._dispatch_tls_local_include_set()
         self.shim.memtrace_host_values_enter_thread()
-        higher_order.pass_by(torch, torch._C._dispatch_tls_local_include_set() - before)
+        entered = torch._C._dispatch_tls_local_include_set() - before
+        higher_order.pass_by(torch, entered)
+        async_results.watch(torch, entered)
 
     def _enter_new_threads(self) -> None:
         """Enables them in new threads: torch's switch is per thread, and only autograd's threads inherit it."""

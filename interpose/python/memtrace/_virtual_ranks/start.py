@@ -40,6 +40,7 @@ def watch() -> None:
     scout = scout_from_environment(job)
     when_imported("torch.distributed.distributed_c10d", lambda c10d: _prepare(c10d, job, nccl, scout))
     when_imported("torch.distributed.rendezvous", lambda rendezvous: stores.prepare_rendezvous(rendezvous, job))
+    when_imported("torch.distributed._symmetric_memory", symmetric_memory.prepare_old)
     when_imported("torch.distributed.checkpoint.default_planner", lambda planner: checkpoints.prepare(planner, job))
     if scout is None:
         made_up.say_at_exit(job, nccl)

@@ -92,16 +92,28 @@ def _missing_key() -> str:
     )
 
 
+def _prefixed(prefix: str, store: object) -> object:
+    return sys.modules["torch._C._distributed_c10d"].PrefixStore(prefix, store)
+
+
 def prepare_rendezvous(rendezvous: ModuleType, job: Job) -> None:
-    """Makes the lowest real rank host the store of env:// and tcp://, if rank 0 is virtual."""
+    """Makes the lowest real rank host the store of env:// and tcp://, if rank 0 is virtual.
+
+    A program that starts torch.distributed again after destroy_process_group gets the same store, which stays alive.
+    Its keys get a prefix then, since torch counts its groups anew and would find the ids of the earlier communicators.
+    """
     create = rendezvous._create_c10d_store
+    made: dict[tuple[str, int], list[object]] = {}  # by host and port; kept, so that the store lives on
 
     @functools.wraps(create)
     def create_at_lowest_rank(
         hostname: str, port: int, rank: int, world_size: int, *args: object, **kwargs: object
     ) -> object:
         job.check(world_size, rank)
-        return create(hostname, port, job.ranks.index(rank) or 0, world_size, *args, **kwargs)
+        store = create(hostname, port, job.ranks.index(rank) or 0, world_size, *args, **kwargs)
+        earlier = made.setdefault((hostname, port), [])
+        earlier.append(store)
+        return store if len(earlier) == 1 else _prefixed(f"start-{len(earlier)}", store)
 
     _patches.put(
         rendezvous,

@@ -13,7 +13,7 @@ from typing import Any
 
 from memtrace import _patches
 from memtrace._messages import translated
-from memtrace._virtual_ranks.groups import Group, in_making
+from memtrace._virtual_ranks.groups import Group, find, in_making
 
 _SYMMETRIC = "SymmetricMemory/"
 _BY_HANDLES = "CUDASymmetricMemory/"  # torch's backend "CUDA"; the others go through NVSHMEM or NCCL
@@ -44,6 +44,36 @@ def prepare(c10d: ModuleType) -> None:
         "__init__",
         make_with_own_store,
         "torch.distributed.ProcessGroup.__init__: its store answers for virtual ranks of symmetric memory",
+    )
+
+
+def prepare_old(symmetric: ModuleType) -> None:
+    """The same for torch up to 2.7, where a group gets symmetric memory and a store for it by a call of its own.
+
+    Later versions take the group's store and need no such call. `symmetric` is torch.distributed._symmetric_memory.
+    """
+    if not hasattr(symmetric, "_group_name_to_store") or not hasattr(symmetric, "enable_symm_mem_for_group"):
+        return
+    enable = symmetric.enable_symm_mem_for_group
+    store_class = _make_store_class(symmetric.c10d.Store)
+
+    @functools.wraps(enable)
+    def enable_with_own_store(group_name: str) -> None:
+        group = find(group_name)
+        if group is None or group.ranks.are_all_real:
+            enable(group_name)
+        elif group_name not in symmetric._group_name_to_store:
+            c10d = symmetric.c10d
+            groups_store = c10d._get_process_group_store(c10d._resolve_process_group(group_name))
+            store = store_class(groups_store, group)
+            symmetric._group_name_to_store[group_name] = store
+            symmetric._SymmetricMemory.set_group_info(group_name, group.rank, group.ranks.size, store)
+
+    _patches.put(
+        symmetric,
+        "enable_symm_mem_for_group",
+        enable_with_own_store,
+        "torch.distributed._symmetric_memory.enable_symm_mem_for_group: its store answers for virtual ranks",
     )
 
 

@@ -110,6 +110,16 @@ def test_real_ranks_write_their_part_of_a_checkpoint(tmp_path):
     assert memory(by_rank(some)[2]) == memory(by_rank(whole)[2])
 
 
+@pytest.mark.parametrize("ranks", ["0,1", "2,5"])
+def test_torch_distributed_can_be_started_again_and_async_results_can_be_read(tmp_path, ranks):
+    by = by_rank(run_job(HERE / "started_again.py", tmp_path, world=8, ranks=ranks))
+    assert sorted(by) == [int(rank) for rank in ranks.split(",")]
+    for rank in by.values():
+        assert rank["sums"] == [8, 8, 8]
+        assert rank["read"] == 8 * 2.5
+        assert rank["largest"] == 5 and rank["comparison"]
+
+
 @pytest.mark.parametrize("ranks", ["0", "3"])
 def test_program_that_states_another_world_is_refused(tmp_path, ranks):
     program = tmp_path / "other.py"
