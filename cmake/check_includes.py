@@ -46,6 +46,7 @@ TOOLS = [
     "tools/launch",
     "tools/fleet",
     "tools/fit/files",
+    "tools/fit/plans",
     "tools/fit",
     "tools/fit/ranks",
     "tools/interchange",
@@ -94,7 +95,10 @@ MAY_INCLUDE: dict[str, list[str]] = {
     "interpose/torch": [
         "profiler/trace/vocabulary/facts.h",
         "interpose/core/memtrace.h",
+        "profiler/trace/vocabulary/phases.def",
+        f"{CARD}/interface/card_control.h",
         f"{CARD}/interface/card_ranges.h",
+        f"{CARD}/interface/card_times.h",
     ],
     "interpose/preload": ["interpose/core/memtrace.h"],
     **{layer: MODEL[:place] for place, layer in enumerate(MODEL)},

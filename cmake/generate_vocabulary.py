@@ -48,17 +48,20 @@ def capitals(name: str) -> str:
 
 
 def python_of(root: Path) -> str:
-    """Returns the constants of Python: numbers of roles and phases, keys of facts."""
+    """Returns the constants of Python: numbers of roles and phases, words of moments, keys of facts."""
     lines = [
         "# SPDX-FileCopyrightText: the memtrace authors",
         "# SPDX-License-Identifier: Apache-2.0",
-        '"""Roles, phases and keys of facts, made by cmake/generate_vocabulary.py of profiler/trace/vocabulary."""',
+        '"""Roles, phases, moments and keys of facts, made by cmake/generate_vocabulary.py of profiler/trace/vocabulary."""',
         "",
     ]
     for prefix, table, macro in (("ROLE", "roles.def", "MEMTRACE_ROLE"), ("PHASE", "phases.def", "MEMTRACE_PHASE")):
         for number, row in enumerate(rows(root, table, macro)):
             lines.append(f"{prefix}_{capitals(row[0])} = {number}")
         lines.append("")
+    for name, word, _ in rows(root, "moments.def", "MEMTRACE_MOMENT"):
+        lines.append(f'MOMENT_{capitals(name)} = "{word}"')
+    lines.append("")
     for name, key, number, _ in facts(root):
         lines.append(f'{capitals(name)} = "{key}"' + (f"  # .{number}" if number else ""))
     return "\n".join(lines) + "\n"
@@ -100,6 +103,7 @@ def tables_of(root: Path) -> dict[str, str]:
         "roles": ("roles.def", "MEMTRACE_ROLE"),
         "causes": ("causes.def", "MEMTRACE_CAUSE"),
         "ledger": ("ledger.def", "MEMTRACE_LEDGER_ENTRY"),
+        "moments": ("moments.def", "MEMTRACE_MOMENT"),
     }
     tables = {"facts": _list(body)}
     for name, (table, macro) in named.items():

@@ -13,6 +13,7 @@
 #include "interpose/torch/cuda_allocator.h"
 #include "interpose/torch/host_values/host_values.h"
 #include "interpose/torch/native_observer.h"
+#include "interpose/torch/step_time/step_times.h"
 
 #define MEMTRACE_SHIM extern "C" MEMTRACE_API
 
@@ -70,6 +71,23 @@ MEMTRACE_SHIM void memtrace_host_values_enter_thread() { memtrace::shim::EnterHo
 MEMTRACE_SHIM void memtrace_host_values_begin_step() { memtrace::shim::BeginHostValuesStep(); }
 
 MEMTRACE_SHIM void memtrace_host_values_annotate() { memtrace::shim::AnnotateHostValues(); }
+
+// Begins to estimate the time of steps, from the operators of threads with host values. Returns 0
+// if done; 1 if there is no simulated card.
+MEMTRACE_SHIM int memtrace_step_time_start() { return memtrace::shim::StepTimes::Start() ? 0 : 1; }
+
+// These do nothing unless it was started. The phase is a number of phases.def.
+MEMTRACE_SHIM void memtrace_step_time_set_phase(int phase) {
+  if (auto* times = memtrace::shim::StepTimes::OfProcess()) times->SetPhase(phase);
+}
+
+MEMTRACE_SHIM void memtrace_step_time_end_step() {
+  if (auto* times = memtrace::shim::StepTimes::OfProcess()) times->EndStep();
+}
+
+MEMTRACE_SHIM void memtrace_step_time_annotate() {
+  if (auto* times = memtrace::shim::StepTimes::OfProcess()) times->Annotate();
+}
 
 // Writes the lines that read assumed values into text[size]: whole rows, as many as fit.
 MEMTRACE_SHIM void memtrace_host_values_assumed_reads(char* text, uint64_t size) {

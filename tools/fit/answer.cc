@@ -41,7 +41,8 @@ uint64_t Outcome::times_got_over() const {
 }
 
 const Outcome& Answer::told() const {
-  if (!has_within || !fits()) return unlimited;
+  if (!has_within || !within.fits()) return unlimited;
+  if (within.outlook.steps > unlimited.outlook.steps) return within;
   const std::vector<CardNeed> needs = Joined(unlimited.processes);
   const bool exceeds = std::any_of(needs.begin(), needs.end(), [this](const CardNeed& need) {
     const auto card = static_cast<size_t>(need.card);
@@ -57,7 +58,28 @@ std::optional<FailedLine> Outcome::Failed() const {
   return std::nullopt;
 }
 
+bool Outcome::HasRunOut() const {
+  const std::optional<FailedLine> failed = Failed();
+  return failed && outlook.climb && failed->at.step > outlook.climb->last_step;
+}
+
+double Outcome::seconds_a_step() const {
+  if (const uint64_t measured = cost().microseconds; measured > 0)
+    return static_cast<double>(measured) / 1e6;
+  return seconds / static_cast<double>(std::max<uint64_t>(outlook.steps, 1));
+}
+
 StepCost Outcome::cost() const { return CostOf(annotations); }
+
+std::optional<StepTime> Outcome::time() const {
+  std::optional<StepTime> slowest;
+  for (const ProcessNeed& process : processes) {
+    const bool is_slower =
+        process.time && (!slowest || process.time->microseconds() > slowest->microseconds());
+    if (is_slower) slowest = process.time;
+  }
+  return slowest;
+}
 
 const ProcessNeed* Outcome::MostSending() const {
   const auto sent = [](const ProcessNeed& process) {

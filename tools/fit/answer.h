@@ -13,6 +13,7 @@
 #include "tools/fit/candidates.h"
 #include "tools/fit/files/file_layer.h"
 #include "tools/fit/files/folder_watch.h"
+#include "tools/fit/gap.h"
 #include "tools/fit/kept_away.h"
 #include "tools/fit/need.h"
 #include "tools/fit/outlook.h"
@@ -22,7 +23,7 @@
 namespace memtrace::fit {
 
 enum class FitVerdict : uint8_t {
-  kFits,        // no request failed, and no peak was still rising
+  kFits,        // no request failed, and no peak was still rising, in what was seen
   kDoesNotFit,  // memory ran out, or the program failed
   kWillNotFit,  // no request failed yet, but a peak rises and will fill its card
   kNotKnown,    // no request failed yet, and it cannot be told if one will
@@ -50,13 +51,20 @@ struct Outcome {
   std::string log_end;                    // if it neither completed nor ran out of memory
   double seconds = 0;
   Outlook outlook = {};     // on the cards of the trial
+  std::vector<Gap> gaps = {};  // moments that the program has and that this run did not see
   KeptAway kept_away = {};  // from the user's files
 
+  // Says nothing of the gaps: it is about the steps that were seen.
   FitVerdict verdict() const;
   bool fits() const { return verdict() == FitVerdict::kFits; }
 
   // Returns the request that ended it, of any process; nothing if it completed.
   std::optional<FailedLine> Failed() const;
+  // True if a request ended it after a peak, or what stays, had climbed until then.
+  bool HasRunOut() const;
+
+  // Returns the time of a step on this machine, measured if the first process did so.
+  double seconds_a_step() const;
 
   // Returns the last failed request that a process recovered from, and how many there were.
   std::optional<FailedLine> LastRecoveredFailure() const;
@@ -64,6 +72,8 @@ struct Outcome {
 
   // Returns the cost of a step of the first process, from its annotations; 0 if they have none.
   StepCost cost() const;
+  // Returns the estimated time of a step of the slowest process; nothing if none is known.
+  std::optional<StepTime> time() const;
   // Returns the process that sends the most bytes by NCCL in a step; null if none sends any.
   const ProcessNeed* MostSending() const;
 };
@@ -72,14 +82,29 @@ struct TriedRemedy {
   std::vector<Candidate> changes;
   Outcome outcome;  // within the card
   bool had_effect = true;
+  bool was_run = true;  // else the run for reference told that it has no effect
   // True if it also completed on a card smaller by the margin. Known only for those that might be
   // recommended.
   std::optional<bool> has_margin = {};
+  // True if it ran only on a card smaller by the margin. If it failed there, it may fit the card.
+  bool is_smaller_card = false;
+};
+
+// The plan of changes with which a step takes the least time, of all that keep a margin; numbers
+// are places in Answer::remedies.
+struct CheapestPlan {
+  std::optional<size_t> plan;         // nothing: none keeps it
+  std::vector<size_t> one_less = {};  // with one degree less of one change: none of these fits
+  // The same for the card without a margin; nothing: not looked for.
+  std::optional<size_t> without_margin = {};
+  std::vector<size_t> one_less_without_margin = {};
+  bool is_complete = true;  // else its runs were used up before all was tried
 };
 
 // The smallest card on which a program completes under an allocator; each size was run.
 struct SmallestCard {
   std::string allocator;          // "native"
+  LeastSeen seen;                 // of the runs in which it completes
   uint64_t completes = 0;         // bytes
   std::optional<uint64_t> fails;  // bytes; nothing: the largest that fails is below its need
   std::string product;            // the smallest known one on which it completes; empty: none
@@ -116,6 +141,7 @@ struct Scaling {
   std::vector<NamedFormula> roles;  // the roles that grow, the most first
   std::vector<NamedFormula> sites;  // the same for lines and modules
   std::optional<uint64_t> largest;  // value that completed on the card; nothing: none did
+  LeastSeen seen;                   // of the runs with values that completed on the card
   std::optional<uint64_t> fails;    // the next value tried, which did not
 };
 
@@ -137,6 +163,11 @@ struct Answer {
   bool has_within = false;            // else it was not run
   std::optional<bool> has_margin;     // of `within`
   std::vector<TriedRemedy> remedies;  // in the order tried
+  // The unchanged program without a limit, for as many steps as the remedies; nothing: not run.
+  std::optional<Outcome> reference;
+  std::vector<TriedRemedy> measured;  // without a limit: remedies that did not fit
+  std::vector<Candidate> useless;     // not run: they save memory only where there is enough
+  std::optional<CheapestPlan> cheapest;
   std::vector<UntriedRemedy> untried;
   std::optional<size_t> recommended;  // of `remedies`
   std::vector<SmallestCard> smallest;
@@ -146,18 +177,26 @@ struct Answer {
   FileKeeping keeping = {};    // of the user's files, in all runs
   FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
 
-  // All of these require has_within.
-  FitVerdict verdict() const { return within.verdict(); }
-  bool fits() const { return within.fits(); }
+  // Moments that the program has and that no run has seen, after which it may still fail.
+  std::vector<Gap> gaps = {};
+
+  // Both require has_within. What fits in the steps seen is not known to fit if it has gaps.
+  FitVerdict verdict() const {
+    return within.fits() && !gaps.empty() ? FitVerdict::kNotKnown : within.verdict();
+  }
+  bool fits() const { return verdict() == FitVerdict::kFits; }
 
   bool has_need() const { return !unlimited.processes.empty(); }
+
+  // True if a cheapest plan fits, with the margin or without it.
+  bool has_plan() const { return cheapest && (cheapest->plan || cheapest->without_margin); }
 
   // False if ranks of the job may need more than all that ran: not each kind of rank did.
   bool is_about_all_ranks() const { return !job || job->HasEachKind(); }
 
-  // The run whose need is shown: the one without a limit; but the one on the card, if that fits
-  // although without a limit the program takes more than the card has (a library's larger
-  // workspace).
+  // The run whose need is shown: the one without a limit; but the one on the card, if that fits and
+  // was continued, or fits although without a limit the program takes more than the card has (a
+  // library's larger workspace).
   const Outcome& told() const;
 };
 

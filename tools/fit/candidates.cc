@@ -20,22 +20,6 @@ using analysis::Effort;
 
 constexpr const char* kSettings = "PYTORCH_CUDA_ALLOC_CONF";
 
-// True if both set the same thing.
-bool AreInConflict(const Candidate& a, const Candidate& b) {
-  const auto allocates = [](const Candidate& of) {
-    return !of.settings.empty() || of.allocator != "native";
-  };
-  const auto steps = [](const Candidate& of) {
-    return of.hook == "fused" || of.hook == "loop" || of.hook == "adam8bit";
-  };
-  const auto places = [](const Candidate& of) {
-    return of.hook == "offload" || of.hook == "second_card" || of.hook == "balanced";
-  };
-  const bool are_values = !a.option.empty() && a.option == b.option;
-  return are_values || (allocates(a) && allocates(b)) || (steps(a) && steps(b)) ||
-         (places(a) && places(b));
-}
-
 Effort LargestEffort(const std::vector<Candidate>& changes) {
   Effort largest = Effort::kSetting;
   for (const Candidate& change : changes) largest = std::max(largest, change.effort);
@@ -53,6 +37,36 @@ void Append(std::string_view word, std::string& list) {
 }
 
 }  // namespace
+
+std::string Candidate::HookWord() const {
+  return degree == 0 ? hook : absl::StrCat(hook, "=", degree);
+}
+
+std::string Candidate::NameWithDegree() const {
+  if (degree == 0) return MessageOf(name);
+  if (degrees.step == remedies::Step::kByOne)
+    return Message("$0 of $1 of $2 layers", MessageOf(name), degree, of);
+  return Message("$0 ($1)", MessageOf(name), degree);
+}
+
+bool AreInConflict(const Candidate& a, const Candidate& b) {
+  const auto allocates = [](const Candidate& of) {
+    return !of.settings.empty() || of.allocator != "native";
+  };
+  const auto steps = [](const Candidate& of) {
+    return of.hook == "fused" || of.hook == "loop" || of.hook == "adam8bit";
+  };
+  const auto places = [](const Candidate& of) {
+    return of.hook == "offload" || of.hook == "second_card" || of.hook == "balanced";
+  };
+  const auto wraps_blocks = [](const Candidate& of) {
+    return of.hook == "checkpoint" || of.hook == "checkpoint_products" ||
+           of.hook == "activations_on_host";
+  };
+  const bool are_values = !a.option.empty() && a.option == b.option;
+  return are_values || (allocates(a) && allocates(b)) || (steps(a) && steps(b)) ||
+         (places(a) && places(b)) || (wraps_blocks(a) && wraps_blocks(b));
+}
 
 bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
   return std::pair(LargestEffort(a), a.size()) < std::pair(LargestEffort(b), b.size());
@@ -116,7 +130,7 @@ Trial WithChanges(Trial trial, const std::vector<Candidate>& changes,
   std::string settings(user_settings);
   bool needs_card = false;
   for (const Candidate& change : changes) {
-    Append(change.hook, trial.changes);
+    Append(change.HookWord(), trial.changes);
     Append(change.settings, settings);
     if (change.allocator != "native") trial.allocator = change.allocator;
     needs_card = needs_card || change.takes_another_card;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analysis/cures/savings.h"
 #include "tools/fit/trial.h"
+#include "tools/remedies/catalogue.h"
 
 namespace memtrace::fit {
 
@@ -26,15 +27,30 @@ struct Candidate {
   std::string option = "";  // an option of the script that the user lets vary; with the next
   std::string value = "";
   bool takes_another_card = false;  // of the same kind, unless there are several
+  remedies::Degrees degrees = {};   // that the hook can have
+  uint32_t degree = 0;              // of the hook, as 9 layers; 0: none
+  uint32_t of = 0;                  // the places of the hook, as 32 layers; 0: not known
+
+  // Returns the word of MEMTRACE_FIT_CHANGES: "checkpoint=9"; "" if there is no hook.
+  std::string HookWord() const;
+
+  // Returns the name as a user reads it: "gradient checkpointing of 9 of 32 layers".
+  std::string NameWithDegree() const;
 };
 
 // Returns all known candidates, the least change first (docs/design/fit.md has the table).
 std::vector<Candidate> AllCandidates();
 
+// Returns these and those that only the search for the cheapest plan tries.
+std::vector<Candidate> PlanCandidates();
+
 // Returns `base` with each of `by` added, without sets that contradict themselves, the least change
 // first: by their largest effort, then by their number.
 std::vector<std::vector<Candidate>> Extensions(const std::vector<Candidate>& base,
                                                const std::vector<Candidate>& by);
+
+// True if both set the same thing, so that one program cannot have both.
+bool AreInConflict(const Candidate& a, const Candidate& b);
 
 // True if `a` is less work to make than `b`.
 bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint64_t kFirstSteps = 2;  // the steps that make optimizer states, and first hold them
 constexpr size_t kLeastTimes = 3;    // twice is a coincidence
+constexpr size_t kLeastFloors = 4;   // what stays varies more than a peak: with each batch
 constexpr size_t kMostTimes = 8;     // further back the program may have behaved differently
 
 // True if they are within a factor of two.
@@ -32,9 +33,9 @@ std::vector<Gain> GainsOf(const std::vector<PeakRise>& rises) {
   return gains;
 }
 
-}  // namespace
-
-std::vector<PeakRise> RisesOf(std::string_view text, int32_t card) {
+// Returns the values of one card that are higher than all before them, and than `least` if they are
+// the first; none if the text is malformed.
+std::vector<PeakRise> HighsOf(std::string_view text, int32_t card, uint64_t least) {
   const nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
   std::vector<PeakRise> rises;
   const auto index = static_cast<size_t>(card);
@@ -44,18 +45,15 @@ std::vector<PeakRise> RisesOf(std::string_view text, int32_t card) {
                          rise[1][index].is_number_unsigned();
     if (!is_rise) return {};
     const auto bytes = rise[1][index].get<uint64_t>();
-    if (rises.empty() ? bytes > 0 : bytes > rises.back().bytes)
+    if (rises.empty() ? bytes >= least : bytes > rises.back().bytes)
       rises.push_back({.step = rise[0].get<uint64_t>(), .bytes = bytes});
   }
   return rises;
 }
 
-uint64_t Climb::StepBeyond(uint64_t room) const {
-  const uint64_t more = bytes == 0 ? 0 : room / bytes + 1;
-  return last_step + more * every;
-}
-
-std::optional<Climb> ClimbOf(const std::vector<PeakRise>& rises, uint64_t steps) {
+// Returns a climb of at least `least_times` alike gains that had not ended at step `steps`.
+std::optional<Climb> ClimbAmong(const std::vector<PeakRise>& rises, uint64_t steps,
+                                size_t least_times) {
   const std::vector<Gain> gains = GainsOf(rises);
   Climb climb;
   uint64_t bytes = 0;
@@ -68,11 +66,36 @@ std::optional<Climb> ClimbOf(const std::vector<PeakRise>& rises, uint64_t steps)
     longest = std::max(longest, gain.steps);
     ++climb.times;
   }
-  if (climb.times < kLeastTimes) return std::nullopt;
+  if (climb.times < least_times) return std::nullopt;
   climb.last_step = rises.back().step;
   if (steps - std::min(steps, climb.last_step) > 2 * longest) return std::nullopt;  // it is over
   climb.bytes = bytes / climb.times;
   climb.every = std::max<uint64_t>(gaps / climb.times, 1);
+  return climb;
+}
+
+}  // namespace
+
+std::vector<PeakRise> RisesOf(std::string_view text, int32_t card) {
+  return HighsOf(text, card, 1);
+}
+
+std::vector<PeakRise> FloorsOf(std::string_view text, int32_t card) {
+  return HighsOf(text, card, 0);
+}
+
+uint64_t Climb::StepBeyond(uint64_t room) const {
+  const uint64_t more = bytes == 0 ? 0 : room / bytes + 1;
+  return last_step + more * every;
+}
+
+std::optional<Climb> ClimbOf(const std::vector<PeakRise>& rises, uint64_t steps) {
+  return ClimbAmong(rises, steps, kLeastTimes);
+}
+
+std::optional<Climb> FloorClimbOf(const std::vector<PeakRise>& floors, uint64_t steps) {
+  std::optional<Climb> climb = ClimbAmong(floors, steps, kLeastFloors);
+  if (climb) climb->is_of_floor = true;
   return climb;
 }
 

@@ -16,29 +16,42 @@ constexpr Id kInPlansOnly[] = {
     Id::kNoOldGradients, Id::kStatesOnHost,           Id::kHalfMicroBatch,   Id::kOnePool,
     Id::kLogitsInPieces, Id::kSelectiveCheckpointing, Id::kActivationsOnHost};
 
+bool IsInPlansOnly(const remedies::Row& row) {
+  return std::find(std::begin(kInPlansOnly), std::end(kInPlansOnly), row.id) !=
+         std::end(kInPlansOnly);
+}
+
 // The others have no hook, because only a changed program or machine can try them.
 bool CanBeTried(const remedies::Row& row) {
-  if (std::find(std::begin(kInPlansOnly), std::end(kInPlansOnly), row.id) != std::end(kInPlansOnly))
-    return false;
   return !row.hook.empty() || row.id == Id::kExpandableSegments || row.id == Id::kOurAllocator;
+}
+
+Candidate CandidateOf(const remedies::Row& row) {
+  Candidate candidate{.name = std::string(row.name),
+                      .change = std::string(row.change),
+                      .cost = std::string(row.cost),
+                      .effort = row.effort,
+                      .hook = std::string(row.hook),
+                      .takes_another_card = row.effort == remedies::Effort::kMoney};
+  if (const auto degrees = remedies::DegreesOf(row.id)) candidate.degrees = *degrees;
+  if (row.id == Id::kExpandableSegments) candidate.settings = "expandable_segments:True";
+  if (row.id == Id::kOurAllocator) candidate.allocator = "memtrace";
+  return candidate;
 }
 
 }  // namespace
 
 std::vector<Candidate> AllCandidates() {
   std::vector<Candidate> candidates;
-  for (const remedies::Row& row : remedies::Catalogue()) {
-    if (!CanBeTried(row)) continue;
-    Candidate& candidate = candidates.emplace_back();
-    candidate.name = row.name;
-    candidate.change = row.change;
-    candidate.cost = row.cost;
-    candidate.effort = row.effort;
-    candidate.hook = row.hook;
-    candidate.takes_another_card = row.effort == remedies::Effort::kMoney;
-    if (row.id == Id::kExpandableSegments) candidate.settings = "expandable_segments:True";
-    if (row.id == Id::kOurAllocator) candidate.allocator = "memtrace";
-  }
+  for (const remedies::Row& row : remedies::Catalogue())
+    if (CanBeTried(row) && !IsInPlansOnly(row)) candidates.push_back(CandidateOf(row));
+  return candidates;
+}
+
+std::vector<Candidate> PlanCandidates() {
+  std::vector<Candidate> candidates;
+  for (const remedies::Row& row : remedies::Catalogue())
+    if (CanBeTried(row)) candidates.push_back(CandidateOf(row));
   return candidates;
 }
 

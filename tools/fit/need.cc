@@ -63,16 +63,16 @@ void SetOthers(uint64_t bytes, CardNeed& need) {
 }
 
 CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
-                    const std::string& rises) {
+                    const analysis::Annotations& annotations) {
   CardNeed need{.card = card.index,
                 .peak_allocated = timeline.most_allocated,
+                .phase_peaks = timeline.most_allocated_in,
                 .peak_reserved = std::max(timeline.most_reserved, timeline.most_allocated),
                 .peak_at = card.peak_at,
                 .parts = {},
                 .total = 0,
                 .fragmentation = 0,
-                .sites = {},
-                .rises = {}};
+                .sites = {}};
   PartList parts;
   const analysis::SecondModels& second = card.second_models;
   for (const auto& [role, name] : kRoles) {
@@ -83,7 +83,8 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
     if (role == trace::Role::kBuffer)
       parts.Add(Marked("second models"), second.parameters + second.buffers);
   }
-  need.rises = RisesOf(rises, card.index);
+  need.rises = RisesOf(analysis::AnnotatedText(annotations, trace::fact::kFitRises), card.index);
+  need.floors = FloorsOf(analysis::AnnotatedText(annotations, trace::fact::kFitFloors), card.index);
   const uint64_t requested = parts.sum();
   parts.Add(Marked("rounding"), need.peak_allocated - std::min(need.peak_allocated, requested));
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
@@ -149,23 +150,24 @@ StepCost CostOf(const analysis::Annotations& annotations) {
           .host_copy_bytes = number("host_copy_bytes"),
           .sent_bytes = number("sent_bytes"),
           .sent_bytes_network = number("sent_bytes_network"),
-          .sends = number("sends")};
+          .sends = number("sends"),
+          .microseconds = number("microseconds")};
 }
 
 ProcessNeed NeedOf(const Explanation& explanation) {
   ProcessNeed need;
-  const std::string rises =
-      analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitRises);
   for (const CardExplanation& card : explanation.cards) {
     const auto timeline = explanation.timelines.find(card.index);
     if (timeline != explanation.timelines.end() && timeline->second.peak > 0)
-      need.cards.push_back(NeedOfCard(card, timeline->second, rises));
+      need.cards.push_back(NeedOfCard(card, timeline->second, explanation.run.annotations));
   }
   need.steps = StepsOf(explanation);
   need.end = EndOf(explanation);
   need.cost = CostOf(explanation.run.annotations);
+  need.time = StepTimeOf(explanation.run.annotations);
   need.failed = FailedLineOf(explanation);
   need.failures = explanation.run.counts.out_of_memory;
+  need.gaps = GapsOf(analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitGaps));
   need.went_on =
       analysis::AnnotatedText(explanation.run.annotations, trace::fact::kFitWentOn) == "1";
   return need;
@@ -191,6 +193,8 @@ std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {
       if (is_new) continue;
       CardNeed& joined = entry->second;
       joined.peak_allocated += need.peak_allocated;
+      for (size_t phase = 0; phase < need.phase_peaks.size(); ++phase)
+        joined.phase_peaks[phase] += need.phase_peaks[phase];
       joined.peak_reserved += need.peak_reserved;
       joined.total += need.total;
       joined.fragmentation += need.fragmentation;

@@ -11,6 +11,8 @@
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/climb.h"
+#include "tools/fit/gap.h"
+#include "tools/fit/step_time.h"
 
 namespace memtrace::fit {
 
@@ -23,6 +25,7 @@ struct NeedPart {
 struct CardNeed {
   int32_t card = 0;
   uint64_t peak_allocated = 0;  // as torch counts it: rounded, until the free is requested
+  analysis::PhaseBytes phase_peaks = {};  // the same in each phase; 0: nothing was allocated in it
   uint64_t peak_reserved = 0;
   analysis::Position peak_at;   // of requested bytes
   std::vector<NeedPart> parts;  // the parts of `total`
@@ -32,6 +35,8 @@ struct CardNeed {
   uint64_t fragmentation = 0;
   std::vector<NeedPart> sites = {};  // of requested bytes: "activation, model.layers.*.mlp"
   std::vector<PeakRise> rises = {};  // of the allocated peak, at the ends of steps
+  std::vector<PeakRise> floors = {};  // of what stays allocated at the ends of steps
+  uint64_t below_peak = 0;  // the requested bytes by which the last step stayed below the peak
 };
 
 // The cost of a step beside memory.
@@ -43,6 +48,7 @@ struct StepCost {
   uint64_t sent_bytes = 0;          // to ranks of the same machine
   uint64_t sent_bytes_network = 0;  // to ranks of other machines
   uint64_t sends = 0;               // point-to-point sends
+  uint64_t microseconds = 0;  // on this machine, which does not compute: the mean of later steps
 };
 
 // Reads the cost of the last step; 0 for what the annotations do not have.
@@ -69,10 +75,12 @@ struct ProcessNeed {
   std::vector<CardNeed> cards;  // the cards that it allocated on
   uint64_t steps = 0;           // steps that ended
   TrialEnd end = TrialEnd::kProgram;
-  StepCost cost = {};                // of the last step
-  std::optional<FailedLine> failed;  // the last of `failures`
-  uint64_t failures = 0;             // requests that failed
-  bool went_on = false;              // it recovered from the last of them
+  StepCost cost = {};                 // of the last step
+  std::optional<StepTime> time = {};  // of the last step, estimated
+  std::optional<FailedLine> failed;   // the last of `failures`
+  uint64_t failures = 0;              // requests that failed
+  bool went_on = false;               // it recovered from the last of them
+  std::vector<Gap> gaps = {};         // moments that it has and did not see
 };
 
 // Returns the user's own line that made the request ("train.py:20"), else the path of its module

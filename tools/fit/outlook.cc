@@ -20,12 +20,9 @@ std::map<int32_t, uint64_t> SpareBytes(const std::vector<ProcessNeed>& processes
   return room;
 }
 
-void LookAt(const CardNeed& need, uint64_t steps, uint64_t room, Outlook& outlook) {
-  if (need.rises.empty()) return;
-  outlook.last_rise = std::max(outlook.last_rise, need.rises.back().step);
-  outlook.rose_after = outlook.rose_after || need.peak_allocated > need.rises.back().bytes;
-  outlook.rose_last = outlook.rose_last || RoseInLastStep(need.rises, steps);
-  const std::optional<Climb> climb = ClimbOf(need.rises, steps);
+// Notes a climb if it fills its card before those that were noted.
+void NoteClimb(const std::optional<Climb>& climb, const CardNeed& need, uint64_t room,
+               Outlook& outlook) {
   if (!climb) return;
   const uint64_t full = climb->StepBeyond(room);
   if (outlook.climb && outlook.full_in_step <= full) return;
@@ -34,7 +31,22 @@ void LookAt(const CardNeed& need, uint64_t steps, uint64_t room, Outlook& outloo
   outlook.full_in_step = full;
 }
 
+void LookAt(const CardNeed& need, uint64_t steps, uint64_t room, Outlook& outlook) {
+  NoteClimb(FloorClimbOf(need.floors, steps), need, room + need.below_peak, outlook);
+  if (need.rises.empty()) return;
+  outlook.last_rise = std::max(outlook.last_rise, need.rises.back().step);
+  outlook.rose_after = outlook.rose_after || need.peak_allocated > need.rises.back().bytes;
+  outlook.rose_last = outlook.rose_last || RoseInLastStep(need.rises, steps);
+  NoteClimb(ClimbOf(need.rises, steps), need, room, outlook);
+}
+
 }  // namespace
+
+void LeastSeen::Add(const Outlook& run) {
+  steps = has_runs ? std::min(steps, run.steps) : run.steps;
+  is_whole = is_whole && run.is_whole;
+  has_runs = true;
+}
 
 Outlook OutlookOf(const std::vector<ProcessNeed>& processes,
                   const std::vector<uint64_t>& card_bytes) {

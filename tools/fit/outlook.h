@@ -19,9 +19,18 @@ struct Outlook {
   bool is_whole = true;        // every process ended by itself: no step comes after that
   bool rose_after = false;     // ... and a peak rose after the last step: evaluation, saving
   bool rose_last = false;      // the last step that was seen raised a peak
-  std::optional<Climb> climb;  // the climb of the card that would be full first
+  std::optional<Climb> climb;  // of a peak or of what stays, where the card would be full first
   int32_t card = 0;            // ... and its number
   uint64_t full_in_step = 0;   // ... and the step in which it would be
+};
+
+// The least that several runs saw of the program, each of which fitted.
+struct LeastSeen {
+  uint64_t steps = 0;     // 0: no run, or none of them made a step
+  bool is_whole = true;   // each came to the program's end
+  bool has_runs = false;
+
+  void Add(const Outlook& run);
 };
 
 // `card_bytes` are those of each card that the processes ran on.

@@ -13,6 +13,7 @@
 namespace memtrace::fit {
 namespace {
 
+constexpr double kTrusted = 0.9;  // of the time: an estimate of it errs
 constexpr uint64_t kToTheEnd = std::numeric_limits<int32_t>::max();
 
 Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
@@ -72,10 +73,25 @@ Trial UntilAfterPeakOf(Trial trial, const Outcome& seen) {
   const bool is_after_steps =
       outlook.is_whole && (outlook.rose_after || outlook.last_rise >= outlook.steps);
   if (is_after_steps) return ForSteps(std::move(trial), kToTheEnd, kToTheEnd);
-  const uint64_t least =
-      std::max(trial.least_steps, std::min(outlook.last_rise + 1, outlook.steps));
+  const uint64_t until = outlook.climb ? outlook.steps : outlook.last_rise + 1;
+  const uint64_t least = std::max(trial.least_steps, std::min(until, outlook.steps));
   const uint64_t most = std::max(trial.most_steps, least);
   return ForSteps(std::move(trial), least, most);
+}
+
+std::optional<Trial> UntilFull(Trial trial, const Outcome& seen) {
+  const Outlook& outlook = seen.outlook;
+  const bool climbs = outlook.climb && seen.verdict() != FitVerdict::kFits &&
+                      seen.verdict() != FitVerdict::kDoesNotFit;
+  if (!climbs || outlook.full_in_step <= outlook.steps) return std::nullopt;
+  // Steps are not all alike, and the climb is a mean.
+  const uint64_t beyond =
+      std::max((outlook.full_in_step - outlook.steps) / 8, 4 * outlook.climb->every);
+  const uint64_t steps = outlook.full_in_step + beyond;
+  const double seconds =
+      seen.seconds + seen.seconds_a_step() * static_cast<double>(steps - outlook.steps);
+  if (seconds > static_cast<double>(trial.seconds) * kTrusted) return std::nullopt;
+  return ForSteps(std::move(trial), steps, steps);
 }
 
 }  // namespace memtrace::fit

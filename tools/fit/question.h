@@ -32,6 +32,7 @@ struct Question {
   bool with_remedies = true;
   bool with_smallest_card = false;
   uint64_t margin_percent = 5;  // percent of each card that a recommendation leaves
+  uint64_t most_runs = 24;      // with changes, if the time of a step is known
   std::string user_settings;    // of PYTORCH_CUDA_ALLOC_CONF
 
   // Returns all options that vary. An option stands at its first value while another is tried.
@@ -59,8 +60,12 @@ absl::StatusOr<Trial> Unlimited(Trial trial);
 Trial ForSameSteps(Trial trial, const Outcome& seen);
 
 // Returns the trial for as many steps as it takes to reach the highest peak of `seen`, and one
-// more.
+// more; for as many as `seen` had, if it climbs: fewer would not show that.
 Trial UntilAfterPeakOf(Trial trial, const Outcome& seen);
+
+// Returns the trial that runs on until the climb that `seen` shows has filled the card, and a few
+// steps beyond; nothing if it shows none, or if the run would take longer than the trial may.
+std::optional<Trial> UntilFull(Trial trial, const Outcome& seen);
 
 }  // namespace memtrace::fit
 

@@ -173,6 +173,7 @@ class ValueSearch {
   absl::StatusOr<bool> FitsAt(uint64_t value) {
     const absl::StatusOr<Outcome> outcome = run_(TrialAt(value), NameAt(value));
     if (!outcome.ok()) return outcome.status();
+    if (outcome->fits()) scaling_.seen.Add(outcome->outlook);
     return outcome->fits();
   }
 

@@ -14,29 +14,16 @@
 #include "tools/fit/card_limit.h"
 #include "tools/fit/changed_places.h"
 #include "tools/fit/largest_value.h"
+#include "tools/fit/plan_search.h"
+#include "tools/fit/remedy_trial.h"
 #include "tools/fit/scaling.h"
 #include "tools/fit/smallest_card.h"
 
 namespace memtrace::fit {
 namespace {
 
-constexpr size_t kMostMembers = 3;  // of a combination
-
-// True if each hook among the changes found something to change.
-bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
-  return std::all_of(changes.begin(), changes.end(), [&outcome](const Candidate& change) {
-    if (change.hook.empty()) return true;
-    const std::optional<ChangedPlaces> changed = ChangedPlacesOf(outcome.annotations, change.hook);
-    return changed && changed->places > 0;
-  });
-}
-
-std::string NameOf(const std::vector<Candidate>& changes) {
-  std::string name;
-  for (const Candidate& change : changes)
-    absl::StrAppend(&name, name.empty() ? "" : " + ", MessageOf(change.name));
-  return name;
-}
+constexpr size_t kMostMembers = 3;   // of a combination
+constexpr size_t kMostFollowed = 3;  // runs after a climb, each until the step foretold by the last
 
 // Returns how far a run came before memory ran out; launches tell runs within a phase apart.
 std::tuple<uint64_t, uint32_t, uint64_t> Progress(const Outcome& outcome) {
@@ -94,7 +81,7 @@ absl::Status Search::Run() {
   within.command = WithFirstValues(within.command, question_.Options());
   // Later trials only need the steps that raised the peak of this one.
   question_.trial = UntilAfterPeakOf(question_.trial, answer_.unlimited);
-  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(TryOnCard(within));
+  if (question_.asks_card) MEMTRACE_RETURN_IF_ERROR(TryOnCard(std::move(within)));
   if (question_.with_smallest_card && answer_.unlimited.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.smallest, FindSmallestCards(question_, run_));
   }
@@ -125,11 +112,13 @@ absl::Status Search::MeasureNeed() {
   return absl::OkStatus();
 }
 
-absl::Status Search::TryOnCard(const Trial& within) {
+absl::Status Search::TryOnCard(Trial within) {
   MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, Message("on the card")));
   MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, within));
   answer_.within = std::move(outcome);
   answer_.has_within = true;
+  MEMTRACE_ASSIGN_OR_RETURN(within, FollowClimb(std::move(within)));
+  if (!answer_.within.outlook.is_whole) answer_.gaps = answer_.within.gaps;
   if (answer_.fits()) {
     MEMTRACE_ASSIGN_OR_RETURN(answer_.has_margin,
                               HasMargin(within, answer_.within, Message("on the card")));
@@ -137,6 +126,22 @@ absl::Status Search::TryOnCard(const Trial& within) {
   }
   const bool is_full = answer_.verdict() != FitVerdict::kNotKnown;
   return question_.with_remedies && is_full ? TryRemedies() : absl::OkStatus();
+}
+
+// Runs on to the step in which a climb is foretold to fill the card. A run that does not get there
+// in its time, or fails by itself, says nothing that was not known. Returns the trial that the
+// answer is of.
+absl::StatusOr<Trial> Search::FollowClimb(Trial within) {
+  for (size_t i = 0; i < kMostFollowed; ++i) {
+    std::optional<Trial> further = UntilFull(within, answer_.within);
+    if (!further) break;
+    MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(*further, Message("on the card, until step $0",
+                                                                      further->least_steps)));
+    if (outcome.is_late || !(outcome.completed || outcome.Failed())) break;
+    answer_.within = std::move(outcome);
+    within = *std::move(further);
+  }
+  return within;
 }
 
 absl::StatusOr<bool> Search::HasMargin(Trial trial, const Outcome& outcome,
@@ -151,25 +156,28 @@ absl::StatusOr<bool> Search::HasMargin(Trial trial, const Outcome& outcome,
 
 bool Search::MayBeBest(const std::vector<Candidate>& changes) const {
   if (!answer_.recommended) return true;
+  if (answer_.has_plan()) return false;
   const TriedRemedy& best = answer_.remedies[*answer_.recommended];
   return !best.has_margin.value_or(false) || IsLess(changes, best.changes);
 }
 
-Trial Search::TrialWith(const std::vector<Candidate>& changes) const {
-  return WithChanges(question_.trial, changes, question_.user_settings, question_.Options());
-}
-
-absl::StatusOr<TriedRemedy> Search::Try(std::vector<Candidate> changes) const {
-  TriedRemedy tried{.changes = std::move(changes), .outcome = {}};
-  MEMTRACE_ASSIGN_OR_RETURN(tried.outcome, run_(TrialWith(tried.changes), NameOf(tried.changes)));
-  tried.had_effect = HadEffect(tried.changes, tried.outcome);
-  return tried;
-}
-
-// Tries each candidate, then combinations that are less work than the set that fits already.
+// Looks for the cheapest plan; if the time of a step is not known, for the smallest change.
 absl::Status Search::TryRemedies() {
-  std::vector<Candidate> useful;
   answer_.untried = answer_.within.edits;
+  MEMTRACE_RETURN_IF_ERROR(PlanSearch(question_, run_, answer_).Run());
+  std::vector<Candidate> useful;
+  if (!answer_.cheapest) MEMTRACE_RETURN_IF_ERROR(TryEach(useful));
+  for (const Variation& variation : question_.variations)
+    MEMTRACE_RETURN_IF_ERROR(TryValues(variation, useful));
+  // Plans were combinations; only those with values of options are left.
+  if (answer_.cheapest && (answer_.recommended || useful.empty())) return absl::OkStatus();
+  for (const TriedRemedy& tried : answer_.remedies)
+    if (answer_.cheapest && tried.changes.size() == 1 && tried.had_effect && !tried.is_smaller_card)
+      useful.push_back(tried.changes.front());
+  return TryCombinations(useful);
+}
+
+absl::Status Search::TryEach(std::vector<Candidate>& useful) {
   for (const Candidate& candidate : AllCandidates()) {
     // In a job the other cards belong to other ranks.
     if (question_.trial.job && candidate.takes_another_card) continue;
@@ -178,14 +186,11 @@ absl::Status Search::TryRemedies() {
       answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
       continue;
     }
-    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, Try({candidate}));
+    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
     if (tried.had_effect) useful.push_back(candidate);
     MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
   }
-  for (const Variation& variation : question_.variations) {
-    MEMTRACE_RETURN_IF_ERROR(TryValues(variation, useful));
-  }
-  return TryCombinations(useful);
+  return absl::OkStatus();
 }
 
 // Extends the single candidate that got furthest by others that are less work than the recommended
@@ -199,7 +204,7 @@ absl::Status Search::TryCombinations(const std::vector<Candidate>& useful) {
   for (size_t members = 2; members <= kMostMembers && !base.empty(); ++members) {
     for (const std::vector<Candidate>& changes : Extensions(base, cheaper)) {
       if (!MayBeBest(changes)) break;  // nor may any after it
-      MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, Try(changes));
+      MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, changes));
       MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
     }
     base = FurthestOf(answer_, cheaper, members);
@@ -211,7 +216,7 @@ absl::Status Search::TryCombinations(const std::vector<Candidate>& useful) {
 absl::Status Search::TryValues(const Variation& variation, std::vector<Candidate>& useful) {
   std::optional<Candidate> last;
   for (const Candidate& candidate : CandidatesOf(variation)) {
-    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, Try({candidate}));
+    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
     last = candidate;
     const bool fits = tried.outcome.fits();
     MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
@@ -224,8 +229,8 @@ absl::Status Search::TryValues(const Variation& variation, std::vector<Candidate
 // Runs a change with the margin only if it can become the recommendation.
 absl::Status Search::Note(TriedRemedy tried) {
   if (tried.outcome.fits() && tried.had_effect && MayBeBest(tried.changes)) {
-    MEMTRACE_ASSIGN_OR_RETURN(tried.has_margin, HasMargin(TrialWith(tried.changes), tried.outcome,
-                                                          NameOf(tried.changes)));
+    MEMTRACE_ASSIGN_OR_RETURN(tried.has_margin, HasMargin(TrialWith(question_, tried.changes),
+                                                          tried.outcome, NameOf(tried.changes)));
     const bool is_best =
         !answer_.recommended || IsBetter(tried, answer_.remedies[*answer_.recommended]);
     if (is_best) answer_.recommended = answer_.remedies.size();

@@ -34,13 +34,13 @@ class Search {
  private:
   absl::Status FindLargest();
   absl::Status MeasureNeed();
-  absl::Status TryOnCard(const Trial& within);
+  absl::Status TryOnCard(Trial within);
+  absl::StatusOr<Trial> FollowClimb(Trial within);
   absl::Status TryRemedies();
+  absl::Status TryEach(std::vector<Candidate>& useful);
   absl::Status TryValues(const Variation& variation, std::vector<Candidate>& useful);
   absl::Status TryCombinations(const std::vector<Candidate>& useful);
   absl::Status Note(TriedRemedy tried);
-  absl::StatusOr<TriedRemedy> Try(std::vector<Candidate> changes) const;
-  Trial TrialWith(const std::vector<Candidate>& changes) const;
   absl::StatusOr<bool> HasMargin(Trial trial, const Outcome& outcome, std::string_view name) const;
   // True if these changes would be recommended if the program completed with them.
   bool MayBeBest(const std::vector<Candidate>& changes) const;

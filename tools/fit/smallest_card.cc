@@ -47,6 +47,7 @@ class Bisection {
         run_(*unlimited, Message("$0, without a limit", MessageOf(found_.allocator)));
     if (!outcome.ok()) return outcome.status();
     MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *unlimited));
+    found_.seen.Add(outcome->outlook);
     const Bounds bounds = BoundsOf(*outcome);
     MEMTRACE_RETURN_IF_ERROR(Halve(bounds));
     MEMTRACE_RETURN_IF_ERROR(FindSmallestProduct());
@@ -78,6 +79,7 @@ class Bisection {
     const absl::StatusOr<Outcome> outcome =
         run_(trial, absl::StrCat(MessageOf(found_.allocator), ", ", bytes / kMiB, " MiB"));
     if (!outcome.ok()) return outcome.status();
+    if (outcome->fits()) found_.seen.Add(outcome->outlook);
     return outcome->fits();
   }
 
@@ -97,6 +99,7 @@ class Bisection {
           run_(trial, MessageOf(found_.allocator) + ", " + std::string(products[i]->name));
       if (!outcome.ok()) return outcome.status();
       if (!outcome->fits()) continue;
+      found_.seen.Add(outcome->outlook);
       found_.product = products[i]->name;
       found_.product_bytes = products[i]->bytes;
       break;

@@ -75,6 +75,8 @@ class Session:
         self._has_failed = False  # a request for memory has failed since the latest forward began
         self._ends_with_backward = False  # the step ends with it, because an optimizer stepped within it
         self.after_step: list[Callable[[bool], object]] = []  # the argument is true if the program stated the step
+        self.before_forward: list[Callable[[], object]] = []  # called as an outermost module is called
+        self.at_phase: list[Callable[[int], object]] = []  # called as the program enters a phase
         self.before_backward: list[Callable[[], object]] = []  # called as a backward pass begins
         self.at_failure: list[Callable[[], object]] = []  # called when a request for memory has failed
         self.with_labels: list[Callable[[], object]] = []  # called whenever everything is labelled
@@ -115,6 +117,8 @@ class Session:
         if phase != self.phase:
             self.phase = phase
             self.core.set_phase(phase)
+            for enter in self.at_phase:
+                enter(phase)
 
     @contextlib.contextmanager
     def in_phase(self, phase: int) -> Generator[None, None, None]:
@@ -168,6 +172,8 @@ class Session:
         The first step begins with the first forward, unless the program counts its steps itself. A forward after an
         out-of-memory is a new one, because the program tries again.
         """
+        for look in self.before_forward:
+            look()
         if self._has_failed:
             self._has_failed = False
             self.set_phase(PHASE_OTHER)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Roles, phases and keys of facts, made by cmake/generate_vocabulary.py of profiler/trace/vocabulary."""
+"""Roles, phases, moments and keys of facts, made by cmake/generate_vocabulary.py of profiler/trace/vocabulary."""
 
 ROLE_UNKNOWN = 0
 ROLE_PARAMETER = 1
@@ -23,6 +23,16 @@ PHASE_BACKWARD = 4
 PHASE_OPTIMIZER = 5
 PHASE_EVALUATE = 6
 PHASE_GENERATE = 7
+
+MOMENT_LARGEST_BATCH = "largest_batch"
+MOMENT_EVALUATION = "evaluation"
+MOMENT_CHECKPOINT = "checkpoint"
+MOMENT_RESUME = "resume"
+MOMENT_BEST_MODEL = "best_model"
+MOMENT_GENERATION = "generation"
+MOMENT_ROUTING = "routing"
+MOMENT_LAST_BATCH = "last_batch"
+MOMENT_END = "end"
 
 OPTIMIZER_CLASS = "optimizer.class"
 OPTIMIZER_CLASS_OF_ALL = "optimizer.class_of_all"
@@ -114,8 +124,20 @@ SIMULATION_READ = "simulation.read"  # .N
 FIT_ENDED = "fit.ended"
 FIT_STEPS = "fit.steps"
 FIT_RISES = "fit.rises"
+FIT_FLOORS = "fit.floors"
+FIT_MOMENTS = "fit.moments"
+FIT_GAPS = "fit.gaps"
+FIT_BATCHES = "fit.batches"
 FIT_WENT_ON = "fit.went_on"
 FIT_STEP = "fit.step"  # .COST
+FIT_STEP_CARD_US = "fit.step.card_us"  # .PHASE
+FIT_STEP_HOST_US = "fit.step.host_us"  # .PHASE
+FIT_STEP_BUS_US = "fit.step.bus_us"
+FIT_STEP_LINK_US = "fit.step.link_us"
+FIT_STEP_LAUNCHES = "fit.step.launches"
+FIT_STEP_OUTSIDE = "fit.step.outside"
+FIT_TIMES_SOURCE = "fit.times.source"
+FIT_TIMES_UNKNOWN = "fit.times.unknown"
 FIT_PEAK_ALLOCATED = "fit.peak_allocated"  # .CARD
 FIT_PEAK_RESERVED = "fit.peak_reserved"  # .CARD
 FIT_CHANGED = "fit.changed"  # .HOOK

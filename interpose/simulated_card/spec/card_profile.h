@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "interpose/simulated_card/interface/card_link.h"
+#include "interpose/simulated_card/interface/card_times.h"
 
 namespace memtrace::card {
 
@@ -38,6 +39,9 @@ struct CardProfile {
   FigureOrigin link_origin;
   int nccl_channels;  // of a communicator of several such cards
   FigureOrigin nccl_channels_origin;
+  // Measured, or those of the measured card in proportion to the data sheets' rates.
+  struct memtrace_card_times times = {};
+  FigureOrigin times_origin = {};
 };
 
 // Sorted by name.

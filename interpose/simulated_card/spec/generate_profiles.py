@@ -5,10 +5,11 @@
 import json
 import sys
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 Figure = TypedDict("Figure", {"value": int, "source": str, "from": str})
 Capability = TypedDict("Capability", {"value": str, "source": str, "from": str})
+Rates = TypedDict("Rates", {"value": dict[str, float], "source": str, "from": str})
 
 
 class Profile(TypedDict):
@@ -22,7 +23,27 @@ class Profile(TypedDict):
     multiprocessors: Figure
     link: Capability
     nccl_channels: Figure
+    rates: Rates  # of the data sheet
+    times: NotRequired[Rates]  # of a card that was measured
 
+
+# The data sheet's rate to which each of a card's times is in proportion.
+RATE_OF_TIME = {
+    "memory": "memory",
+    "bfloat16": "bfloat16",
+    "float16": "float16",
+    "tf32": "tf32",
+    "float32": "float32",
+    **dict.fromkeys(("unaligned", "flash", "flash_backward", "cudnn", "cudnn_backward"), "float16"),
+    **dict.fromkeys(("efficient", "efficient_backward", "convolution16"), "float16"),
+    "convolution32": "tf32",
+    **dict.fromkeys(("pinned", "pageable_small", "pageable_to_card", "pageable_to_host"), "bus"),
+    "link": "link",
+    "network": "",  # of the machine, not of the card
+}
+# A faster bus does not make the host's own copies faster.
+OF_THE_HOST = ("pageable_small", "pageable_to_card", "pageable_to_host")
+MEASURED = "h100-80gb"
 
 LINKS = {"nvlink": "kNvlink", "pcie": "kPcie", "host": "kHost"}
 SOURCES = {"datasheet": "kDatasheet", "measured": "kMeasured", "assumed": "kAssumed"}
@@ -44,13 +65,29 @@ std::span<const CardProfile> CardProfiles() { return kProfiles; }
 """
 
 
-def origin(figure: Figure | Capability) -> str:
+def origin(figure: Figure | Capability | Rates) -> str:
     """Return where a figure comes from, as an initializer."""
     return f"{{FigureSource::{SOURCES[figure['source']]}, {json.dumps(figure['from'])}}}"
 
 
-def row(profile: Profile) -> str:
+def times(profile: Profile, measured: Profile) -> Rates:
+    """Return a card's times: its own, or those of the measured card in proportion to the data sheets' rates."""
+    if "times" in profile:
+        return profile["times"]
+    ours, theirs = profile["rates"]["value"], measured["rates"]["value"]
+    scaled = {}
+    for name, time in measured["times"]["value"].items():
+        rate = RATE_OF_TIME[name]
+        factor = ours[rate] / theirs[rate] if rate else 1.0
+        scaled[name] = time * (min(factor, 1.0) if name in OF_THE_HOST else factor)
+    reason = f"those of the {MEASURED} in proportion to the data sheets' rates"
+    return {"value": scaled, "source": "assumed", "from": reason}
+
+
+def row(profile: Profile, measured: Profile) -> str:
     """Write one card as an initializer."""
+    rates = times(profile, measured)
+    numbers = ", ".join(repr(float(rates["value"][name])) for name in RATE_OF_TIME)
     major, minor = profile["compute_capability"]["value"].split(".")
     fields = [
         f'"{profile["name"]}"',
@@ -68,6 +105,8 @@ def row(profile: Profile) -> str:
         origin(profile["link"]),
         str(int(profile["nccl_channels"]["value"])),
         origin(profile["nccl_channels"]),
+        f"{{sizeof(struct memtrace_card_times), {int(rates['source'] == 'measured')}, {numbers}}}",
+        origin(rates),
     ]
     return "    {" + ", ".join(fields) + "},\n"
 
@@ -77,7 +116,8 @@ def main() -> None:
     output, *inputs = sys.argv[1:]
     profiles: list[Profile] = [json.loads(Path(name).read_text()) for name in inputs]
     profiles.sort(key=lambda profile: str(profile["name"]))
-    Path(output).write_text(HEAD + "".join(map(row, profiles)) + TAIL)
+    measured = next(profile for profile in profiles if profile["name"] == MEASURED)
+    Path(output).write_text(HEAD + "".join(row(profile, measured) for profile in profiles) + TAIL)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "interpose/torch/host_values/dispatch_keys.h"
 #include "interpose/torch/host_values/operator_call.h"
 #include "interpose/torch/host_values/operator_facts.h"
+#include "interpose/torch/step_time/timed_call.h"
 
 namespace memtrace::shim {
 namespace {
@@ -139,9 +140,8 @@ void RunTransparent(const c10::OperatorHandle& op, const OperatorFacts& facts, D
   op.redispatchBoxed(below, stack);
 }
 
-void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kLeafKey);
-  const OperatorFacts& facts = FactsOf(op, values->policy);
+void RunLeaf(const c10::OperatorHandle& op, const OperatorFacts& facts, DispatchKeySet below,
+             Stack* stack) {
   if (facts.transparent || WillBeCalledAgain(below)) {
     RunTransparent(op, facts, below, stack);
     return;
@@ -152,6 +152,14 @@ void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   } else {
     op.redispatchBoxed(below, stack);
   }
+}
+
+void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kLeafKey);
+  const OperatorFacts& facts = FactsOf(op, values->policy);
+  TimedCall timed(op, facts, *stack);
+  RunLeaf(op, facts, below, stack);
+  timed.End(*stack);
 }
 
 // Runs a composite operator with a rule: its parts are seen at the leaves, its meaning only here.

@@ -115,6 +115,7 @@ OperatorFacts::OperatorFacts(const c10::OperatorHandle& op, const HostValuesPoli
   const bool is_aten = StartsWith(name, "aten::");
   transport = name == "aten::copy_";
   transparent = IsTransparent(op, is_aten, transport);
+  collective = IsCollective(name);
   view = IsView(schema) || op.hasTag(at::Tag::inplace_view);
   open = !is_aten || rule->open || !rule->inside.empty();
   reads_one_value = name == "aten::_local_scalar_dense";

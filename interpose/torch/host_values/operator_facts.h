@@ -37,7 +37,8 @@ struct OperatorFacts {
   bool takes_device = false;
   // Views, and operators composed of others, which are seen themselves.
   bool transparent = false;
-  bool view = false;  // a view, which launches nothing
+  bool view = false;        // a view, which launches nothing
+  bool collective = false;  // of a process group
   // copy_ only moves bytes, where possible by the card's own copies, which keep what is known.
   bool transport = false;
   // Other operators are seen inside it.

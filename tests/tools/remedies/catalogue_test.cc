@@ -43,7 +43,9 @@ TEST(CatalogueTest, RowsWithHooksHaveDegrees) {
   for (const Row& row : Catalogue()) {
     const std::optional<Degrees> degrees = DegreesOf(row.id);
     ASSERT_EQ(degrees.has_value(), !row.hook.empty()) << row.name;
-    if (degrees) EXPECT_NE(degrees->saves_in, 0) << row.name;
+    if (degrees) {
+      EXPECT_NE(degrees->saves_in, 0) << row.name;
+    }
   }
 }
 

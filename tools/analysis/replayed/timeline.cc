@@ -45,6 +45,9 @@ void Timeline::Add(const trace::Allocate& allocation, bool waiting, Holding& blo
   if (waiting) Wait(block, card);
   updates_.Level(allocation.device, card.held());
   card.most_allocated = std::max(card.most_allocated, card.live_allocated);
+  // A damaged trace may have a phase that does not exist.
+  if (const auto phase = static_cast<size_t>(position_.phase); phase < trace::kPhaseCount)
+    card.most_allocated_in[phase] = std::max(card.most_allocated_in[phase], card.live_allocated);
   if (card.live_requested > card.peak) Rise(card);
   NoteFullest(card, replay);
 }

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_TOOLS_ANALYSIS_REPLAYED_TIMELINE_H_
 #define MEMTRACE_TOOLS_ANALYSIS_REPLAYED_TIMELINE_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,6 +22,8 @@
 
 namespace memtrace::analysis {
 
+using PhaseBytes = std::array<uint64_t, trace::kPhaseCount>;
+
 // One card over the whole trace. Bytes; a block is live until its free is requested, and then waits
 // until the free is completed.
 struct CardTimeline {
@@ -34,6 +37,7 @@ struct CardTimeline {
   // what was mapped last is in use then. 0 if there is none.
   uint64_t most_reserved_event = 0;
   uint64_t most_allocated = 0;  // ever: highest sum of live allocated bytes, as torch counts them
+  PhaseBytes most_allocated_in = {};  // the same, at allocations in each phase
   uint64_t peak = 0;            // highest sum of live requested bytes
   uint64_t peak_event =
       0;  // ordinal of the event that reached it first; 0 if nothing was allocated

@@ -38,7 +38,7 @@ absl::StatusOr<fit::SavedChanges> Read(const std::string& with) {
   return absl::InvalidArgumentError(
       is_meant_as_file
           ? Message("--with: there is no file $0; memtrace fit --save-plan writes one", with)
-          : Message("--with: $0", parsed.status().message()));
+          : Message("--with: $0", std::string(parsed.status().message())));
 }
 
 // Returns kInvalidArgument if a change is only for simulated cards, and these are real.

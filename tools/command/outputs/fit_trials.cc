@@ -18,6 +18,7 @@
 #include "tools/command/outputs/workplace.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
+#include "tools/fit/last_step.h"
 #include "tools/fit/search.h"
 #include "tools/fit/why_failed.h"
 #include "tools/report/fit/file_sentences.h"
@@ -59,6 +60,7 @@ void ReadProcess(const std::string& trace, const fit::Trial& trial, fit::Outcome
   fit::ProcessNeed need = fit::NeedOf(*explained);
   // The first request of all may be the one that fails.
   if (need.cards.empty() && !need.failed) return;
+  fit::NoteLastStep(*input, *explained, need);
   analysis::RunFacts facts = input->Facts(explained->run.annotations);
   need.name = NameOf(facts);
   if (trial.job) NumberByRank(facts.rank, need);
@@ -86,6 +88,8 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
       [](const fit::ProcessNeed& process) { return process.failed && !process.went_on; });
   outcome.completed = result.exit_code == 0 && !result.is_late && !is_out;
   outcome.outlook = fit::OutlookOf(outcome.processes, fit::CardBytesOf(trial));
+  for (const fit::ProcessNeed& process : outcome.processes)
+    fit::AddGaps(process.gaps, outcome.gaps);
   outcome.kept_away = fit::KeptAwayOf(outcome.annotations);
   if (result.layer)
     outcome.kept_away = fit::WithLayer(std::move(outcome.kept_away), *result.layer, result.saves);
@@ -108,6 +112,9 @@ std::string DescribeEnd(const fit::Outcome& outcome) {
   if (outcome.fits())
     return CountedMessage(steps, "nothing fails in 1 step", "nothing fails in $0 steps",
                           report::FormatCount(steps));
+  if (outcome.outlook.climb && outcome.outlook.climb->is_of_floor)
+    return Message("nothing fails in $0 steps, but the memory in use grows",
+                   report::FormatCount(steps));
   return CountedMessage(steps, "nothing fails in 1 step, but the peak rises",
                         "nothing fails in $0 steps, but the peak rises",
                         report::FormatCount(steps));

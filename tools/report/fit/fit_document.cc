@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "messages/message.h"
+#include "tools/report/fit/frontier_section.h"
 #include "tools/report/fit/further_sections.h"
 #include "tools/report/fit/job_sections.h"
 #include "tools/report/fit/remedy_sections.h"
@@ -53,8 +54,23 @@ std::string UnknownValuesText(const Answer& answer) {
       place);
 }
 
+// The same for steps that do not end the program.
+std::string StepsNeedText(const Answer& answer, const Fullest& card) {
+  if (answer.job)
+    return Message("In them rank $0 needs most: $1 of its card's $2.", card.card,
+                   FormatBytes(card.need), FormatBytes(card.has));
+  if (card.need <= card.has)
+    return Message("In them it needs $0 of card $1's $2.", FormatBytes(card.need), card.card,
+                   FormatBytes(card.has));
+  return Message(
+      "In them the peaks of its processes add up to $0 of card $1's $2, but were not reached at "
+      "the same time.",
+      FormatBytes(card.need), card.card, FormatBytes(card.has));
+}
+
 // Processes may reach their peaks at different times, so the sum may be more than the card.
 std::string FitNeedsText(const Answer& answer, const Fullest& card) {
+  if (!answer.within.outlook.is_whole) return StepsNeedText(answer, card);
   if (answer.job)
     return Message("Rank $0 needs most: $1 of its card's $2.", card.card, FormatBytes(card.need),
                    FormatBytes(card.has));
@@ -81,6 +97,10 @@ std::string FitsText(const Answer& answer) {
 
 std::string DoesNotFitText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
+  if (answer.within.HasRunOut() && card.need <= card.has)
+    return JoinedSentences(
+        {RunsOutText(answer.within),
+         NeedText(answer, card.need, card.card, SeenText(answer.unlimited.outlook))});
   const auto failed = answer.within.Failed();
   const bool is_fragmented = failed && failed->is_fragmentation;
   return JoinedSentences(
@@ -106,14 +126,16 @@ std::string NeedOnlyText(const Answer& answer) {
 // Requires the run on the card.
 std::string VerdictText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
-  const std::string needs = NeedText(answer, card.need, card.card, SeenText(answer.within.outlook));
+  const std::string needs =
+      NeedText(answer, card.need, card.card, SeenText(answer.unlimited.outlook));
   switch (answer.verdict()) {
     case fit::FitVerdict::kFits:
       return FitsText(answer);
     case fit::FitVerdict::kWillNotFit:
       return JoinedSentences({WillNotFitText(answer.within.outlook), needs});
     case fit::FitVerdict::kNotKnown:
-      return JoinedSentences({NotKnownText(answer.within), needs});
+      return JoinedSentences(
+          {answer.within.fits() ? GapsText(answer) : NotKnownText(answer.within), needs});
     case fit::FitVerdict::kDoesNotFit:
       break;
   }
@@ -126,14 +148,12 @@ std::string LargestText(const Answer& answer) {
   const std::string name = Printable(scaling.name);
   if (!scaling.largest) return Message("No value of $0 fits.", name);
   const std::string value = name + "=" + std::to_string(*scaling.largest);
-  if (!scaling.fails)
-    return Message("$0 fits. Larger values were not tried.", value);
+  if (!scaling.fails) return Message("$0 fits. Larger values were not tried.", value);
   const std::string next = name + "=" + std::to_string(*scaling.fails);
   const auto failed = answer.beyond->Failed();
-  return JoinedSentences(
-      {Message("$0 is the largest value that fits.", value),
-       failed ? Message("$0 does not fit ($1).", next, FailedText(*failed))
-              : Message("$0 does not fit.", next)});
+  return JoinedSentences({Message("$0 is the largest value that fits.", value),
+                          failed ? Message("$0 does not fit ($1).", next, FailedText(*failed))
+                                 : Message("$0 does not fit.", next)});
 }
 
 Section VerdictOf(const Answer& answer) {
@@ -148,6 +168,19 @@ Section VerdictOf(const Answer& answer) {
   for (std::string& more : FurtherSentences(answer))
     section.parts.emplace_back(Paragraph{std::move(more)});
   if (answer.stopped) section.parts.emplace_back(Paragraph{StoppedText(*answer.stopped)});
+  return section;
+}
+
+// Lists the moments that were not seen, unless the verdict has named the only one.
+Section GapSection(const Answer& answer) {
+  Section section{.id = "not_seen", .title = Message("NOT SEEN")};
+  if (answer.gaps.size() < 2) return section;
+  Facts facts;
+  for (const fit::Gap& gap : answer.gaps)
+    facts.rows.push_back(
+        {.label = fit::MomentWords(gap.moment),
+         .text = JoinedSentences({Printable(gap.evidence), Printable(gap.why_not)})});
+  section.parts.emplace_back(std::move(facts));
   return section;
 }
 
@@ -226,8 +259,10 @@ Document NeedSections(const Answer& answer) {
 Document FitDocument(const Answer& answer) {
   Document document = {VerdictOf(answer), RecommendedSection(answer)};
   for (Section& need : NeedSections(answer)) document.push_back(std::move(need));
+  document.push_back(GapSection(answer));
   document.push_back(RankSection(answer));
   document.push_back(ProcessSection(answer));
+  document.push_back(FrontierSection(answer));
   document.push_back(RemedySection(answer));
   document.push_back(UntriedSection(answer));
   for (const fit::Scaling& scaling : answer.scalings)

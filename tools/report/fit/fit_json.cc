@@ -6,8 +6,10 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "tools/fit/frontier.h"
 #include "tools/fit/kept_away.h"
 #include "tools/report/fit/remedy_sections.h"
+#include "tools/report/fit/time_words.h"
 #include "tools/report/words/json_text.h"
 
 namespace memtrace::report {
@@ -67,10 +69,23 @@ std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candida
   return joined;
 }
 
-const char* VerdictName(fit::FitVerdict verdict) {
+// Returns the changes with their hooks; a degree is null if the hook has none.
+ordered_json ChangesJson(const std::vector<fit::Candidate>& changes) {
+  ordered_json list = ordered_json::array();
+  for (const fit::Candidate& change : changes) {
+    list.push_back(
+        {{"name", change.name}, {"hook", change.hook}, {"degree", nullptr}, {"of", nullptr}});
+    if (change.degree > 0) list.back()["degree"] = change.degree;
+    if (change.of > 0) list.back()["of"] = change.of;
+  }
+  return list;
+}
+
+// Returns the word for a verdict on a run that was seen so far.
+const char* VerdictName(fit::FitVerdict verdict, const fit::Outlook& seen) {
   switch (verdict) {
     case fit::FitVerdict::kFits:
-      return "fits";
+      return seen.is_whole ? "fits" : "fits_in_the_steps_seen";
     case fit::FitVerdict::kDoesNotFit:
       return "does_not_fit";
     case fit::FitVerdict::kWillNotFit:
@@ -89,6 +104,7 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
                        {"rise", nullptr}};
   if (outlook.climb)
     json["rise"] = {{"bytes", outlook.climb->bytes},
+                    {"of", outlook.climb->is_of_floor ? "what_stays" : "peak"},
                     {"every_steps", outlook.climb->every},
                     {"times", outlook.climb->times},
                     {"card", outlook.card},
@@ -96,8 +112,20 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
   return json;
 }
 
-ordered_json CostJson(const fit::StepCost& cost) {
-  return {{"kernel_launches", cost.kernel_launches},
+ordered_json GapsJson(const fit::Answer& answer) {
+  ordered_json gaps = ordered_json::array();
+  for (const fit::Gap& gap : answer.gaps) {
+    gaps.push_back({{"moment", gap.moment}, {"evidence", gap.evidence}, {"why_not", nullptr}});
+    if (!gap.why_not.empty()) gaps.back()["why_not"] = gap.why_not;
+  }
+  return gaps;
+}
+
+ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTime>& time) {
+  ordered_json seconds = nullptr;
+  if (time && time->is_whole()) seconds = time->seconds();
+  return {{"seconds", seconds},
+          {"kernel_launches", cost.kernel_launches},
           {"product_operations", cost.product_operations},
           {"host_copy_bytes", cost.host_copy_bytes},
           {"sent_bytes", cost.sent_bytes},
@@ -105,13 +133,17 @@ ordered_json CostJson(const fit::StepCost& cost) {
           {"sends", cost.sends}};
 }
 
-ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
+ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unlimited) {
   const ordered_json cards = CardsJson(remedy.outcome);
   const ordered_json fullest = Fullest(cards);
   ordered_json json = {{"name", NameOf(remedy)},
                        {"fits", remedy.outcome.fits()},
-                       {"verdict", VerdictName(remedy.outcome.verdict())},
+                       {"verdict", VerdictName(remedy.outcome.verdict(), remedy.outcome.outlook)},
+                       {"steps", remedy.outcome.outlook.steps},
                        {"had_effect", remedy.had_effect},
+                       {"changes", ChangesJson(remedy.changes)},
+                       {"was_run", remedy.was_run},
+                       {"on_smaller_card", remedy.is_smaller_card},
                        {"has_margin", nullptr},
                        {"peak_reserved", nullptr},
                        {"change", JoinedTexts(remedy, &fit::Candidate::change)},
@@ -119,7 +151,12 @@ ordered_json RemedyJson(const fit::TriedRemedy& remedy) {
                        {"first_failure", FailureJson(remedy.outcome)},
                        {"seconds", remedy.outcome.seconds}};
   if (remedy.has_margin) json["has_margin"] = *remedy.has_margin;
-  if (remedy.outcome.fits()) json["step_cost"] = CostJson(remedy.outcome.cost());
+  if (remedy.outcome.fits()) {
+    const std::optional<fit::StepTime> time = remedy.outcome.time();
+    json["step_cost"] = CostJson(remedy.outcome.cost(), time);
+    json["time_ratio"] = nullptr;
+    if (const auto ratio = fit::TimeRatio(unlimited.time(), time)) json["time_ratio"] = *ratio;
+  }
   if (remedy.outcome.fits() && fullest.contains("peak_reserved"))
     json["peak_reserved"] = fullest["peak_reserved"];
   return json;
@@ -165,7 +202,8 @@ ordered_json ProcessesJson(const fit::Outcome& outcome) {
     }
     processes.push_back({{"name", process.name},
                          {"steps", process.steps},
-                         {"step_cost", CostJson(process.cost)},
+                         {"step_cost", CostJson(process.cost, process.time)},
+                         {"step_time", TimeJson(process.time)},
                          {"cards", cards}});
   }
   return processes;
@@ -176,6 +214,8 @@ ordered_json SmallestJson(const fit::Answer& answer) {
   for (const fit::SmallestCard& card : answer.smallest) {
     cards.push_back({{"allocator", card.allocator},
                      {"completes", card.completes},
+                     {"steps", card.seen.steps},
+                     {"whole_program", card.seen.is_whole},
                      {"fails", nullptr},
                      {"product", nullptr}});
     if (card.fails) cards.back()["fails"] = *card.fails;
@@ -213,6 +253,7 @@ ordered_json ScalingsJson(const fit::Answer& answer) {
                         {"largest", nullptr},
                         {"fails", nullptr}});
     if (scaling.largest) scalings.back()["largest"] = *scaling.largest;
+    if (scaling.largest) scalings.back()["largest_steps"] = scaling.seen.steps;
     if (scaling.fails) scalings.back()["fails"] = *scaling.fails;
   }
   return scalings;
@@ -230,12 +271,42 @@ ordered_json KeptAwayJson(const fit::Answer& answer) {
           {"other_programs", {{"count", kept.programs}, {"first", kept.first_programs}}}};
 }
 
+ordered_json FrontierJson(const fit::Answer& answer) {
+  ordered_json points = ordered_json::array();
+  for (const fit::FrontierPoint& point : fit::FrontierOf(answer))
+    points.push_back({{"changes", ChangesJson(point.changes)},
+                      {"needs", point.needs},
+                      {"peak_reserved", point.reserved},
+                      {"time_ratio", point.time},
+                      {"fits", point.fits},
+                      {"has_margin", point.has_margin},
+                      {"may_change_results", point.may_change_results},
+                      {"is_cheapest", point.is_plan},
+                      {"on_frontier", point.is_on_frontier}});
+  return points;
+}
+
+// Returns the places in `remedies` of the cheapest plan and of what proves it; null if none was
+// looked for.
+ordered_json CheapestJson(const fit::Answer& answer) {
+  if (!answer.cheapest) return nullptr;
+  const fit::CheapestPlan& cheapest = *answer.cheapest;
+  ordered_json json = {{"plan", nullptr},
+                       {"one_less", cheapest.one_less},
+                       {"without_margin", nullptr},
+                       {"one_less_without_margin", cheapest.one_less_without_margin},
+                       {"complete", cheapest.is_complete}};
+  if (cheapest.plan) json["plan"] = *cheapest.plan;
+  if (cheapest.without_margin) json["without_margin"] = *cheapest.without_margin;
+  return json;
+}
+
 // Returns the verdict of the answer; null if no card was given.
 ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
   if (!answer.has_within) return "not_known";
   if (answer.fits() && !answer.is_about_all_ranks()) return "ranks_that_ran_fit";
-  return VerdictName(answer.verdict());
+  return VerdictName(answer.verdict(), answer.within.outlook);
 }
 
 ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {
@@ -279,7 +350,8 @@ std::string JsonFit(const fit::Answer& answer) {
   const ordered_json cards = CardsJson(answer.told());
   const ordered_json fullest = Fullest(cards);
   ordered_json remedies = ordered_json::array();
-  for (const fit::TriedRemedy& remedy : answer.remedies) remedies.push_back(RemedyJson(remedy));
+  for (const fit::TriedRemedy& remedy : answer.remedies)
+    remedies.push_back(RemedyJson(remedy, answer.unlimited));
   ordered_json json = {
       {"schema", "memtrace.fit/1"},
       {"card", answer.cards},
@@ -288,6 +360,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"fits", nullptr},
       {"verdict", VerdictJson(answer)},
       {"seen", SeenJson((answer.has_within ? answer.within : answer.unlimited).outlook)},
+      {"gaps", GapsJson(answer)},
       {"got_over", RecoveredFailuresJson(answer.within)},
       {"margin_percent", answer.margin_percent},
       {"has_margin", nullptr},
@@ -298,11 +371,14 @@ std::string JsonFit(const fit::Answer& answer) {
       {"fragmentation", fullest.value("fragmentation", uint64_t{0})},
       {"cards", cards},
       {"processes", ProcessesJson(answer.unlimited)},
-      {"step_cost", CostJson(answer.unlimited.cost())},
+      {"step_cost", CostJson(answer.unlimited.cost(), answer.unlimited.time())},
+      {"step_time", TimeJson(answer.unlimited.time())},
       {"first_failure", FailureJson(answer.within)},
       {"remedies", std::move(remedies)},
       {"not_tried", UntriedJson(answer)},
       {"recommended", nullptr},
+      {"cheapest", CheapestJson(answer)},
+      {"frontier", FrontierJson(answer)},
       {"smallest_cards", SmallestJson(answer)},
       {"scalings", ScalingsJson(answer)},
       {"unknown_values", UnknownJson(answer.unlimited)},

@@ -110,10 +110,24 @@ std::string LargestText(const fit::Answer& answer, const fit::Scaling& scaling) 
     return Message("$0=$1 does not fit the card either.", name,
                    FormatCount(scaling.fails.value_or(1)));
   const std::string largest = FormatCount(*scaling.largest);
+  const bool is_whole = scaling.seen.is_whole || scaling.seen.steps == 0;
+  const std::string steps = FormatCount(scaling.seen.steps);
   if (!scaling.fails)
-    return Message("$0=$1 fits the card as well. Larger values were not tried.", name, largest);
-  return JoinedSentences({Message("The largest value that fits the card is $0=$1.", name, largest),
-                          Message("$0=$1 did not fit.", name, FormatCount(*scaling.fails))});
+    return is_whole ? Message("$0=$1 fits the card as well. Larger values were not tried.", name,
+                              largest)
+                    : CountedMessage(
+                          scaling.seen.steps,
+                          "$0=$1 fits the card as well, in 1 step. Larger values were not tried.",
+                          "$0=$1 fits the card as well, in $2 steps. Larger values were not tried.",
+                          name, largest, steps);
+  return JoinedSentences(
+      {is_whole ? Message("The largest value that fits the card is $0=$1.", name, largest)
+                : CountedMessage(scaling.seen.steps,
+                                 "The largest value that fits the card in 1 step is $0=$1.",
+                                 "The largest value that fits the card in $2 steps is "
+                                 "$0=$1.",
+                                 name, largest, steps),
+       Message("$0=$1 did not fit.", name, FormatCount(*scaling.fails))});
 }
 
 }  // namespace
@@ -173,9 +187,14 @@ Section ScalingSection(const fit::Answer& answer, const fit::Scaling& scaling) {
 Section SmallestCardSection(const fit::Answer& answer) {
   Section section{.id = "smallest", .title = Message("SMALLEST CARD")};
   if (answer.smallest.empty()) return section;
+  fit::LeastSeen seen = answer.smallest.front().seen;
+  for (const fit::SmallestCard& card : answer.smallest) {
+    seen.is_whole = seen.is_whole && card.seen.is_whole;
+    seen.steps = std::min(seen.steps, card.seen.steps);
+  }
   Table table;
   table.columns = {{"", 24},
-                   {Message("fits"), 12, Kind::kFigure},
+                   {SeenInText(seen, Message("fits")), 18, Kind::kFigure},
                    {Message("fails"), 12, Kind::kFigure},
                    {Message("product"), 0}};
   for (const fit::SmallestCard& card : answer.smallest) {

@@ -13,6 +13,8 @@
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/why_failed.h"
 #include "tools/remedies/catalogue.h"
+#include "tools/report/fit/frontier_section.h"
+#include "tools/report/fit/time_words.h"
 #include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/verdict/position_words.h"
 #include "tools/report/words/printable.h"
@@ -38,6 +40,8 @@ uint64_t MostReserved(const Outcome& outcome) {
 std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
   const Outcome& outcome = remedy.outcome;
   if (outcome.is_late) return Message("not known: takes too long");
+  if (!outcome.completed && remedy.is_smaller_card && outcome.Failed())
+    return Message("not with $0 % less", answer.margin_percent);
   if (!outcome.completed)
     return outcome.Failed() ? Message("does not fit") : Message("the program fails");
   if (outcome.verdict() == fit::FitVerdict::kWillNotFit)
@@ -52,7 +56,7 @@ std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
 std::string NameText(const TriedRemedy& remedy) {
   std::string name;
   for (const fit::Candidate& change : remedy.changes)
-    name += (name.empty() ? "" : " + ") + Printable(MessageOf(change.name));
+    name += (name.empty() ? "" : " + ") + Printable(change.NameWithDegree());
   return name;
 }
 
@@ -64,7 +68,9 @@ std::string ChangeWords(const Answer& answer, const fit::Candidate& change) {
     return Printable(optimizer) + "(..., fused=True)";
   if (!optimizer.empty() && change.hook == remedies::RowOf(remedies::Id::kLoop).hook)
     return Printable(optimizer) + "(..., foreach=False)";
-  return Printable(MessageOf(change.change));
+  const std::string words = Printable(MessageOf(change.change));
+  if (change.degree == 0 || change.of == 0) return words;
+  return Message("$0; only for the first $1 of $2 layers", words, change.degree, change.of);
 }
 
 std::string ChangeText(const Answer& answer, const fit::Candidate& change) {
@@ -72,8 +78,9 @@ std::string ChangeText(const Answer& answer, const fit::Candidate& change) {
 }
 
 TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
-  const std::string reserved =
-      remedy.outcome.fits() ? FormatBytes(MostReserved(remedy.outcome)) : "";
+  const bool fits = remedy.outcome.fits();
+  const std::string reserved = fits ? FormatBytes(MostReserved(remedy.outcome)) : "";
+  const std::string time = fits ? TimeText(answer, remedy.outcome) : "";
   const std::string name = NameText(remedy);
   const bool is_long = Width(name) > kNameWidth;
   const size_t changes = remedy.changes.size();
@@ -82,6 +89,7 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
                                                        FormatCount(changes))
                                       : name),
                          OutcomeText(answer, remedy), reserved}};
+  if (!time.empty()) row.cells.push_back(time);
   if (is_long) row.below.push_back(name);
   for (const fit::Candidate& change : remedy.changes)
     row.below.push_back(ChangeText(answer, change));
@@ -93,6 +101,13 @@ TableRow RowOf(size_t number, const Answer& answer, const TriedRemedy& remedy) {
   const std::string why = fit::WhyFailed(remedy.outcome.log_end, true);
   if (!why.empty()) row.below.push_back(Printable(why));
   return row;
+}
+
+std::string UselessNames(const Answer& answer) {
+  std::string names;
+  for (const fit::Candidate& candidate : answer.useless)
+    names += (names.empty() ? "" : ", ") + Printable(MessageOf(candidate.name));
+  return names;
 }
 
 // True if the numbers differ by less than 1 %.
@@ -108,12 +123,25 @@ std::string Ratio(uint64_t before, uint64_t after) {
   return ratio > 0.99 && ratio < 1.01 ? "" : absl::StrFormat("%.2f", ratio);
 }
 
+// Returns the title of the verdicts: the steps that each run which fits was seen in.
+std::string FirstStepsText(const Answer& answer) {
+  fit::LeastSeen seen;
+  for (const TriedRemedy& remedy : answer.remedies)
+    if (remedy.outcome.fits()) seen.Add(remedy.outcome.outlook);
+  if (!seen.has_runs || seen.is_whole || seen.steps == 0) return "";
+  return CountedMessage(seen.steps, "in the first step", "in the first $0 steps",
+                        FormatCount(seen.steps));
+}
+
 }  // namespace
 
+// In English, because it is for programs.
 std::string NameOf(const TriedRemedy& remedy) {
   std::string name;
-  for (const fit::Candidate& change : remedy.changes)
+  for (const fit::Candidate& change : remedy.changes) {
     name += (name.empty() ? "" : " + ") + Printable(change.name);
+    if (change.degree > 0) name += "=" + std::to_string(change.degree);
+  }
   return name;
 }
 
@@ -130,6 +158,10 @@ std::string FailedText(const fit::FailedLine& failed) {
 
 std::string MarginText(const Answer& answer) {
   if (!answer.has_margin || answer.margin_percent == 0) return "";
+  if (!answer.within.outlook.is_whole)
+    return *answer.has_margin
+               ? Message("These steps would also fit with $0 % less.", answer.margin_percent)
+               : Message("These steps would not fit with $0 % less.", answer.margin_percent);
   return *answer.has_margin ? Message("It would also fit with $0 % less.", answer.margin_percent)
                             : Message("It would not fit with $0 % less.", answer.margin_percent);
 }
@@ -160,6 +192,9 @@ Section RemedySection(const Answer& answer) {
   Table table;
   table.columns = {
       {"", kNameWidth + 4}, {"", 26}, {Message("reserved"), 12, TableColumn::Kind::kFigure}};
+  table.columns[1].title = FirstStepsText(answer);
+  if (answer.unlimited.time())
+    table.columns.push_back({Message("estimated time"), 16, TableColumn::Kind::kFigure});
   std::string nothing;
   size_t combinations = 0;  // combinations that do not fit either
   for (const TriedRemedy& remedy : answer.remedies) {
@@ -176,8 +211,12 @@ Section RemedySection(const Answer& answer) {
                                 "$0 combinations did not fit", FormatCount(combinations));
   if (table.rows.empty()) return section;
   section.parts.emplace_back(std::move(table));
+  for (std::string& note : TimeNotes(answer)) section.parts.emplace_back(Note{std::move(note)});
   if (!nothing.empty())
     section.parts.emplace_back(Note{Message("These found nothing to change: $0.", nothing)});
+  if (const std::string useless = UselessNames(answer); !useless.empty())
+    section.parts.emplace_back(Note{Message(
+        "These were not run, because they save memory only where there is enough: $0.", useless)});
   return section;
 }
 
@@ -216,9 +255,23 @@ Section RecommendedSection(const Answer& answer) {
     return section;
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
+  if (answer.has_plan()) {
+    section.parts = {Paragraph{PlanText(answer)}};
+    for (const fit::Candidate& change : remedy.changes)
+      section.parts.emplace_back(Paragraph{.text = ChangeText(answer, change), .depth = 1});
+    return section;
+  }
   const bool has_margin = remedy.has_margin.value_or(false);
+  const fit::Outlook& seen = remedy.outcome.outlook;
+  const std::string name = NameText(remedy);
   const std::string smallest =
-      Message("$0: the smallest change with which nothing failed on the card.", NameText(remedy));
+      seen.is_whole || seen.steps == 0
+          ? Message("$0: the smallest change with which nothing failed on the card.", name)
+          : CountedMessage(
+                seen.steps,
+                "$0: the smallest change with which nothing failed on the card in 1 step.",
+                "$0: the smallest change with which nothing failed on the card in $1 steps.", name,
+                FormatCount(seen.steps));
   const std::string margin =
       answer.margin_percent == 0 ? ""
       : has_margin ? Message("It also fits a card that is $0 % smaller.", answer.margin_percent)

@@ -19,7 +19,20 @@ using fit::Climb;
 using fit::Outcome;
 using fit::Outlook;
 
+// Says how what stays allocated grew.
+std::string GrowthText(const Climb& climb) {
+  if (climb.every == 1)
+    return CountedMessage(climb.times, "The memory in use grew by $0 in the last step.",
+                          "The memory in use grew by $0 in each of the last $1 steps.",
+                          FormatBytes(climb.bytes), FormatCount(climb.times));
+  return CountedMessage(climb.times, "The memory in use grew by $0 about every $1 steps (once).",
+                        "The memory in use grew by $0 about every $1 steps ($2 times in a row).",
+                        FormatBytes(climb.bytes), FormatCount(climb.every),
+                        FormatCount(climb.times));
+}
+
 std::string ClimbText(const Climb& climb) {
+  if (climb.is_of_floor) return GrowthText(climb);
   if (climb.every == 1)
     return CountedMessage(climb.times, "The peak rose by $0 in the last step.",
                           "The peak rose by $0 in each of the last $1 steps.",
@@ -133,8 +146,47 @@ std::string SettledText(const Outlook& outlook) {
 }
 
 std::string UnseenText(const Outlook& outlook) {
-  if (outlook.is_whole) return "";
-  return Message("It was stopped there: later data, evaluation and saving were not seen.");
+  return outlook.is_whole ? "" : Message("What comes after them was not seen.");
+}
+
+std::string SeenInText(const fit::LeastSeen& seen, const std::string& fits) {
+  if (!seen.has_runs || seen.is_whole || seen.steps == 0) return fits;
+  return CountedMessage(seen.steps, "$0 in 1 step", "$0 in $1 steps", fits,
+                        FormatCount(seen.steps));
+}
+
+std::string RunsOutText(const Outcome& outcome) {
+  const Climb& climb = *outcome.outlook.climb;
+  const std::string step = FormatCount(outcome.Failed()->at.step);
+  const std::string bytes = FormatBytes(climb.bytes);
+  if (climb.every > 1)
+    return JoinedSentences({Message("RUNS OUT IN STEP $0.", step), ClimbText(climb),
+                            Message("The run was continued until it failed.")});
+  return JoinedSentences(
+      {Message("RUNS OUT IN STEP $0.", step),
+       climb.is_of_floor ? Message("The memory in use grew by $0 in each step until then.", bytes)
+                         : Message("The peak rose by $0 in each step until then.", bytes)});
+}
+
+std::string GapNames(const std::vector<fit::Gap>& gaps) {
+  std::string names;
+  for (const fit::Gap& gap : gaps)
+    names += (names.empty() ? "" : ", ") + fit::MomentWords(gap.moment);
+  return names;
+}
+
+std::string GapsText(const Answer& answer) {
+  const Outlook& outlook = answer.within.outlook;
+  const std::vector<fit::Gap>& gaps = answer.gaps;
+  const std::string nothing =
+      CountedMessage(outlook.steps, "NOT KNOWN. Nothing failed in 1 step.",
+                     "NOT KNOWN. Nothing failed in $0 steps.", FormatCount(outlook.steps));
+  if (gaps.size() == 1)
+    return JoinedSentences(
+        {nothing, Message("The job also has a moment that was not seen: $0.", GapNames(gaps)),
+         Printable(gaps[0].evidence), Printable(gaps[0].why_not)});
+  return JoinedSentences(
+      {nothing, Message("The job also has moments that were not seen: $0.", GapNames(gaps))});
 }
 
 std::string WillNotFitText(const Outlook& outlook) {

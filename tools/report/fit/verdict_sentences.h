@@ -26,8 +26,21 @@ std::string SeenText(const fit::Outlook& outlook);
 // Returns "Its peak did not rise after step 2."
 std::string SettledText(const fit::Outlook& outlook);
 
-// Says what a run that was stopped did not reach; empty if the program ended by itself.
+// Says that steps after those seen are not known; empty if the program ended by itself.
 std::string UnseenText(const fit::Outlook& outlook);
+
+// Returns "fits in 3 steps" for "fits", if that is what was seen of it; else as it is.
+std::string SeenInText(const fit::LeastSeen& seen, const std::string& fits);
+
+// Returns "RUNS OUT IN STEP 13. The memory in use grew by 116.0 MiB in each step until then."
+// Requires outcome.HasRunOut().
+std::string RunsOutText(const fit::Outcome& outcome);
+
+// Returns the moments, "an evaluation, saving a checkpoint".
+std::string GapNames(const std::vector<fit::Gap>& gaps);
+
+// Says that nothing failed, and which moments were not seen. Requires gaps.
+std::string GapsText(const fit::Answer& answer);
 
 // Returns "WILL NOT FIT beyond about step 13. The peak rose by 116 MiB in each of the last 8
 // steps."

@@ -9,14 +9,18 @@ import time
 from types import ModuleType
 
 from memtrace import _changes, _scratch
-from memtrace._fit import made
+from memtrace._fit import gaps, lightning_gaps, made, moments, trainer_gaps
 from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
 from memtrace._fit.end import end_process
+from memtrace._fit.floors import Floors
+from memtrace._fit.moments.rows import Rows
 from memtrace._fit.peaks import Peaks
 from memtrace._fit.ranks import all_ranks_settled
+from memtrace._fit.user_calls import UserCalls
+from memtrace._fit.step_time import StepTime
 from memtrace._session import Session
-from memtrace._vocabulary import FIT_ENDED, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
+from memtrace._vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 
 _PLACE_BEFORE_END = 2  # seconds
 _STDERR = 2  # the program may have closed the object
@@ -38,6 +42,7 @@ def start(torch: ModuleType, session: Session) -> None:
         watch = os.environ.get("MEMTRACE_FIT_WATCH", "")
         trial = Trial(torch, session, least, most, int(watch) if watch.isdecimal() else 0)
         session.after_step.append(trial.step_ended)
+        moments.start(torch, session, Rows(session))
         session.before_close.append(trial.annotate)
 
 
@@ -68,11 +73,17 @@ class Trial:
         self._most = most
         self._watch = watch
         self._watched_since = 0.0  # the end of the first step
+        self._microseconds = 0  # the mean of the steps after it
         self._steps = 0
         self._are_stated = False
         self._peaks = Peaks(torch)
+        self._floors = Floors(torch)
         self._costs = Costs()
+        self._time = StepTime(session)
         self._caught = CaughtErrors(torch, lambda: self._steps)
+        self._user_calls = UserCalls(torch, session, lambda: self._steps)
+        trainer_gaps.watch(self._user_calls.resumed)
+        lightning_gaps.watch()
 
     def step_ended(self, is_stated: bool) -> None:
         """Counts a step that the optimizer or the program ended. Ends the process if the trial is over."""
@@ -80,19 +91,27 @@ class Trial:
             # Steps counted by optimizers so far belong to the first step that the program states.
             self._are_stated, self._steps = True, 0
             self._peaks.rises.clear()
+            self._floors.highs.clear()
         self._steps += 1
         self._costs.step_ended()
-        has_settled = not self._peaks.rose_since_last_call(self._steps)
+        self._note_time()
+        self._time.step_ended()
+        stays_more = self._floors.rose_since_last_call(self._steps)
+        has_settled = not self._peaks.rose_since_last_call(self._steps) and not stays_more
         has_seen = self._steps >= self._most or (has_settled and self._steps >= self._least)
         if all_ranks_settled(self._torch, self._steps, has_seen and self._is_watched()):
             self._session.core.annotate(FIT_ENDED, "settled" if has_settled else "steps")
+            self._user_calls.name_gaps()
             end_process(self._session)
+
+    def _note_time(self) -> None:
+        now = time.monotonic()
+        self._watched_since = self._watched_since or now
+        self._microseconds = round((now - self._watched_since) / max(self._steps - 1, 1) * 1e6)
 
     def _is_watched(self) -> bool:
         """True if the time for watching later steps, with other data, is over."""
-        now = time.monotonic()
-        self._watched_since = self._watched_since or now
-        return now - self._watched_since >= self._watch
+        return time.monotonic() - self._watched_since >= self._watch
 
     def annotate(self) -> None:
         """Writes into the trace how far the process came and how much memory it needed."""
@@ -101,7 +120,11 @@ class Trial:
         annotate(FIT_STEPS, str(self._steps))
         annotate(FIT_WENT_ON, str(int(self._caught.has_continued())))
         annotate(FIT_RISES, json.dumps(list(self._peaks.rises), separators=(",", ":")))
+        annotate(FIT_FLOORS, json.dumps(list(self._floors.highs), separators=(",", ":")))
+        gaps.annotate(annotate)
         for key, number in self._peaks.by_key().items():
             annotate(key, str(number))
         for key, number in self._costs.of_last_step().items():
             annotate(f"{FIT_STEP}.{key}", str(number))
+        annotate(f"{FIT_STEP}.microseconds", str(self._microseconds))
+        self._time.annotate()

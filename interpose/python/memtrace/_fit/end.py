@@ -20,14 +20,14 @@ def end_process(session: Session) -> NoReturn:
     end_without_handlers()
 
 
-def end_without_handlers() -> NoReturn:
-    """Ends this process and those that multiprocessing started for it.
+def end_without_handlers(code: int = 0) -> NoReturn:
+    """Ends this process, with that exit code, and those that multiprocessing started for it.
 
     Exit handlers and other threads do not run, because they would wait for ever.
     """
     _end_workers()
     _flush()
-    os._exit(0)
+    os._exit(code)
 
 
 def _end_workers() -> None:

@@ -22,7 +22,7 @@ class HostValues:
 
     def __init__(self, shim: ctypes.CDLL) -> None:
         """Starts nothing yet."""
-        self._shim = shim
+        self.shim = shim
         self.on = False
 
     def start(self) -> None:
@@ -35,7 +35,7 @@ class HostValues:
             return
         error = ctypes.create_string_buffer(1024)
         users = os.environ.get("MEMTRACE_HOST_VALUES_POLICY", "")
-        status = self._shim.memtrace_host_values_start(
+        status = self.shim.memtrace_host_values_start(
             str(POLICY).encode(), os.fsencode(users), error, ctypes.c_uint64(len(error))
         )
         if status == 2:
@@ -53,12 +53,12 @@ class HostValues:
         import torch
 
         before = torch._C._dispatch_tls_local_include_set()
-        self._shim.memtrace_host_values_enter_thread()
+        self.shim.memtrace_host_values_enter_thread()
         higher_order.pass_by(torch, torch._C._dispatch_tls_local_include_set() - before)
 
     def _enter_new_threads(self) -> None:
         """Enables them in new threads: torch's switch is per thread, and only autograd's threads inherit it."""
-        enter = self._shim.memtrace_host_values_enter_thread
+        enter = self.shim.memtrace_host_values_enter_thread
         run: Callable[[threading.Thread], None] = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
 
         @functools.wraps(run)
@@ -76,21 +76,21 @@ class HostValues:
     def begin_step(self) -> None:
         """Counts unknown reads of each line anew, because a training step begins."""
         if self.on:
-            self._shim.memtrace_host_values_begin_step()
+            self.shim.memtrace_host_values_begin_step()
 
     def assumed_reads(self) -> dict[str, int]:
         """Returns how often each line, as "train.py:31", read values of the card that were assumed."""
         if not self.on:
             return {}
         text = ctypes.create_string_buffer(1 << 16)
-        self._shim.memtrace_host_values_assumed_reads(text, ctypes.c_uint64(len(text)))
+        self.shim.memtrace_host_values_assumed_reads(text, ctypes.c_uint64(len(text)))
         rows = [row.split("\t") for row in text.value.decode(errors="replace").splitlines()]
         return {os.path.basename(line): int(count) for count, line in rows}
 
     def annotate(self) -> None:
         """Writes the counts of reads into the trace."""
         if self.on:
-            self._shim.memtrace_host_values_annotate()
+            self.shim.memtrace_host_values_annotate()
 
 
 def start(shim: ctypes.CDLL) -> HostValues:

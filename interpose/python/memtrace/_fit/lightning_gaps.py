@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names the gaps that Lightning's Trainer shows, and closes them when the moments have passed."""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import Any
+
+from memtrace import _patches
+from memtrace._fit.gaps import close_gap, name_gap
+from memtrace._import_watch import when_imported
+from memtrace._messages import translated
+from memtrace._vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
+
+_PACKAGES = ("lightning.pytorch", "pytorch_lightning")
+_GATHERING = ("fsdp", "deepspeed", "model_parallel")  # words in the names of strategies that gather to save
+
+
+def watch() -> None:
+    """Watches Lightning under both of its names, once it is imported."""
+    for package in _PACKAGES:
+        when_imported(f"{package}.loops.training_epoch_loop", _watch_training)
+        when_imported(f"{package}.loops.evaluation_loop", _watch_validation)
+
+
+def _watch_training(module: ModuleType) -> None:
+    loop = getattr(module, "_TrainingEpochLoop", None)
+    if loop is None:
+        return
+    original = loop.advance
+
+    @functools.wraps(original)
+    def advance(self: Any, *args: object, **kwargs: object) -> object:
+        if self.total_batch_idx <= 0:  # of all epochs
+            _name_gaps(self.trainer)
+        return original(self, *args, **kwargs)
+
+    reason = "lightning.pytorch.Trainer: names what its settings let come, in a trial of fit"
+    _patches.put(loop, "advance", advance, reason)
+
+
+def _watch_validation(module: ModuleType) -> None:
+    loop = getattr(module, "_EvaluationLoop", None)
+    if loop is None:
+        return
+    original = loop.run
+
+    @functools.wraps(original)
+    def run(self: Any, *args: object, **kwargs: object) -> object:
+        result = original(self, *args, **kwargs)
+        # The sanity check before training has no optimizer states.
+        if not self.trainer.sanity_checking and self.trainer.global_step > 0:
+            close_gap(MOMENT_EVALUATION)
+        return result
+
+    reason = "lightning.pytorch.Trainer: notes that a validation has passed, in a trial of fit"
+    _patches.put(loop, "run", run, reason)
+
+
+def _name_gaps(trainer: Any) -> None:
+    if trainer.enable_validation:
+        name_gap(MOMENT_EVALUATION, translated("Lightning's Trainer validates (val_dataloaders)."))
+    strategy = type(trainer.strategy).__name__
+    gathers = any(word.replace("_", "") in strategy.lower() for word in _GATHERING)
+    if gathers and trainer.checkpoint_callbacks:
+        name_gap(MOMENT_CHECKPOINT, translated("$0 gathers the model's shards to save them.", strategy))

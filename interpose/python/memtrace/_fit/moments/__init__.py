@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the moments of a job happen within a trial (docs/design/whole-job.md, "The moments")."""
+
+import os
+from types import ModuleType
+
+from memtrace._fit.moments import also, generation, lightning, plain, resume, trainer
+from memtrace._fit.moments.job import Job
+from memtrace._fit.moments.rows import Rows
+from memtrace._session import Session
+
+
+def start(torch: ModuleType, session: Session, rows: Rows) -> None:
+    """Does what MEMTRACE_FIT_MOMENTS says (`job` or `resume`); nothing if it is not set."""
+    wanted = os.environ.get("MEMTRACE_FIT_MOMENTS")
+    if wanted == "job":
+        job = Job(session, rows)
+        trainer.watch(torch, job)
+        lightning.watch(job)
+        generation.watch(job)
+        plain.watch(torch, job)
+        also.watch(torch, job)
+    elif wanted == "resume":
+        resume.watch()

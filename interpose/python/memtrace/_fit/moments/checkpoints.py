@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The checkpoint that this job saved last, for a second process that resumes from it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+
+from memtrace._fit import gaps
+from memtrace._messages import translated
+from memtrace._vocabulary import MOMENT_RESUME
+
+TRANSFORMERS = "transformers"
+LIGHTNING = "lightning"
+OTHER = "other"  # only the script knows how to resume from it
+
+_DEPTH = 2  # levels of a saved dictionary in which states of an optimizer are looked for
+
+
+def note(kind: str, path: object) -> None:
+    """Writes the checkpoint into the file MEMTRACE_FIT_CHECKPOINT. The latest one counts; OTHER replaces no other."""
+    file = os.environ.get("MEMTRACE_FIT_CHECKPOINT")
+    if not file or not isinstance(path, str | os.PathLike):
+        return
+    if kind == OTHER and latest()[0] in (TRANSFORMERS, LIGHTNING):
+        return
+    with open(file, "w", encoding="utf-8") as stream:
+        json.dump({"kind": kind, "path": os.path.abspath(os.fspath(path))}, stream)
+
+
+def latest() -> tuple[str, str]:
+    """Returns the kind and the path of the latest checkpoint; two empty texts if there is none."""
+    try:
+        with open(os.environ.get("MEMTRACE_FIT_CHECKPOINT", ""), encoding="utf-8") as stream:
+            noted = json.load(stream)
+    except (OSError, ValueError):
+        return "", ""
+    return str(noted["kind"]), str(noted["path"])
+
+
+def note_saved(value: object, path: object) -> None:
+    """Notes what the program saved by torch.save, and names the gap if states of an optimizer are in it."""
+    note(OTHER, path)
+    if _has_states(value, _DEPTH) and latest()[0] == OTHER and not gaps.is_named_or_closed(MOMENT_RESUME):
+        gaps.name_gap(
+            MOMENT_RESUME,
+            translated("It saves states of its optimizer."),
+            translated("How the script resumes is not known. --resumed-by says it."),
+        )
+
+
+def _has_states(value: object, depth: int) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    if "param_groups" in value and "state" in value:
+        return True
+    return depth > 1 and any(_has_states(part, depth - 1) for part in value.values())

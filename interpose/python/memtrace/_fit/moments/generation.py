@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes each call of transformers' `generate` as long as the program allows: no token ends the text."""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+
+from memtrace import _patches
+from memtrace._fit.moments.job import Job
+from memtrace._import_watch import when_imported
+from memtrace._vocabulary import MOMENT_GENERATION
+
+_NO_TOKEN = -1  # None would be replaced by the model's own
+
+
+def watch(job: Job) -> None:
+    """Watches transformers, once it is imported. TRL's trainers generate by the same function, unless vLLM does."""
+    when_imported("transformers.generation.utils", lambda module: _watch(module, job))
+
+
+def _watch(module: ModuleType, job: Job) -> None:
+    generate = module.GenerationMixin.generate
+
+    @functools.wraps(generate)
+    def longest(*args: object, **kwargs: object) -> object:
+        kwargs["eos_token_id"] = _NO_TOKEN
+        with job.rows.during(MOMENT_GENERATION):
+            return generate(*args, **kwargs)
+
+    _patches.put(
+        module.GenerationMixin,
+        "generate",
+        longest,
+        "transformers.GenerationMixin.generate: generates as long a text as it may, in a trial of fit",
+    )

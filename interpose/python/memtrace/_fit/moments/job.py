@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The order of the moments in the shortened job: two steps, an evaluation, a step, another evaluation, a checkpoint."""
+
+import sys
+
+from memtrace._fit.moments.rows import Rows
+from memtrace._session import Session
+from memtrace._vocabulary import (
+    MOMENT_CHECKPOINT,
+    MOMENT_END,
+    MOMENT_EVALUATION,
+    PHASE_BACKWARD,
+    PHASE_FORWARD,
+    PHASE_OPTIMIZER,
+    PHASE_RECOMPUTE,
+)
+
+# The second step is the first in which optimizer states and activations live together.
+_FIRST_EVALUATION = 2
+_SECOND_EVALUATION = 3  # it shows what the first one left
+_CHECKPOINT = 3
+_TRAINING = (PHASE_FORWARD, PHASE_BACKWARD, PHASE_RECOMPUTE, PHASE_OPTIMIZER)
+
+
+class Job:
+    """Says which moment is due. Frameworks' modules ask at the end of each step and make it happen.
+
+    Thread rule: the program's first thread.
+    """
+
+    def __init__(self, session: Session, rows: Rows) -> None:
+        """Counts the steps from now on."""
+        self.session = session
+        self.rows = rows
+        self.steps = 0  # that an optimizer ended
+        self.last_step = 0  # of the trace: the step in which the latest optimizer step was made
+        session.after_step.append(self._step_ended)
+        session.before_close.append(self._note_end)
+
+    def is_evaluation_due(self, is_epochs_end: bool = False) -> bool:
+        """True if the program shall evaluate now. At an epoch's end it is due if there was none."""
+        had = self.rows.count(MOMENT_EVALUATION)
+        is_time = (self.steps >= _FIRST_EVALUATION and had == 0) or (self.steps >= _SECOND_EVALUATION and had == 1)
+        return is_time or (is_epochs_end and had == 0)
+
+    def is_checkpoint_due(self, is_epochs_end: bool = False) -> bool:
+        """True if the program shall save now."""
+        return not self.rows.has(MOMENT_CHECKPOINT) and (self.steps >= _CHECKPOINT or is_epochs_end)
+
+    def _step_ended(self, is_stated: bool) -> None:
+        self.steps += 1
+        self.last_step = self.session.step_number
+
+    def _note_end(self) -> None:
+        """Notes that what came after the last step of an optimizer is the job's end.
+
+        An exception in a forward or backward pass ended a training step instead.
+        """
+        error = getattr(sys, "last_value", None)
+        ended_by = "" if error is None else type(error).__name__
+        self.rows.finish_all(ended_by)
+        is_after_steps = 0 < self.last_step < self.session.step_number
+        if is_after_steps and not (ended_by and self.session.phase in _TRAINING):
+            self.rows.since_step(MOMENT_END, self.last_step + 1, ended_by)

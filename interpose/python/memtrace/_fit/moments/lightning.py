@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes Lightning's Trainer validate, save, and end after two epochs."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from memtrace import _patches
+from memtrace._fit.moments import checkpoints
+from memtrace._fit.moments.job import Job
+from memtrace._import_watch import when_imported
+from memtrace._vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
+
+_EPOCHS = 2  # the second shows what a validation and a checkpoint between epochs left
+
+
+def watch(job: Job) -> None:
+    """Watches both names of Lightning, once they are imported."""
+    for package in ("lightning.pytorch", "pytorch_lightning"):
+        when_imported(f"{package}.loops.training_epoch_loop", lambda module: _watch_epoch(module, job))
+        when_imported(f"{package}.loops.fit_loop", lambda module: _watch_fit(module, job))
+        when_imported(f"{package}.loops.evaluation_loop", lambda module: _watch_evaluation(module, job))
+        when_imported(f"{package}.callbacks.model_checkpoint", lambda module: _watch_checkpoint(module, job))
+
+
+def _watch_epoch(module: ModuleType, job: Job) -> None:
+    loop = module._TrainingEpochLoop
+    should_check, on_advance_end = loop._should_check_val_fx, loop.on_advance_end
+
+    @functools.wraps(should_check)
+    def check_if_due(this: Any, *args: object, **kwargs: object) -> object:
+        is_due = this.trainer.enable_validation and job.is_evaluation_due()
+        return is_due or should_check(this, *args, **kwargs)
+
+    @functools.wraps(on_advance_end)
+    def save_if_due(this: Any, *args: object, **kwargs: object) -> object:
+        result = on_advance_end(this, *args, **kwargs)
+        if job.is_checkpoint_due():
+            _save(this.trainer)
+        return result
+
+    _patches.put(
+        loop,
+        "_should_check_val_fx",
+        check_if_due,
+        "lightning.pytorch._TrainingEpochLoop._should_check_val_fx: validates early, in a trial of fit",
+    )
+    _patches.put(
+        loop,
+        "on_advance_end",
+        save_if_due,
+        "lightning.pytorch._TrainingEpochLoop.on_advance_end: saves early, in a trial of fit",
+    )
+
+
+def _save(trainer: Any) -> None:
+    """Saves by the first of the program's own callbacks, where its checkpoints lie."""
+    for callback in trainer.checkpoint_callbacks[:1]:
+        folder = callback.dirpath or trainer.default_root_dir
+        callback._save_checkpoint(trainer, os.path.join(folder, "memtrace-whole-job.ckpt"))
+
+
+def _watch_fit(module: ModuleType, job: Job) -> None:
+    loop = module._FitLoop
+    on_advance_end = loop.on_advance_end
+
+    @functools.wraps(on_advance_end)
+    def end_if_due(this: Any, *args: object, **kwargs: object) -> object:
+        result = on_advance_end(this, *args, **kwargs)
+        if this.epoch_progress.current.processed >= _EPOCHS:
+            this.min_epochs = this.epoch_loop.min_steps = None
+            this.trainer.should_stop = True
+        return result
+
+    _patches.put(
+        loop,
+        "on_advance_end",
+        end_if_due,
+        "lightning.pytorch._FitLoop.on_advance_end: ends after two epochs, in a trial of fit",
+    )
+
+
+def _watch_evaluation(module: ModuleType, job: Job) -> None:
+    loop = module._EvaluationLoop
+    run = loop.run
+
+    @functools.wraps(run)
+    def noted(this: Any, *args: object, **kwargs: object) -> object:
+        # The check before training has no optimizer states.
+        if this.trainer.sanity_checking:
+            return run(this, *args, **kwargs)
+        with job.rows.during(MOMENT_EVALUATION):
+            return run(this, *args, **kwargs)
+
+    _patches.put(
+        loop, "run", noted, "lightning.pytorch._EvaluationLoop.run: notes when it validates, in a trial of fit"
+    )
+
+
+def _watch_checkpoint(module: ModuleType, job: Job) -> None:
+    callback = module.ModelCheckpoint
+    save: Callable[..., object] = callback._save_checkpoint
+
+    @functools.wraps(save)
+    def noted(this: Any, trainer: object, filepath: str) -> object:
+        with job.rows.during(MOMENT_CHECKPOINT):
+            result = save(this, trainer, filepath)
+        if not this.save_weights_only:
+            checkpoints.note(checkpoints.LIGHTNING, filepath)
+        return result
+
+    _patches.put(
+        callback,
+        "_save_checkpoint",
+        noted,
+        "lightning.pytorch.ModelCheckpoint._save_checkpoint: notes when it saves, in a trial of fit",
+    )

@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lets a second process of the job resume from the checkpoint that the first one saved."""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import Any
+
+from memtrace import _patches
+from memtrace._fit.moments import checkpoints
+from memtrace._import_watch import when_imported
+
+_CKPT_PATH = 5  # its place among the arguments of fit, after the trainer
+
+
+def watch() -> None:
+    """Watches the framework that saved the checkpoint, once it is imported."""
+    kind, path = checkpoints.latest()
+    if kind == checkpoints.TRANSFORMERS:
+        when_imported("transformers.trainer", lambda module: _resume_trainer(module.Trainer, path))
+    elif kind == checkpoints.LIGHTNING:
+        for package in ("lightning.pytorch", "pytorch_lightning"):
+            when_imported(f"{package}.trainer.trainer", lambda module: _resume_lightning(module, path))
+
+
+def _resume_trainer(trainer: type[Any], path: str) -> None:
+    train = trainer.train
+
+    @functools.wraps(train)
+    def resumed(this: object, resume_from_checkpoint: object = None, *args: object, **kwargs: object) -> object:
+        return train(this, resume_from_checkpoint or path, *args, **kwargs)
+
+    _patches.put(
+        trainer, "train", resumed, "transformers.Trainer.train: resumes from the checkpoint of a trial of fit"
+    )
+
+
+def _resume_lightning(module: ModuleType, path: str) -> None:
+    fit = module.Trainer.fit
+
+    @functools.wraps(fit)
+    def resumed(this: object, *args: object, **kwargs: object) -> object:
+        if len(args) < _CKPT_PATH and not kwargs.get("ckpt_path"):
+            kwargs["ckpt_path"] = path
+            kwargs.setdefault("weights_only", False)  # the file is the program's own
+        return fit(this, *args, **kwargs)
+
+    _patches.put(
+        module.Trainer, "fit", resumed, "lightning.pytorch.Trainer.fit: resumes from the checkpoint of a trial of fit"
+    )

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The size of an item of a data set, or of a batch: its tokens, pixels, frames and bytes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+_MOST_DEPTH = 6
+_MOST_PARTS = 10_000  # of a list whose elements are not numbers
+_BYTES_OF_A_NUMBER = 8
+_COLOURS = 4  # the most channels of an image whose channels come last
+
+
+class Size(NamedTuple):
+    """What of an item decides about memory. 0: it has nothing of the kind."""
+
+    tokens: int = 0  # numbers in its largest tensor (or list) of integers
+    longest: int = 0  # ... and the last side of that
+    pixels: int = 0  # of its largest image
+    frames: int = 0  # of its longest video
+    bytes: int = 0  # of all of it in the host
+
+    def joined(self, other: Size) -> Size:
+        """Returns the size of both together: the larger of each kind, and the sum of the bytes."""
+        largest = (max(pair) for pair in zip(self[:-1], other[:-1], strict=True))
+        return Size(*largest, bytes=self.bytes + other.bytes)
+
+
+_NONE = Size()
+
+
+def size_of(value: object) -> Size:
+    """Returns the size of an item or a batch. Looks at shapes and lengths only, never at values on a card."""
+    return _size_of(value, 0)
+
+
+def is_on_card(value: object) -> bool:
+    """True if a tensor in it is on a card."""
+    return any(getattr(part, "is_cuda", False) for part in _parts(value, 0))
+
+
+def _size_of(value: object, depth: int) -> Size:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and hasattr(value, "dtype"):
+        return _of_array(value, tuple(int(side) for side in shape))
+    if isinstance(value, (str, bytes, bytearray)):
+        return Size(bytes=len(value))
+    if isinstance(value, (bool, int, float)):
+        return Size(bytes=_BYTES_OF_A_NUMBER)
+    if hasattr(value, "getbands") and hasattr(value, "size"):  # an image of PIL
+        pixels = math.prod(value.size)
+        return Size(pixels=pixels, bytes=pixels * len(value.getbands()))
+    if isinstance(value, (list, tuple)) and len(value) > 1 and isinstance(value[0], (int, float)):
+        is_tokens = isinstance(value[0], int) and not isinstance(value[0], bool)
+        length = len(value) if is_tokens else 0
+        return Size(tokens=length, longest=length, bytes=_BYTES_OF_A_NUMBER * len(value))
+    size = _NONE
+    for part in _elements(value, depth):
+        size = size.joined(_size_of(part, depth + 1))
+    return size
+
+
+def _of_array(array: object, shape: tuple[int, ...]) -> Size:
+    numbers = math.prod(shape)
+    bytes_of = numbers * int(getattr(array, "itemsize", _BYTES_OF_A_NUMBER))
+    if len(shape) >= 3:
+        is_last = len(shape) == 3 and shape[2] <= _COLOURS < shape[0]
+        pixels = shape[0] * shape[1] if is_last else shape[-1] * shape[-2]
+        return Size(pixels=pixels, frames=shape[-4] if len(shape) >= 4 else 0, bytes=bytes_of)
+    if len(shape) >= 1 and _is_integer(array):
+        return Size(tokens=numbers, longest=shape[-1], bytes=bytes_of)
+    return Size(bytes=bytes_of)
+
+
+def _is_integer(array: object) -> bool:
+    """True for a tensor or an array of integers, which are tokens unless there is an image."""
+    kind = getattr(getattr(array, "dtype", None), "kind", None)
+    return kind in ("i", "u") if kind is not None else str(getattr(array, "dtype", "")).startswith(("torch.int", "torch.uint"))
+
+
+def _elements(value: object, depth: int) -> Iterable[object]:
+    """Returns what a container holds, and the fields of an object that is none; nothing beyond some depth."""
+    if depth >= _MOST_DEPTH or value is None:
+        return ()
+    if isinstance(value, Mapping):
+        return list(value.values())[:_MOST_PARTS]
+    if isinstance(value, (list, tuple, set)):
+        return list(value)[:_MOST_PARTS]
+    if dataclasses.is_dataclass(value) or hasattr(value, "to_dict"):  # such as a graph of torch_geometric
+        return [part for part in getattr(value, "__dict__", {}).values() if part is not value]
+    return ()
+
+
+def _parts(value: object, depth: int) -> Iterable[object]:
+    yield value
+    if not hasattr(value, "dtype") and not isinstance(value, (str, bytes)):
+        for part in _elements(value, depth):
+            yield from _parts(part, depth + 1)
