@@ -40,6 +40,13 @@ std::pair<std::string, std::string> Split(std::string_view word, char separator)
   return {std::string(word.substr(0, at)), std::string(word.substr(at + 1))};
 }
 
+// Returns "train.py:41" if the file is in the current folder.
+std::string Relative(const std::string& line) {
+  std::error_code error;
+  const std::string near = fs::path(line).lexically_proximate(fs::current_path(error)).string();
+  return error || near.rfind("..", 0) == 0 ? line : near;
+}
+
 SavedChange ChangeOf(const Candidate& candidate, const analysis::Annotations& annotations) {
   const auto [name, degree] = Split(candidate.hook, '=');
   SavedChange change{.name = name, .degree = degree, .write = candidate.change};
@@ -47,8 +54,9 @@ SavedChange ChangeOf(const Candidate& candidate, const analysis::Annotations& an
     change.places = changed->places;
     change.of = changed->of;
     change.target = changed->target;
-    // A line of the program has a file's name; a place in a model does not.
-    (changed->first.find(':') == std::string::npos ? change.first : change.line) = changed->first;
+    // The first place is a path in a model, or a line of the program.
+    const bool is_line = changed->first.find(':') != std::string::npos;
+    (is_line ? change.line : change.first) = is_line ? Relative(changed->first) : changed->first;
   }
   // "backward:9": the places at the moment at which a run is compared with this trial.
   const auto [by, places] =

@@ -185,8 +185,12 @@ int Fit(Options& options, const std::vector<std::string>& command) {
       !AreNumbers(question.scalings) || !ReadLargest(options, command, question) ||
       !ReadJob(options, question))
     return kUsage;
-  if (question.trial.job && !question.variations.empty())
-    return RunLayoutSearch(question, options.output);
+  const bool asks_layouts = question.trial.job && !question.variations.empty();
+  if (asks_layouts && (!options.output.changes.path.empty() || options.output.patch)) {
+    Note(Message("--save-plan and --diff are about changes of one program; layouts have none"));
+    return kUsage;
+  }
+  if (asks_layouts) return RunLayoutSearch(question, options.output);
   if (question.trial.cards.empty()) {
     question.trial.cards = {kAnyCard};
     question.asks_card = false;

@@ -154,4 +154,4 @@ def test_script_applies_changes_itself(tmp_path: Path) -> None:
         'import memtrace\nmemtrace.simulated_card("4GiB")\nmemtrace.apply("fused")\n' + TRAINING, tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert "memtrace: 'fused' is applied to AdamW, first at train.py:8." in done.stderr
+    assert "memtrace: 'fused' is applied to AdamW, first at train.py:9." in done.stderr
