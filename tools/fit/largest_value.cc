@@ -23,6 +23,7 @@ namespace {
 constexpr uint64_t kFactor = 4;          // between two values that are run without a limit
 constexpr uint64_t kMost = 1 << 20;      // steps of the option; nothing beyond is tried
 constexpr double kLeastGrowth = 1.001;   // of the need, from one such value to the next
+constexpr int kMostWithoutGrowth = 5;    // such values in a row: the peak may be elsewhere at first
 
 class LargestSearch {
  public:
@@ -68,7 +69,8 @@ class LargestSearch {
   // Runs larger values until one needs more than the card, grows no more, or fails by itself.
   absl::Status MeasureLarger() {
     uint64_t value = Step();
-    while (Largest() <= static_cast<double>(Card()) && value / Step() <= kMost / kFactor) {
+    int without_growth = 0;
+    while (without_growth < kMostWithoutGrowth && Largest() <= static_cast<double>(Card()) && value / Step() <= kMost / kFactor) {
       const double before = Largest();
       value *= kFactor;
       MEMTRACE_ASSIGN_OR_RETURN(const Outcome outcome, RunWithoutLimit(trial_, value));
@@ -77,7 +79,7 @@ class LargestSearch {
         break;
       }
       Note(value, outcome);
-      if (Largest() < kLeastGrowth * before) break;
+      without_growth = Largest() < kLeastGrowth * before ? without_growth + 1 : 0;
     }
     return absl::OkStatus();
   }

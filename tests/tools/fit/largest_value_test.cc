@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -45,7 +47,9 @@ class Program {
     process.cards.push_back({.card = 0, .peak_at = {}, .parts = {}});
     process.cards.front().total = mib_(value) * kMiB;
     outcome.completed = value < fails_from_ && mib_(value) * kMiB <= card && !is_late;
-    outcome.outlook = {.steps = 8, .last_rise = 2};
+    outcome.outlook.steps = 8;
+    outcome.outlook.last_rise = 2;
+    outcome.outlook.is_whole = false;
     if (outcome.completed) return outcome;
     outcome.exit_code = 1;
     if (value < fails_from_)
@@ -109,7 +113,7 @@ TEST(LargestValueTest, NoValueFitsIfTheLeastDoesNot) {
 TEST(LargestValueTest, NeedThatDoesNotGrowHasNoNextValue) {
   Program program([](uint64_t /*batch*/) { return 100; });
   const LargestValue found = *program.Find();
-  EXPECT_EQ(found.scaling.largest, 4u);
+  EXPECT_EQ(found.scaling.largest, 1024u);
   EXPECT_EQ(found.scaling.fails, std::nullopt);
 }
 

@@ -54,8 +54,9 @@ Answer Recommending(std::vector<Candidate> changes) {
       {"fit.made.checkpoint", "backward:9"},
       {"fit.changed.fused", R"({"places":1,"of":1,"target":"AdamW","first":"train.py:41"})"},
       {"fit.package.transformers", "5.23.0"}};
-  remedy.outcome.processes.push_back(
-      {.cards = {{.card = 0, .peak_allocated = 100, .peak_reserved = 120, .peak_at = {}}}});
+  CardNeed& need = remedy.outcome.processes.emplace_back().cards.emplace_back();
+  need.peak_allocated = 100;
+  need.peak_reserved = 120;
   answer.recommended = 0;
   return answer;
 }
