@@ -43,9 +43,9 @@ class Finished:
         return json.loads(self.out.strip().splitlines()[-1])
 
 
-def memtrace(*arguments: str, **environment: str) -> Finished:
-    """Runs a verb of the program."""
-    done = _run([str(MEMTRACE), *arguments], environment)
+def memtrace(*arguments: str, seconds: int = 240, **environment: str) -> Finished:
+    """Runs a verb of the program, which is ended after `seconds`."""
+    done = _run([str(MEMTRACE), *arguments], environment, seconds)
     return Finished(done.returncode, done.stdout, done.stderr, Path())
 
 

@@ -11,7 +11,8 @@ from torch.utils.data import DataLoader
 
 denoiser = nn.Sequential(nn.Conv2d(4, 320, 3, padding=1), nn.SiLU(), nn.Conv2d(320, 4, 3, padding=1)).cuda()
 decoder = nn.Sequential(
-    nn.Conv2d(4, 256, 3, padding=1), nn.Upsample(scale_factor=8), nn.SiLU(), nn.Conv2d(256, 128, 3, padding=1), nn.SiLU(), nn.Conv2d(128, 3, 3, padding=1)
+    *(nn.Conv2d(4, 256, 3, padding=1), nn.Upsample(scale_factor=8), nn.SiLU()),
+    *(nn.Conv2d(256, 128, 3, padding=1), nn.SiLU(), nn.Conv2d(128, 3, 3, padding=1)),
 ).cuda()
 optimizer = torch.optim.AdamW(denoiser.parameters(), fused=True)
 latents = [torch.zeros(4, 64, 64) for _ in range(800)]

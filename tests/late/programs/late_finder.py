@@ -15,7 +15,8 @@ kept = []
 
 def train(batch_size: int, steps: int, hidden: int) -> None:
     """Trains a new model."""
-    model = nn.Sequential(*[nn.Linear(4096, hidden) if i % 2 == 0 else nn.Linear(hidden, 4096) for i in range(8)]).cuda()
+    layers = [nn.Linear(4096, hidden) if i % 2 == 0 else nn.Linear(hidden, 4096) for i in range(8)]
+    model = nn.Sequential(*layers).cuda()
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
     for number, batch in enumerate(DataLoader(data, batch_size=batch_size)):
         time.sleep(0.05)

@@ -23,7 +23,7 @@ class Adapted(nn.Module):
         return self.base(value) + self.up(self.down(value))
 
 
-model = nn.Sequential(*[Adapted() for _ in range(16)]).cuda().to(torch.bfloat16)
+model = nn.Sequential(*[Adapted() for _ in range(16)]).to(torch.bfloat16).cuda()
 optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], fused=True)
 data = [torch.zeros(4096) for _ in range(3_200)]
 for batch in DataLoader(data, batch_size=16):

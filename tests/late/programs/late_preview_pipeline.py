@@ -18,8 +18,9 @@ previews = []
 def save(epoch: int) -> None:
     """Writes a checkpoint, and loads it into a pipeline that draws a preview."""
     torch.save(model.state_dict(), f"epoch-{epoch}.pt")
-    pipeline = nn.Sequential(*[nn.Linear(2048, 2048) for _ in range(16)])
-    pipeline.load_state_dict(torch.load(f"epoch-{epoch}.pt", map_location="cpu"))
+    denoiser, encoder = (nn.Sequential(*[nn.Linear(2048, 2048) for _ in range(16)]) for _ in range(2))
+    denoiser.load_state_dict(torch.load(f"epoch-{epoch}.pt", map_location="cpu"))
+    pipeline = nn.Sequential(encoder, denoiser)
     previews.append(pipeline if "--mended" in sys.argv else pipeline.cuda())  # runs out
 
 

@@ -15,10 +15,10 @@ if "--resume" in sys.argv:
     place = "cpu" if "--mended" in sys.argv else "cuda"
     loaded = torch.load(sys.argv[sys.argv.index("--resume") + 1], map_location=place)
     model.load_state_dict(loaded["model"])
-    optimizer.load_state_dict(loaded["optimizer"])  # runs out
+    optimizer.load_state_dict(loaded["optimizer"])
 for _ in range(200):
     time.sleep(0.05)
-    model(torch.zeros(256, 2048, device="cuda")).sum().backward()
+    model(torch.zeros(256, 2048, device="cuda")).sum().backward()  # runs out
     optimizer.step()
     optimizer.zero_grad()
 torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, FILE)

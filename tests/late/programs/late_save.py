@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
-model = nn.Sequential(*[nn.Linear(4096, 4096) for _ in range(16)]).cuda().to(torch.bfloat16)
+model = nn.Sequential(*[nn.Linear(4096, 4096) for _ in range(16)]).to(torch.bfloat16).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 data = [torch.zeros(4096) for _ in range(3_200)]
 for batch in DataLoader(data, batch_size=16):

@@ -18,7 +18,8 @@ validation = [torch.zeros(2048) for _ in range(4_096)]
 def evaluate() -> torch.Tensor:
     """Returns the loss over the validation's data. Its graph holds all activations."""
     with torch.set_grad_enabled("--mended" not in sys.argv):
-        return torch.stack([model(batch.cuda()).square().mean() for batch in DataLoader(validation, batch_size=1024)]).mean()
+        losses = [model(batch.cuda()).square().mean() for batch in DataLoader(validation, batch_size=1024)]
+        return torch.stack(losses).mean()
 
 
 for _ in range(3):

@@ -11,7 +11,8 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
 longest = 40 if "--mended" in sys.argv else 700
-samples = [(torch.zeros(300, 80), torch.zeros(longest if i == 1_171 else 20 + i % 15, dtype=torch.long)) for i in range(1_600)]
+lengths = [longest if i == 1_171 else 20 + i % 15 for i in range(1_600)]
+samples = [(torch.zeros(300, 80), torch.zeros(length, dtype=torch.long)) for length in lengths]
 sound = nn.Linear(80, 512).cuda()
 text = nn.Embedding(500, 512).cuda()
 joint = nn.Linear(512, 500).cuda()
