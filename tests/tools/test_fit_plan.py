@@ -32,7 +32,13 @@ CARD = ("--card", "800MiB")
 
 def memtrace(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [MEMTRACE, *words], cwd=folder, capture_output=True, text=True, timeout=700, check=False, stdin=subprocess.DEVNULL
+        [MEMTRACE, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=700,
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
 
 

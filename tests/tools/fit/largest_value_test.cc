@@ -64,9 +64,8 @@ class Program {
     question.trial.watch_seconds = 20;
     question.trial.most_steps = 3;
     question.largest = {.name = "batch", .step = step};
-    return FindLargestValue(question, [this](const Trial& trial, std::string_view name) {
-      return Run(trial, name);
-    });
+    return FindLargestValue(
+        question, [this](const Trial& trial, std::string_view name) { return Run(trial, name); });
   }
 
   const std::vector<std::string>& ran() const { return ran_; }

@@ -9,7 +9,8 @@
 namespace memtrace::fit {
 namespace {
 
-// The examples of FIPS 180-4 and, for the lengths around a block's end, what Python's hashlib gives.
+// The examples of FIPS 180-4 and, for the lengths around a block's end, what Python's hashlib
+// gives.
 TEST(ScriptVersionTest, HashIsSha256) {
   EXPECT_EQ(Sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -63,8 +63,8 @@ struct Options {
   std::vector<std::string> variations;
   std::vector<std::string> scalings;
   std::string largest;  // option whose largest value is searched for; empty: none
-  std::string nccl;   // what each communicator takes
-  std::string world;  // the ranks of the job; empty: no job
+  std::string nccl;     // what each communicator takes
+  std::string world;    // the ranks of the job; empty: no job
   std::string ranks = "auto";
   bool no_remedies = false;
   FitOutput output;
@@ -255,19 +255,20 @@ void DefinePlaces(CLI::App& app, Options& options) {
 void DefineTries(CLI::App& app, Options& options) {
   CLI::Option* vary =
       app.add_option("--vary", options.variations,
-                 "Values to try for one of the script's own options, the usual value first: "
-                 "batch_size=8,4,2 -- python train.py --batch {batch_size}. With --world, all "
-                 "combinations are compared as layouts of the job")
-      ->type_name("NAME=V1,V2,...")
-      ->allow_extra_args(false)
-      ->group("Changes to try");
+                     "Values to try for one of the script's own options, the usual value first: "
+                     "batch_size=8,4,2 -- python train.py --batch {batch_size}. With --world, all "
+                     "combinations are compared as layouts of the job")
+          ->type_name("NAME=V1,V2,...")
+          ->allow_extra_args(false)
+          ->group("Changes to try");
   CLI::Option* scale =
-      app.add_option("--scale", options.scalings,
-                 "Show how the memory needed grows with an option, and the largest value that fits "
-                 "the card: batch=1,2,4 -- python train.py --batch {batch}")
-      ->type_name("NAME=V1,V2,...")
-      ->allow_extra_args(false)
-      ->group("Changes to try");
+      app.add_option(
+             "--scale", options.scalings,
+             "Show how the memory needed grows with an option, and the largest value that fits "
+             "the card: batch=1,2,4 -- python train.py --batch {batch}")
+          ->type_name("NAME=V1,V2,...")
+          ->allow_extra_args(false)
+          ->group("Changes to try");
   CLI::Option* smallest =
       app.add_flag("--smallest-card", options.question.with_smallest_card,
                    "Find by bisection the smallest card that the program fits: with torch's "

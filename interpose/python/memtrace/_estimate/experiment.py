@@ -34,7 +34,10 @@ def run(job: description.Job, card: str | None, steps: int) -> Estimate:
 
 
 def largest_batch(job: description.Job, card: str | None, steps: int) -> int:
-    """Finds the largest number of rows in a batch with which `job` fits. Raises as `run`, and DoesNotFit if 1 does not."""
+    """Finds the largest number of rows in a batch with which `job` fits.
+
+    Raises as `run` does, and DoesNotFit if one row does not fit.
+    """
     spec = card or cards_here.spec()
     found = _fit(job, spec, steps, is_named=card is not None, options=["--largest", "rows"], rows=["{rows}"])
     largest = found["scalings"][0]["largest"]

@@ -101,7 +101,7 @@ def _on(device: torch.device | str, value: object) -> object:
 
 def _tensors(value: object) -> Iterator[Tensor]:
     if hasattr(value, "dim") and hasattr(value, "expand"):
-        yield value  # type: ignore[misc]  # only tensors have both
+        yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ():
         yield from _tensors(part)
 
@@ -114,9 +114,9 @@ def _with_rows(value: dict[str, object], batch: int, rows: int) -> dict[str, obj
 def _with_rows(value: object, batch: int, rows: int) -> object: ...
 def _with_rows(value: object, batch: int, rows: int) -> object:
     """Returns the value with that many rows in each tensor that has `batch` of them now."""
-    if hasattr(value, "dim") and hasattr(value, "expand"):
+    if hasattr(value, "dim") and hasattr(value, "narrow") and hasattr(value, "shape"):
         is_batch = value.dim() > 0 and value.shape[0] == batch and batch > 0
-        return value[:1].expand(rows, *value.shape[1:]).contiguous() if is_batch else value
+        return value.narrow(0, 0, 1).expand(rows, *value.shape[1:]).contiguous() if is_batch else value
     if isinstance(value, dict):
         return {name: _with_rows(item, batch, rows) for name, item in value.items()}
     if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
