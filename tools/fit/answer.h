@@ -30,7 +30,7 @@ enum class FitVerdict : uint8_t {
   kNotKnown,    // no request failed yet, and it cannot be told if one will
 };
 
-// What a trace says about the program that ran.
+// Facts of a trace about the program that ran.
 struct ProgramFacts {
   std::string script;          // the name of its file
   std::string script_version;  // a hash of its contents; empty: not known

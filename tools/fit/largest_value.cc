@@ -20,9 +20,10 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr uint64_t kFactor = 4;          // between two values that are run without a limit
-constexpr uint64_t kMost = 1 << 20;      // steps of the option; nothing beyond is tried
-constexpr double kLeastGrowth = 1.001;   // of the need, from one such value to the next
+constexpr uint64_t kFactor = 4;         // between two values that are run without a limit
+constexpr uint64_t kMost = 1 << 20;     // steps of the option; nothing beyond is tried
+constexpr double kLeastGrowth = 1.001;  // of the need, from one such value to the next
+constexpr int kMostWithoutGrowth = 5;   // such values in a row: the peak may be elsewhere at first
 
 class LargestSearch {
  public:
@@ -68,7 +69,9 @@ class LargestSearch {
   // Runs larger values until one needs more than the card, grows no more, or fails by itself.
   absl::Status MeasureLarger() {
     uint64_t value = Step();
-    while (Largest() <= static_cast<double>(Card()) && value / Step() <= kMost / kFactor) {
+    int without_growth = 0;
+    while (without_growth < kMostWithoutGrowth && Largest() <= static_cast<double>(Card()) &&
+           value / Step() <= kMost / kFactor) {
       const double before = Largest();
       value *= kFactor;
       MEMTRACE_ASSIGN_OR_RETURN(const Outcome outcome, RunWithoutLimit(trial_, value));
@@ -77,7 +80,7 @@ class LargestSearch {
         break;
       }
       Note(value, outcome);
-      if (Largest() < kLeastGrowth * before) break;
+      without_growth = Largest() < kLeastGrowth * before ? without_growth + 1 : 0;
     }
     return absl::OkStatus();
   }
@@ -113,7 +116,8 @@ class LargestSearch {
   }
 
   absl::Status FindOnCard() {
-    const uint64_t most = fails_by_itself_ > 0 ? fails_by_itself_ / Step() : totals_.back().first / Step();
+    const uint64_t most =
+        fails_by_itself_ > 0 ? fails_by_itself_ / Step() : totals_.back().first / Step();
     ValueBounds bounds(Guess(), most);
     for (const uint64_t value : fitting_) bounds.ExpectToFit(value / Step());
     for (const uint64_t value : failing_) bounds.ExpectToFail(value / Step());
@@ -170,7 +174,7 @@ class LargestSearch {
   std::vector<uint64_t> fitting_;                    // values that are expected to fit the card
   std::vector<uint64_t> failing_;                    // and those that are not
   std::map<uint64_t, Outcome> outcomes_;             // on the card
-  uint64_t fails_by_itself_ = 0;                     // a value for a reason other than memory; 0: none
+  uint64_t fails_by_itself_ = 0;  // a value for a reason other than memory; 0: none
 };
 
 }  // namespace
@@ -181,10 +185,10 @@ absl::StatusOr<LargestOption> ParseLargest(std::string_view text) {
   const std::string step(equals == std::string_view::npos ? "1" : text.substr(equals + 1));
   if (!option.name.empty() && absl::SimpleAtoi(step, &option.step) && option.step > 0)
     return option;
-  return absl::InvalidArgumentError(
-      Message("--largest: '$0' is not the name of an option; write it as batch, or as length=64 for "
-              "multiples of 64",
-              text));
+  return absl::InvalidArgumentError(Message(
+      "--largest: '$0' is not the name of an option; write it as batch, or as length=64 for "
+      "multiples of 64",
+      text));
 }
 
 absl::StatusOr<LargestValue> FindLargestValue(const Question& question, const Runner& run) {

@@ -40,6 +40,13 @@ std::pair<std::string, std::string> Split(std::string_view word, char separator)
   return {std::string(word.substr(0, at)), std::string(word.substr(at + 1))};
 }
 
+// Returns "train.py:41" if the file is in the current folder.
+std::string Relative(const std::string& line) {
+  std::error_code error;
+  const std::string near = fs::path(line).lexically_proximate(fs::current_path(error)).string();
+  return error || near.rfind("..", 0) == 0 ? line : near;
+}
+
 SavedChange ChangeOf(const Candidate& candidate, const analysis::Annotations& annotations) {
   const auto [name, degree] = Split(candidate.hook, '=');
   SavedChange change{.name = name, .degree = degree, .write = candidate.change};
@@ -47,8 +54,9 @@ SavedChange ChangeOf(const Candidate& candidate, const analysis::Annotations& an
     change.places = changed->places;
     change.of = changed->of;
     change.target = changed->target;
-    // A line of the program has a file's name; a place in a model does not.
-    (changed->first.find(':') == std::string::npos ? change.first : change.line) = changed->first;
+    // The first place is a path in a model, or a line of the program.
+    const bool is_line = changed->first.find(':') != std::string::npos;
+    (is_line ? change.line : change.first) = is_line ? Relative(changed->first) : changed->first;
   }
   // "backward:9": the places at the moment at which a run is compared with this trial.
   const auto [by, places] =
@@ -122,8 +130,7 @@ std::string WhyUnknown(const SavedChange& change) {
   if (change.degree.empty()) return "";
   const auto degrees = remedies::DegreesOf(row->id);
   uint64_t number = 0;
-  if (!degrees || !degrees->has_degree())
-    return Message("'$0' takes no number", change.name);
+  if (!degrees || !degrees->has_degree()) return Message("'$0' takes no number", change.name);
   if (!absl::SimpleAtoi(change.degree, &number) || number == 0)
     return Message("'$0' of $1 is not a number from 1 on", change.degree, change.name);
   return "";
@@ -221,21 +228,21 @@ SavedChanges SavedChangesOf(const Question& question, const Answer& answer) {
 std::string TextOf(const SavedChanges& saved) {
   ordered_json changes = ordered_json::array();
   for (const SavedChange& change : saved.changes) changes.push_back(JsonOf(change));
-  const ordered_json json = {{"schema", kSchema},
-                             {"torch", saved.torch},
-                             {"packages", saved.packages},
-                             {"script",
-                              {{"name", saved.script},
-                               {"sha256", saved.script_version},
-                               {"arguments", saved.arguments},
-                               {"options", saved.options}}},
-                             {"card", saved.card},
-                             {"allocator", saved.allocator},
-                             {"settings", saved.settings},
-                             {"changes", std::move(changes)},
-                             {"expects",
-                              {{"peak_allocated", saved.peak_allocated},
-                               {"peak_reserved", saved.peak_reserved}}}};
+  const ordered_json json = {
+      {"schema", kSchema},
+      {"torch", saved.torch},
+      {"packages", saved.packages},
+      {"script",
+       {{"name", saved.script},
+        {"sha256", saved.script_version},
+        {"arguments", saved.arguments},
+        {"options", saved.options}}},
+      {"card", saved.card},
+      {"allocator", saved.allocator},
+      {"settings", saved.settings},
+      {"changes", std::move(changes)},
+      {"expects",
+       {{"peak_allocated", saved.peak_allocated}, {"peak_reserved", saved.peak_reserved}}}};
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -281,14 +288,13 @@ absl::StatusOr<SavedChanges> ParseChanges(std::string_view names) {
 absl::Status CheckCommand(const SavedChanges& saved, const std::string& file,
                           const std::vector<std::string>& command) {
   if (absl::Status wrong = CheckScript(saved, file, command); !wrong.ok()) return wrong;
-  const bool has_options = saved.options.empty() ||
-                           (command.size() == saved.arguments.size() &&
-                            std::equal(command.begin() + 1, command.end(),
-                                       saved.arguments.begin() + 1));
+  const bool has_options = saved.options.empty() || (command.size() == saved.arguments.size() &&
+                                                     std::equal(command.begin() + 1, command.end(),
+                                                                saved.arguments.begin() + 1));
   if (has_options) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      Message("$0 needs $1; run: $2", file, absl::StrJoin(saved.options, ", "),
-              absl::StrJoin(saved.arguments, " ")));
+  return absl::InvalidArgumentError(Message("$0 needs $1; run: $2", file,
+                                            absl::StrJoin(saved.options, ", "),
+                                            absl::StrJoin(saved.arguments, " ")));
 }
 
 std::string WordsOf(const SavedChanges& saved) {

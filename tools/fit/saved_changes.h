@@ -18,11 +18,11 @@ namespace memtrace::fit {
 
 // A change that the Python package makes, and what it changed in the trial.
 struct SavedChange {
-  std::string name;    // its hook
-  std::string degree;  // empty: it has none, or its usual one
-  std::string by = {};  // when it had been made: "backward" or "step", the first ones; "end"
-  uint64_t places = 0;  // where it had been made by then
-  uint64_t of = 0;      // all such places; 0: not known
+  std::string name;         // its hook
+  std::string degree;       // empty: it has none, or its usual one
+  std::string by = {};      // when it had been made: "backward" or "step", the first ones; "end"
+  uint64_t places = 0;      // where it had been made by then
+  uint64_t of = 0;          // all such places; 0: not known
   std::string target = {};  // their class
   std::string first = {};   // the path of the first one in its model
   std::string line = {};    // the program's line that made the object, such as "train.py:41"

@@ -20,17 +20,20 @@ environment, `enable` returns False, and `step`, `tag` and the callbacks do noth
 """
 
 from memtrace._api import enable, pluggable_library, step, tag
+from memtrace._apply import apply
 from memtrace._estimate.answer import DoesNotFit, Estimate
-from memtrace._estimate.api import check_fit, estimate
+from memtrace._estimate.api import check_fit, estimate, largest_batch
 from memtrace._start.card import simulated_card
 
 __version__ = "0.1.0"
 __all__ = [
     "DoesNotFit",
     "Estimate",
+    "apply",
     "check_fit",
     "enable",
     "estimate",
+    "largest_batch",
     "pluggable_library",
     "simulated_card",
     "step",

@@ -9,7 +9,6 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memtrace._apply_moments import watch
 from memtrace._messages import joined_sentences, translated
 from memtrace._say import EXIT_USAGE, refuse, say
 
@@ -37,13 +36,13 @@ def check_or_exit() -> None:
 
 def start(torch: ModuleType, session: Session) -> None:
     """Makes the changes of MEMTRACE_WITH from now on; stops the program before its first step if one is not made."""
-    from memtrace import _apply_plan, _changes
+    from memtrace import _apply_moments, _apply_plan, _changes
     from memtrace._apply_gate import Gate
 
     plan = _apply_plan.read(os.environ["MEMTRACE_WITH"])
     torch.cuda._lazy_call(lambda: _refuse_other_script(plan))  # a launcher does not use CUDA
     gate = Gate(plan, _changes.start(torch, session, plan.words), goes_on=_goes_on())
-    watch(torch, session, gate.reached)
+    _apply_moments.watch(torch, session, gate.reached)
 
 
 def apply(changes: str, *, what_can_be: bool = False) -> None:

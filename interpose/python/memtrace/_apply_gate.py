@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memtrace._apply_moments import BACKWARD, END, STEP
@@ -59,39 +60,46 @@ class Gate:
     def _difference(self, change: Change) -> str:
         """Returns "" if the change was made as in the trial, or somewhere if there was no trial."""
         expected = self._plan.expected_of(change.name)
-        is_counted = expected.places is not None and expected.by != END
-        if change.places == expected.places or (not is_counted and change.places > 0):
+        found = _Found.of_change(change)
+        is_compared = expected.places is not None and expected.by != END
+        if not is_compared:
+            return "" if found.places else translated("The change '$0' found nothing to change.", change.name)
+        if (found.places, found.target) == (expected.places, expected.target):
             return ""
-        if not is_counted:
-            return translated("The change '$0' found nothing to change.", change.name)
-        names = self._plan.name, change.name, _places(expected.places or 0, expected.of, expected.target)
-        if change.places == 0:
+        names = self._plan.name, change.name, _Found(expected.places or 0, expected.of, expected.target).text()
+        if found.places == 0:
             return translated("$0 applies '$1' to $2, but the program has none.", *names)
-        return translated("$0 applies '$1' to $2, but found $3 to change.", *names, change.places)
+        return translated("$0 applies '$1' to $2, but the program has $3.", *names, found.text())
+
+
+@dataclass(frozen=True)
+class _Found:
+    places: int
+    of: int
+    target: str
+    first: str = ""
+
+    @classmethod
+    def of_change(cls, change: Change) -> _Found:
+        return cls(**json.loads(change.facts()))
+
+    def text(self) -> str:
+        """Returns "9 of 32 MistralDecoderLayer"; a change of one call is "AdamW"."""
+        if self.target and self.places == self.of == 1:
+            return self.target
+        if not self.target:
+            return counted(self.places, "1 place", "$0 places", self.places)
+        return translated("$0 of $1 $2", self.places, max(self.of, self.places), self.target)
 
 
 def _made(change: Change) -> str:
-    facts = json.loads(change.facts())
-    places = _places(change.places, int(facts["of"]), str(facts["target"]))
-    first = str(facts["first"])
+    found = _Found.of_change(change)
     name = f"{change.name}={change.value}" if change.value else change.name
-    if not first:
-        return translated("'$0' is applied to $1.", name, places)
-    return translated("'$0' is applied to $1, first at $2.", name, places, _shown(first))
-
-
-def _places(places: int, of: int, target: str) -> str:
-    """Returns "9 of 32 MistralDecoderLayer"; a change of one call is "AdamW"."""
-    if target and places == of == 1:
-        return target
-    if not target:
-        return counted(places, "1 place", "$0 places", places)
-    return translated("$0 of $1 $2", places, max(of, places), target)
-
-
-def _shown(first: str) -> str:
-    """Returns a line without its folder, and a place in a model as it is."""
-    return os.path.basename(first) if ":" in first else first
+    if not found.first:
+        return translated("'$0' is applied to $1.", name, found.text())
+    # A line of the program is shown without its folder.
+    first = os.path.basename(found.first) if ":" in found.first else found.first
+    return translated("'$0' is applied to $1, first at $2.", name, found.text(), first)
 
 
 def _say_once(sentence: str) -> None:

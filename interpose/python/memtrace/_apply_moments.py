@@ -5,11 +5,15 @@
 A trial counts at each of them the places where a change has been made, and the run must have as many then.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from memtrace._session import Session
+if TYPE_CHECKING:
+    from memtrace._session import Session
 
 BACKWARD = "backward"  # before the first backward pass
 STEP = "step"  # before the first step of an optimizer, or after the first step that the program states

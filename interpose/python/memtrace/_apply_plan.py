@@ -30,7 +30,7 @@ _ONLY_SIMULATED = ("offload", "share")
 
 @dataclass(frozen=True)
 class Expected:
-    """What the trial saw of a change."""
+    """The places at which the trial made a change."""
 
     by: str = STEP  # the moment of _apply_moments at which `places` was counted
     places: int | None = None  # None: not known, but more than none

@@ -14,9 +14,9 @@ from support.programs import on_card
 
 RUNNER = Path(__file__).with_name("run_examples.py")
 # A program that gives itself a card and memtrace's allocator, in this order.
-ALONE = ["simulated_card", "pluggable_library", "estimate", "check_fit", "Estimate", "DoesNotFit"]
+ALONE = ["simulated_card", "pluggable_library", "estimate", "check_fit", "Estimate", "DoesNotFit", "largest_batch"]
 ALONE += ["callbacks.FitCallback", "callbacks.LightningFitCallback"]
-UNDER_RUN = ["enable", "tag", "step"]
+UNDER_RUN = ["apply", "enable", "tag", "step"]  # the first must come before the first use of CUDA
 CALLED_BY_TRAINERS = ("on_train_begin", "on_train_start")
 
 

@@ -94,8 +94,7 @@ void DefineChanges(CLI::App& app, ChangesOption& option) {
       ->group("Changes to the program");
 }
 
-absl::StatusOr<std::vector<std::string>> AddChanges(const ChangesOption& option,
-                                                    bool has_allocator,
+absl::StatusOr<std::vector<std::string>> AddChanges(const ChangesOption& option, bool has_allocator,
                                                     launch::LaunchRequest& request,
                                                     launch::Environment& environment) {
   std::vector<std::string> sentences;

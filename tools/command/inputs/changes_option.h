@@ -27,8 +27,7 @@ void DefineChanges(CLI::App& app, ChangesOption& option);
 // Adds the changes to the request and the environment, with the allocator and the settings of the
 // trial unless the user chose them. Returns sentences that say so. Returns kInvalidArgument with a
 // sentence if the changes are not known or cannot be applied to this command or these cards.
-absl::StatusOr<std::vector<std::string>> AddChanges(const ChangesOption& option,
-                                                    bool has_allocator,
+absl::StatusOr<std::vector<std::string>> AddChanges(const ChangesOption& option, bool has_allocator,
                                                     launch::LaunchRequest& request,
                                                     launch::Environment& environment);
 

@@ -56,10 +56,10 @@ absl::Status ChangesFile::Check() const {
 absl::Status ChangesFile::Save(const fit::Question& question, const fit::Answer& answer) const {
   if (path.empty()) return absl::OkStatus();
   if (!answer.recommended) {
-    Note(answer.has_within && answer.fits()
-             ? Message("$0 was not written: the program fits as it is", path)
-             : Message("$0 was not written: no change was found with which the program fits",
-                       path));
+    Note(
+        answer.has_within && answer.fits()
+            ? Message("$0 was not written: the program fits as it is", path)
+            : Message("$0 was not written: no change was found with which the program fits", path));
     return absl::OkStatus();
   }
   OutputFile file(path);

@@ -187,12 +187,16 @@ int Fit(Options& options, const std::vector<std::string>& command) {
       !AreNumbers(question.scalings) || !ReadLargest(options, command, question) ||
       !ReadJob(options, question))
     return kUsage;
-  const bool has_layouts = question.trial.job && !question.variations.empty();
-  if (has_layouts && options.output.page.is_asked()) {
+  const bool asks_layouts = question.trial.job && !question.variations.empty();
+  if (asks_layouts && options.output.page.is_asked()) {
     Note(Message("--world with --vary compares layouts, for which there is no page"));
     return kUsage;
   }
-  if (has_layouts) return RunLayoutSearch(question, options.output);
+  if (asks_layouts && (!options.output.changes.path.empty() || options.output.patch)) {
+    Note(Message("--save-plan and --diff are about changes of one program; layouts have none"));
+    return kUsage;
+  }
+  if (asks_layouts) return RunLayoutSearch(question, options.output);
   if (question.trial.cards.empty()) {
     question.trial.cards = {kAnyCard};
     question.asks_card = false;

@@ -249,8 +249,8 @@ int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
   launch::AddCardKey("nccl", options.nccl, &options.request.cards);
   options.environment = launch::CurrentEnvironment();
   const bool has_allocator = app.count("--allocator") > 0;
-  const absl::StatusOr<std::vector<std::string>> applied = AddChanges(
-      options.changes, has_allocator, options.request, options.environment);
+  const absl::StatusOr<std::vector<std::string>> applied =
+      AddChanges(options.changes, has_allocator, options.request, options.environment);
   if (!applied.ok()) return Refuse(applied.status());
   if (!options.quiet)
     for (const std::string& sentence : *applied) Note(sentence);

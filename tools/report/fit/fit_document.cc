@@ -173,7 +173,8 @@ std::string LargestText(const Answer& answer) {
   const auto failed = answer.beyond->Failed();
   return JoinedSentences({Message("$0 is the largest value that fits.", value),
                           failed ? Message("$0 does not fit ($1).", next, FailedText(*failed))
-                                 : Message("$0 does not fit.", next)});
+                          : answer.beyond->exit_code != 0 ? Message("$0 fails by itself.", next)
+                                                          : Message("$0 does not fit.", next)});
 }
 
 Section VerdictOf(const Answer& answer) {

@@ -119,6 +119,59 @@ def check_fit(
     return found
 
 
+def largest_batch(
+    model: "Module",
+    optimizer: "Optimizer | None",
+    example_inputs: object,
+    card: str | None = None,
+    *,
+    loss: "Callable[..., Tensor] | None" = None,
+    steps: int = 2,
+) -> int:
+    """Finds the largest batch with which training `model` fits, by making steps on a simulated card.
+
+    It replaces loops that halve a batch size until no error comes. It takes a few minutes at most, in another process;
+    this process allocates nothing on its GPU. The batch has the rows of `example_inputs`, of which each has the same
+    size. `memtrace fit --largest` does the same for an option of a whole script, with its data and its evaluation.
+
+    Thread rule: that of `estimate`.
+
+    Args:
+        model: As for `estimate`.
+        optimizer: As for `estimate`; None if there is none.
+        example_inputs: As for `estimate`, with any number of rows: the first size of the first tensor. Each tensor with
+            this first size gets as many rows as are tried, copies of its first; other arguments stay.
+        card: As for `estimate`.
+        loss: As for `estimate`.
+        steps: As for `estimate`.
+
+    Returns:
+        The largest number of rows that fits. One more was tried and did not fit, unless the memory does not grow with
+        the rows.
+
+    Raises:
+        DoesNotFit: If one row does not fit.
+        ValueError: As for `estimate`.
+        RuntimeError: As for `estimate`.
+
+    Example:
+        >>> import memtrace, torch
+        >>> model = torch.nn.Linear(4096, 4096)
+        >>> optimizer = torch.optim.SGD(model.parameters())
+        >>> batch = memtrace.largest_batch(model, optimizer, torch.zeros(1, 4096), card="768MiB")
+        >>> memtrace.estimate(model, optimizer, torch.zeros(batch, 4096), card="768MiB").fits
+        True
+    """
+    from memtrace._estimate import experiment
+    from memtrace._estimate.description import Job
+
+    if steps < 1:
+        raise ValueError(f"memtrace.largest_batch: steps must be 1 or more, not {steps}")
+    args, kwargs = inputs_of_call(example_inputs)
+    job = Job(model, optimizer, args, kwargs, loss, autocast=_autocast())
+    return experiment.largest_batch(job, card, steps)
+
+
 def _autocast() -> "torch.dtype | None":
     import torch
 

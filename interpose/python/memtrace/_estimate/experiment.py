@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from memtrace._estimate import answer, cards_here, description
-from memtrace._estimate.answer import Estimate
+from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._package import PACKAGE, program
 
 _MOST_STEPS = 8
@@ -26,20 +28,40 @@ def run(job: description.Job, card: str | None, steps: int) -> Estimate:
     Raises RuntimeError if the job cannot be described or fails by itself, or memtrace's program is not installed;
     ValueError if `card` describes none.
     """
+    spec = card or cards_here.spec()
+    found = _fit(job, spec, steps, is_named=card is not None, options=["--no-remedies"])
+    return answer.from_fit(found, spec)
+
+
+def largest_batch(job: description.Job, card: str | None, steps: int) -> int:
+    """Finds the largest number of rows in a batch with which `job` fits.
+
+    Raises as `run` does, and DoesNotFit if one row does not fit.
+    """
+    spec = card or cards_here.spec()
+    found = _fit(job, spec, steps, is_named=card is not None, options=["--largest", "rows"], rows=["{rows}"])
+    largest = found["scalings"][0]["largest"]
+    if largest is None:
+        raise DoesNotFit(answer.from_fit(found, spec))
+    return int(largest)
+
+
+def _fit(
+    job: description.Job, spec: str, steps: int, *, is_named: bool, options: list[str], rows: Sequence[str] = ()
+) -> Any:  # the JSON answer
     memtrace = program()
     if memtrace is None:
         raise RuntimeError("memtrace.estimate: the program memtrace is not installed. Install memtrace again.")
-    spec = card or cards_here.spec()
     most = max(steps, _MOST_STEPS)
     with tempfile.TemporaryDirectory(prefix="memtrace-estimate-") as folder:
         file = Path(folder) / "step.pickle"
         with file.open("wb") as opened:
             description.write(job, opened)
         # More steps than are watched: a replica that ended by itself would pass for a program that is over.
-        replica = [sys.executable, "-m", "memtrace._estimate.replica", str(file), str(most + 1)]
-        command = [str(memtrace), "fit", "--json", "--no-remedies", "--steps", f"{steps}:{most}", "--card", spec]
+        replica = [sys.executable, "-m", "memtrace._estimate.replica", str(file), str(most + 1), *rows]
+        command = [str(memtrace), "fit", "--json", *options, "--steps", f"{steps}:{most}", "--card", spec]
         done = subprocess.run(
-            [*command, "--", *replica], env=_environment(card), capture_output=True, text=True, check=False
+            [*command, "--", *replica], env=_environment(is_named), capture_output=True, text=True, check=False
         )
     if done.returncode == _NOT_KNOWN:
         raise RuntimeError(
@@ -48,10 +70,10 @@ def run(job: description.Job, card: str | None, steps: int) -> Estimate:
         )
     if done.returncode not in _ANSWERED:
         _refuse(done.returncode, done.stderr)
-    return answer.from_fit(json.loads(done.stdout), spec)
+    return json.loads(done.stdout)
 
 
-def _environment(card: str | None) -> dict[str, str]:
+def _environment(is_named: bool) -> dict[str, str]:
     """Returns the environment of the other process, without memtrace's variables and ranks.
 
     Its answer is in English, because it is read here and not by a person.
@@ -62,7 +84,7 @@ def _environment(card: str | None) -> dict[str, str]:
         others = [entry for entry in entries if not entry.startswith(str(PACKAGE))]
         if others:
             kept[name] = separator.join(others)
-    if card is not None or not os.environ.get("MEMTRACE_CARD"):
+    if is_named or not os.environ.get("MEMTRACE_CARD"):
         kept.pop("CUDA_VISIBLE_DEVICES", None)  # the specification already describes the visible cards
     return {**kept, "MEMTRACE_LANG": "en"}
 

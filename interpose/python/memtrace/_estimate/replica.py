@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m memtrace._estimate.replica FILE STEPS`: makes the steps that another process described."""
+"""`python -m memtrace._estimate.replica FILE STEPS [ROWS]`: makes the steps that another process described.
+
+With ROWS, each batch has as many rows, which all are its first.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -18,12 +22,15 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def main(file: str, steps: str) -> None:
+def main(file: str, steps: str, rows: str = "") -> None:
     """Reads the description and makes that many steps; runs out of memory like the program itself."""
     with Path(file).open("rb") as opened:
         job = description.read(opened)
     device = next((tensor.device for tensor in job.model.parameters() if tensor.is_cuda), "cuda:0")
     job.args, job.kwargs = _on(device, job.args), _on(device, job.kwargs)
+    if rows:
+        batch = next((tensor.shape[0] for tensor in _tensors((job.args, job.kwargs)) if tensor.dim() > 0), 0)
+        job.args, job.kwargs = _with_rows(job.args, batch, int(rows)), _with_rows(job.kwargs, batch, int(rows))
     for _ in range(int(steps)):
         _step(job)
 
@@ -89,6 +96,31 @@ def _on(device: torch.device | str, value: object) -> object:
         return {name: _on(device, item) for name, item in value.items()}
     if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
         return type(value)(_on(device, item) for item in value)
+    return value
+
+
+def _tensors(value: object) -> Iterator[Tensor]:
+    if hasattr(value, "dim") and hasattr(value, "expand"):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ():
+        yield from _tensors(part)
+
+
+@overload
+def _with_rows(value: tuple[object, ...], batch: int, rows: int) -> tuple[object, ...]: ...
+@overload
+def _with_rows(value: dict[str, object], batch: int, rows: int) -> dict[str, object]: ...
+@overload
+def _with_rows(value: object, batch: int, rows: int) -> object: ...
+def _with_rows(value: object, batch: int, rows: int) -> object:
+    """Returns the value with that many rows in each tensor that has `batch` of them now."""
+    if hasattr(value, "dim") and hasattr(value, "narrow") and hasattr(value, "shape"):
+        is_batch = value.dim() > 0 and value.shape[0] == batch and batch > 0
+        return value.narrow(0, 0, 1).expand(rows, *value.shape[1:]).contiguous() if is_batch else value
+    if isinstance(value, dict):
+        return {name: _with_rows(item, batch, rows) for name, item in value.items()}
+    if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+        return type(value)(_with_rows(item, batch, rows) for item in value)
     return value
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `fit --save-plan` and `--diff` need to know of a trial's changes: by when they were made, and as what patch."""
+"""Facts about a trial's changes for `fit --save-plan` and `--diff`: by when they were made, and their patch."""
 
 from __future__ import annotations
 

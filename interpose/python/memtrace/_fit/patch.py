@@ -35,7 +35,7 @@ _ARGUMENTS = {
     "loop": Argument("foreach", "False", _OPTIMIZER),
     "mean_resizing": Argument("mean_resizing", "False", "resize_token_embeddings"),
 }
-# Those that a Trainer makes, by the arguments of its TrainingArguments.
+# Arguments of TrainingArguments by which a Trainer makes a change.
 _TRAINING_ARGUMENTS = {
     "checkpoint": Argument("gradient_checkpointing", "True", "Arguments"),
     "fused": Argument("optim", '"adamw_torch_fused"', "Arguments"),
@@ -91,7 +91,9 @@ class Patch:
 def _edits_of(calls: list[Call], argument: Argument | None) -> Edits:
     """Returns the edits that give all the calls the argument; none if one of the calls cannot take it."""
     edits: Edits = defaultdict(list)
-    for call in calls if argument is not None else []:
+    if argument is None:
+        return edits
+    for call in calls:
         try:
             edit = edit_for(Path(call.file).read_bytes(), call, argument.name, argument.value, argument.of)
         except Exception as error:  # the file is missing or not Python

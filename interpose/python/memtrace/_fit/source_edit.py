@@ -22,7 +22,7 @@ class Edit:
 
 def applied(source: bytes, edits: list[Edit]) -> bytes:
     """Returns the file with the edits made; two at one place are made in their order."""
-    for edit in sorted(reversed(edits), key=lambda edit: edit.begin, reverse=True):
+    for _, _, edit in sorted(((edit.begin, number, edit) for number, edit in enumerate(edits)), reverse=True):
         source = source[: edit.begin] + edit.text.encode() + source[edit.end :]
     return source
 

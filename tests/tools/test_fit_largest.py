@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`fit --largest`: the value that it names runs to its end, and the next one runs out of memory."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from support.programs import MEMTRACE
+
+# A row takes 16 MiB of activations.
+TRAINING = """
+import sys, torch
+rows = int(sys.argv[1])
+model = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(4)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    model(torch.randn(rows, 4096, 256, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+CARD = ("--card", "800MiB")
+
+
+def memtrace(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([MEMTRACE, *words], cwd=folder, capture_output=True, text=True, timeout=500, check=False)
+
+
+def test_largest_value_runs_and_the_next_one_runs_out(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAINING)
+    options = (*CARD, "--largest", "rows", "--watch", "0", "--json")
+    done = memtrace(tmp_path, "fit", *options, "--", sys.executable, "train.py", "{rows}")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    largest, fails = found["scalings"][0]["largest"], found["scalings"][0]["fails"]
+    assert found["fits"] and fails == largest + 1 and largest > 4
+    for rows, status in ((largest, 0), (fails, 1)):
+        run = ("run", *CARD, "--allocator", "native", "--no-trace", "--", sys.executable, "train.py", str(rows))
+        assert memtrace(tmp_path, *run).returncode == status
+
+
+def test_wrong_options_are_refused(tmp_path: Path) -> None:
+    def refusal(*options: str) -> str:
+        done = memtrace(tmp_path, "fit", *options, "--", sys.executable, "train.py", "{rows}")
+        assert done.returncode == 2
+        return done.stderr
+
+    assert "no card is given" in refusal("--largest", "rows")
+    assert "the command does not contain {batch}" in refusal(*CARD, "--largest", "batch")
+    assert "'rows=0' is not the name of an option" in refusal(*CARD, "--largest", "rows=0")
+    assert "--scale" in refusal(*CARD, "--largest", "rows", "--scale", "rows=1,2")
