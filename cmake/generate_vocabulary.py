@@ -52,7 +52,7 @@ def python_of(root: Path) -> str:
     lines = [
         "# SPDX-FileCopyrightText: the memtrace authors",
         "# SPDX-License-Identifier: Apache-2.0",
-        '"""Roles, phases, moments, keys of facts, made by cmake/generate_vocabulary.py of profiler/trace/vocabulary."""',
+        '"""Roles, phases, moments, keys of facts, made by cmake/generate_vocabulary.py of the vocabulary."""',
         "",
     ]
     for prefix, table, macro in (("ROLE", "roles.def", "MEMTRACE_ROLE"), ("PHASE", "phases.def", "MEMTRACE_PHASE")):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `memtrace fit` says of programs that run out late, and of their relatives that complete."""
+"""Answers of `memtrace fit` about programs that run out late, and about their relatives that complete."""
 
 import json
 import shlex

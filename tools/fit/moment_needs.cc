@@ -192,7 +192,7 @@ const MomentNeed* FailedMomentOf(const std::vector<MomentNeed>& moments) {
   const MomentNeed* worst = nullptr;
   for (const MomentNeed& moment : moments) {
     if (moment.fits.value_or(true)) continue;
-    // What failed on the card comes before what is inferred to.
+    // A moment that failed on the card comes before one that is inferred to fail.
     const bool is_worse =
         worst == nullptr || (worst->known != Known::kExact && moment.known == Known::kExact);
     if (is_worse) worst = &moment;

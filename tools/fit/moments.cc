@@ -110,7 +110,7 @@ void SetHolder(const analysis::Breakdown& held, MomentPeak& peak) {
   for (const auto* holders : {&made, &all}) {
     const auto most = std::max_element(holders->begin(), holders->end(), less);
     if (most == holders->end()) continue;
-    // What is kept of a few batches is little yet.
+    // A few batches have kept little yet.
     const bool is_few = peak.stay.growth == 0 && most->second < held.bytes / kFew;
     if (is_few && holders == &made) continue;
     peak.holder = most->first;

@@ -36,7 +36,7 @@ struct MomentPeak {
   MomentStay stay = {};
   int32_t card = 0;
   uint64_t needs = 0;  // bytes of the card: in use, context, outside torch, other processes
-  // What holds most of it that is not there in each step: "activation, model.layers.*.mlp".
+  // The largest holder that is not there in each step, such as "activation, model.layers.*.mlp".
   std::string holder = {};
   uint64_t held = 0;  // bytes of the holder
 };

@@ -32,8 +32,8 @@ struct LaunchRequest {
   // On a simulated card: "on", "off", or a file of the user's with answers for unknown values.
   // Empty: on if they are available; the program runs without them otherwise.
   std::string host_values;
-  int machine = 0;          // of a job of several machines, each of which has these cards
-  std::string with;         // changes to apply: MEMTRACE_WITH; empty: the environment's
+  int machine = 0;                // of a job of several machines, each of which has these cards
+  std::string with;               // changes to apply: MEMTRACE_WITH; empty: the environment's
   bool with_what_can_be = false;  // go on if some of them cannot be
   std::string plan;         // file that `memtrace plan` wrote; empty: the environment's, if any
   int generate_length = 0;  // tokens that transformers' generate makes; 0: the program's own

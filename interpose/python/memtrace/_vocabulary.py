@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Roles, phases, moments, keys of facts, made by cmake/generate_vocabulary.py of profiler/trace/vocabulary."""
+"""Roles, phases, moments, keys of facts, made by cmake/generate_vocabulary.py of the vocabulary."""
 
 ROLE_UNKNOWN = 0
 ROLE_PARAMETER = 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the evaluation between two epochs made is still there in the second one (llama-cookbook#320)."""
+"""The graph of the evaluation between two epochs is still there in the second one (llama-cookbook#320)."""
 
 import sys
 import time

@@ -38,7 +38,7 @@ struct CardTimeline {
   uint64_t most_reserved_event = 0;
   uint64_t most_allocated = 0;  // ever: highest sum of live allocated bytes, as torch counts them
   PhaseBytes most_allocated_in = {};  // the same, at allocations in each phase
-  uint64_t peak = 0;            // highest sum of live requested bytes
+  uint64_t peak = 0;                  // highest sum of live requested bytes
   uint64_t peak_event =
       0;  // ordinal of the event that reached it first; 0 if nothing was allocated
   Position peak_at;

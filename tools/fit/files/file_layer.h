@@ -57,7 +57,7 @@ class FileLayer {
   LayerPlan plan_;
   int ours_ = -1;  // a pair of sockets, by which the child hands over the open layer
   int childs_ = -1;
-  // What was taken over, -1 if it was not; to be closed.
+  // These were taken over and are to be closed; -1 if they were not.
   int memory_ = -1;
   int mounts_ = -1;  // the mount namespace
   int users_ = -1;   // the user namespace, if the layer has one of its own

@@ -107,7 +107,7 @@ Section FrontierSection(const Answer& answer) {
   return section;
 }
 
-std::string PlanText(const Answer& answer) {
+std::string TextOfPlan(const Answer& answer) {
   const fit::CheapestPlan& cheapest = *answer.cheapest;
   const size_t place = cheapest.plan ? *cheapest.plan : *cheapest.without_margin;
   const std::string name = NameOf(answer.remedies[place]);

@@ -24,7 +24,7 @@ std::string PointVerdict(const fit::FrontierPoint& point, uint64_t margin_percen
 std::string TimeText(double time);
 
 // Says what the cheapest plan takes and what proves it. Requires an answer with a plan.
-std::string PlanText(const fit::Answer& answer);
+std::string TextOfPlan(const fit::Answer& answer);
 
 }  // namespace memtrace::report
 

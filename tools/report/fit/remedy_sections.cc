@@ -256,7 +256,7 @@ Section RecommendedSection(const Answer& answer) {
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
   if (answer.has_plan()) {
-    section.parts = {Paragraph{PlanText(answer)}};
+    section.parts = {Paragraph{TextOfPlan(answer)}};
     for (const fit::Candidate& change : remedy.changes)
       section.parts.emplace_back(Paragraph{.text = ChangeText(answer, change), .depth = 1});
     return section;

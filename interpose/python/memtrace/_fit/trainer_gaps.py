@@ -81,7 +81,7 @@ def _name_gaps(trainer: Any) -> None:
     arguments = trainer.args
     strategy = _word(arguments.eval_strategy)
     if strategy != "no":
-        name_gap(MOMENT_EVALUATION, translated('The Trainer evaluates (eval_strategy="$0").', strategy))
+        name_gap(MOMENT_EVALUATION, translated("The Trainer evaluates (eval_strategy is $0).", strategy))
     elif trainer.eval_dataset is not None:
         name_gap(MOMENT_EVALUATION, translated("The Trainer has an eval_dataset that was not used."))
     elif writer := _callback_with_own(trainer, "on_evaluate"):
@@ -98,7 +98,7 @@ def _saves_on_card(trainer: Any) -> str:
     if strategy == "no":
         return ""
     if getattr(trainer, "is_deepspeed_enabled", False) or getattr(trainer, "is_fsdp_enabled", False):
-        return translated('The Trainer gathers the model\'s shards to save them (save_strategy="$0").', strategy)
+        return translated("The Trainer gathers the model's shards to save them (save_strategy is $0).", strategy)
     writer = _callback_with_own(trainer, "on_save") or _own_saving(type(trainer))
     return translated("The Trainer saves with code of the script ($0).", writer) if writer else ""
 

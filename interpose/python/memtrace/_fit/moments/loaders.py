@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 _MODULE = "torch.utils.data.dataloader"
-_EPOCH = "_memtrace_epoch"  # attribute of an iterator of a loader
 _USUAL_SECONDS = 10
 _BESIDE = 3  # batches of a short epoch beside the largest and the last
 _WHOLE_EVALUATION = 64  # batches
@@ -111,7 +110,7 @@ class Loaders:
 
         @functools.wraps(following)
         def following_batch(this: _BaseDataLoaderIter) -> object:
-            epoch: Epoch | None = getattr(this, _EPOCH, None)
+            epoch: Epoch | None = getattr(this, "_memtrace_epoch", None)
             if epoch is None:
                 return following(this)
             try:
@@ -163,7 +162,7 @@ class Loaders:
             return
         record = self._record_of(loader)
         epoch = Epoch(self._uses, record, _prefetched(loader))
-        setattr(iterator, _EPOCH, epoch)
+        iterator._memtrace_epoch = epoch
         if type(iterator).__module__ != _MODULE:
             record.why_not = "iterator"
             return
