@@ -18,16 +18,19 @@ MomentPeak Peak(const std::string& moment, uint64_t step, uint64_t needs) {
 }
 
 Outcome RunOf(uint64_t needs, std::vector<MomentPeak> moments) {
-  Outcome outcome{.completed = true};
+  Outcome outcome;
+  outcome.completed = true;
   ProcessNeed& process = outcome.processes.emplace_back();
-  process.cards.push_back({.peak_allocated = needs, .total = needs});
+  CardNeed& card = process.cards.emplace_back();
+  card.peak_allocated = card.total = needs;
   process.moments = std::move(moments);
   return outcome;
 }
 
 void RunOut(Outcome& outcome, uint64_t step) {
   outcome.completed = false;
-  FailedLine failed{.line = "train.py:61"};
+  FailedLine failed;
+  failed.line = "train.py:61";
   failed.at.step = step;
   outcome.processes.front().failed = failed;
 }
@@ -39,7 +42,9 @@ Answer AnswerWith(Outcome unlimited, Outcome within) {
   answer.card_bytes = {100 * kMiB};
   answer.unlimited = answer.within = RunOf(60 * kMiB, {});
   answer.has_within = true;
-  answer.whole_job = WholeJob{.unlimited = std::move(unlimited), .within = std::move(within)};
+  answer.whole_job.emplace();
+  answer.whole_job->unlimited = std::move(unlimited);
+  answer.whole_job->within = std::move(within);
   answer.whole_job->has_within = true;
   answer.whole_job->moments = MomentNeedsOf(answer);
   return answer;

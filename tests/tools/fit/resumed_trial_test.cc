@@ -19,7 +19,8 @@ std::filesystem::path FileWith(const std::string& text) {
 }
 
 Trial JobTrial() {
-  Trial trial{.command = {"python", "train.py"}};
+  Trial trial;
+  trial.command = {"python", "train.py"};
   trial.moments = "job";
   trial.resumes = true;
   return trial;

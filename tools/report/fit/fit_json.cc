@@ -9,6 +9,7 @@
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/frontier.h"
 #include "tools/fit/kept_away.h"
+#include "tools/report/fit/moments_json.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/time_words.h"
 #include "tools/report/words/json_text.h"
@@ -111,50 +112,6 @@ ordered_json SeenJson(const fit::Outlook& outlook) {
                     {"card", outlook.card},
                     {"full_in_step", outlook.full_in_step}};
   return json;
-}
-
-// Returns null for a text that is empty.
-ordered_json TextOrNull(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
-
-ordered_json MomentJson(const fit::MomentNeed& need) {
-  ordered_json json = {{"name", need.moment},
-                       {"needs", need.needs},
-                       {"card", need.card},
-                       {"fits", nullptr},
-                       {"holder", TextOrNull(need.holder)},
-                       {"held", need.held},
-                       {"line", TextOrNull(need.line)},
-                       {"known", std::string(fit::KnownName(need.known))},
-                       {"size", TextOrNull(need.size)},
-                       {"failed_by_itself", TextOrNull(need.failed_by_itself)}};
-  if (need.fits) json["fits"] = *need.fits;
-  return json;
-}
-
-// Returns the moments of the whole job; none if it was not run.
-ordered_json MomentsJson(const fit::Answer& answer) {
-  ordered_json moments = ordered_json::array();
-  if (!answer.whole_job) return moments;
-  for (const fit::MomentNeed& need : answer.whole_job->moments) moments.push_back(MomentJson(need));
-  return moments;
-}
-
-ordered_json GapsJson(const fit::Answer& answer) {
-  ordered_json gaps = ordered_json::array();
-  for (const fit::Gap& gap : answer.gaps) {
-    gaps.push_back({{"moment", gap.moment}, {"evidence", gap.evidence}, {"why_not", nullptr}});
-    if (!gap.why_not.empty()) gaps.back()["why_not"] = gap.why_not;
-  }
-  return gaps;
-}
-
-// Returns what the run's DataLoaders gave, as its trace states it.
-ordered_json BatchesJson(const fit::Outcome& outcome) {
-  ordered_json batches = ordered_json::parse(
-      analysis::AnnotatedText(outcome.annotations, trace::fact::kFitBatches), nullptr, false);
-  return batches.is_array() ? batches : ordered_json::array();
 }
 
 ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTime>& time) {

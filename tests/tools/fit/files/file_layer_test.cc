@@ -32,7 +32,7 @@ class FileLayerTest : public UserFolders {
     plan.environment = environment_;
     plan.log = Path("scratch/log").string();
     plan.seconds = 20;
-    const FileLayer layer(environment_, Path("scratch").string(), bytes);
+    FileLayer layer(environment_, Path("scratch").string(), bytes);
     plan.prepare = [&layer](launch::Environment& set) { return layer.Enter(set); };
     const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(plan);
     std::filesystem::current_path(before);
