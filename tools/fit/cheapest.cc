@@ -134,7 +134,10 @@ absl::Status CheapestSearch::Refine(Plan plan, Size& size) {
 
 absl::Status CheapestSearch::RefineDegree(size_t change, Plan& plan, Size& size) {
   uint32_t fails = plan[change];
-  while (fails > 0 && size.choice.Fits(With(plan, change, --fails)).value_or(true)) continue;
+  while (fails > 0) {
+    --fails;
+    if (!size.choice.Fits(With(plan, change, fails)).value_or(true)) break;
+  }
   DegreeBracket bracket(fails, plan[change]);
   while (!bracket.is_closed() && runs_left_ > 0) {
     const uint32_t degree = bracket.Next(PredictedDegree(plan, change, size));

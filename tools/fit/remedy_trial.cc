@@ -26,7 +26,7 @@ bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
 
 std::string RunName(const Question& question, const std::vector<Candidate>& changes,
                     TrialCards cards) {
-  const std::string name = NameOf(changes);
+  std::string name = NameOf(changes);
   switch (cards) {
     case TrialCards::kSmallerByMargin:
       return Message("$0, with $1 % less", name, question.margin_percent);

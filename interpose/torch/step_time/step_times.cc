@@ -53,14 +53,14 @@ std::string JsonOf(const std::set<std::string>& names) {
 
 }  // namespace
 
-std::atomic<StepTimes*> StepTimes::of_process_ = nullptr;
+std::atomic<StepTimes*> StepTimes::of_process = nullptr;
 
 bool StepTimes::Start() {
   if (OfProcess() != nullptr) return true;
   std::unique_ptr<CardWork> card = CardWork::OfProcess();
   if (card == nullptr) return false;
   // Never destroyed, because operators run after every static destructor.
-  of_process_.store(new StepTimes(std::move(card)), std::memory_order_release);
+  of_process.store(new StepTimes(std::move(card)), std::memory_order_release);
   return true;
 }
 
@@ -125,8 +125,9 @@ void StepTimes::Annotate() {
   AnnotateNumber(std::string(fact::kFitStepLinkUs), last_.link);
   AnnotateNumber(std::string(fact::kFitStepLaunches), static_cast<double>(last_.launches));
   AnnotateNumber(std::string(fact::kFitStepOutside), static_cast<double>(last_.outside));
-  memtrace_annotate(fact::kFitTimesSource.data(), times_.is_measured != 0 ? "measured" : "assumed");
-  memtrace_annotate(fact::kFitTimesUnknown.data(), JsonOf(last_.unknown).c_str());
+  memtrace_annotate(std::string(fact::kFitTimesSource).c_str(),
+                    times_.is_measured != 0 ? "measured" : "assumed");
+  memtrace_annotate(std::string(fact::kFitTimesUnknown).c_str(), JsonOf(last_.unknown).c_str());
 }
 
 }  // namespace memtrace::shim

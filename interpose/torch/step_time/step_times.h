@@ -27,7 +27,7 @@ class StepTimes {
   // has no simulated card.
   static bool Start();
   // Returns null unless it was started, which only a trial of `memtrace fit` does.
-  static StepTimes* OfProcess() { return of_process_.load(std::memory_order_acquire); }
+  static StepTimes* OfProcess() { return of_process.load(std::memory_order_acquire); }
 
   // The program enters a phase, a number of phases.def.
   void SetPhase(int phase) { phase_.store(phase, std::memory_order_relaxed); }
@@ -65,7 +65,7 @@ class StepTimes {
   explicit StepTimes(std::unique_ptr<CardWork> card);
   Part PartOf(int phase) const;
 
-  static std::atomic<StepTimes*> of_process_;
+  static std::atomic<StepTimes*> of_process;
 
   const std::unique_ptr<CardWork> card_;
   const CardTimes times_;

@@ -68,7 +68,7 @@ std::string ChangeWords(const Answer& answer, const fit::Candidate& change) {
     return Printable(optimizer) + "(..., fused=True)";
   if (!optimizer.empty() && change.hook == remedies::RowOf(remedies::Id::kLoop).hook)
     return Printable(optimizer) + "(..., foreach=False)";
-  const std::string words = Printable(MessageOf(change.change));
+  std::string words = Printable(MessageOf(change.change));
   if (change.degree == 0 || change.of == 0) return words;
   return Message("$0; only for the first $1 of $2 layers", words, change.degree, change.of);
 }

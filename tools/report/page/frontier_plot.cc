@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace memtrace::report {
@@ -15,8 +16,9 @@ constexpr double kMostTicks = 8;
 // Returns the multiples of `step` from `from` to `to`.
 std::vector<double> Multiples(double from, double to, double step) {
   std::vector<double> ticks;
-  for (double number = std::ceil(from / step); number * step <= to; ++number)
-    ticks.push_back(number * step);
+  for (auto number = static_cast<int64_t>(std::ceil(from / step));
+       static_cast<double>(number) * step <= to; ++number)
+    ticks.push_back(static_cast<double>(number) * step);
   return ticks;
 }
 

@@ -74,8 +74,9 @@ class Estimate:
         total: The bytes that are needed at the peak, with the context and what other processes hold.
         short_by: The bytes that are missing; 0 if it fits.
         first_failure: The request that failed; None if none did.
-        full_in_step: The step in which the card will be full if the peak rises from step to step, as extrapolated from
-            the steps that were made; None if a request failed or the training fits.
+        full_in_step: The step in which the card is full if memory rises from step to step. That step was run or, if it
+            is too far away, extrapolated from the steps that were made. None if memory does not rise, or the training
+            fits.
 
     Example:
         >>> import memtrace, torch
@@ -253,7 +254,6 @@ def from_fit(found: FitAnswer, card: str) -> Estimate:
     size = int(found["card_bytes"][fullest["card"]])
     parts = {part["name"]: int(part["bytes"]) for part in fullest["parts"]}
     failure = _failure(found["first_failure"])
-    rise = found["seen"].get("rise")
     return Estimate(
         card=card,
         card_bytes=size,
@@ -264,8 +264,16 @@ def from_fit(found: FitAnswer, card: str) -> Estimate:
         total=int(fullest["needs"]),
         short_by=max(int(fullest["needs"]) - size, failure.short_by) if failure is not None else 0,
         first_failure=failure,
-        full_in_step=int(rise["full_in_step"]) if rise and not found["fits"] and failure is None else None,
+        full_in_step=_full_in_step(found, failure),
     )
+
+
+def _full_in_step(found: FitAnswer, failure: FirstFailure | None) -> int | None:
+    """Returns the step that fails because memory rises, as it was run or, if that was too far, as extrapolated."""
+    rise = found["seen"].get("rise")
+    if not rise or found["fits"]:
+        return None
+    return int(rise["full_in_step"]) if failure is None else failure.step
 
 
 def _failure(found: Failure | None) -> FirstFailure | None:

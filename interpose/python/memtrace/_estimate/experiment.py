@@ -16,6 +16,7 @@ from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._package import PACKAGE, program
 
 _MOST_STEPS = 8
+_MORE_STEPS_THAN_ARE_RUN = 1_000_000_000
 _ANSWERED = (0, 1)
 _NOT_KNOWN = 6
 # A launcher's variables, which the other process must not get because it runs alone.
@@ -57,8 +58,8 @@ def _fit(
         file = Path(folder) / "step.pickle"
         with file.open("wb") as opened:
             description.write(job, opened)
-        # More steps than are watched: a replica that ended by itself would pass for a program that is over.
-        replica = [sys.executable, "-m", "memtrace._estimate.replica", str(file), str(most + 1), *rows]
+        # `fit` ends it. A replica that ended by itself would pass for a program that is over.
+        replica = [sys.executable, "-m", "memtrace._estimate.replica", str(file), str(_MORE_STEPS_THAN_ARE_RUN), *rows]
         command = [str(memtrace), "fit", "--json", *options, "--steps", f"{steps}:{most}", "--card", spec]
         done = subprocess.run(
             [*command, "--", *replica], env=_environment(is_named), capture_output=True, text=True, check=False

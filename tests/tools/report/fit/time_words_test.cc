@@ -65,7 +65,7 @@ TEST(TimeWordsTest, NotesSayWhatIsAssumed) {
   fit::StepTime& time = *answer.unlimited.processes[0].time;
   time.is_measured = false;
   time.unknown = {"a::a", "b::b", "c::c", "d::d"};
-  time.parts[0].host = 1000 * 1000;
+  time.parts[0].host = 1'000'000;
   EXPECT_THAT(TimeNotes(answer), ElementsAre(HasSubstr("speeds are assumed, from an H100's"),
                                              HasSubstr("bound by launches"),
                                              HasSubstr("a::a, b::b, c::c and 1 more")));
