@@ -28,7 +28,7 @@ def run(late: Late, folder: Path, monkeypatch: pytest.MonkeyPatch, *how: str, st
 @pytest.mark.parametrize("late", ROWS, ids=lambda late: late.name)
 def test_program_runs_out_late_at_its_line(late, tmp_path, monkeypatch):
     report = run(late, tmp_path, monkeypatch, status=1).report()
-    assert late.line in report["request"]["site"]
+    assert f"at {late.line}" in report["verdict"]["sentence"]
     assert late.resumes or report["request"]["at"]["step"] > FIRST_STEPS
 
 

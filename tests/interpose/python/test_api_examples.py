@@ -26,7 +26,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("examples")
     under_run = on_card(RUNNER, folder, *UNDER_RUN, card="2GiB")
     alone = subprocess.run(
-        [sys.executable, str(RUNNER), *ALONE], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, str(RUNNER), *ALONE], cwd=folder, capture_output=True, text=True, timeout=400, check=False
     )
     assert alone.returncode == 0, alone.stderr
     found = {}

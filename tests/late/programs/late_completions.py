@@ -17,8 +17,8 @@ for step in range(240):
     time.sleep(0.05)
     length = min(32 * 2 ** (step // 40), longest)
     completions = torch.zeros(4, length, dtype=torch.long, device="cuda")
-    logits = head(body(completions))  # runs out
-    logits.logsumexp(-1).mean().backward()
+    logits = head(body(completions))
+    logits.logsumexp(-1).mean().backward()  # runs out
     optimizer.step()
     optimizer.zero_grad()
     del logits

@@ -15,8 +15,8 @@ data = [torch.zeros(1024) for _ in range(51_200)]
 total = torch.zeros((), device="cuda")
 for batch in DataLoader(data, batch_size=256):
     time.sleep(0.05)
-    loss = model(batch.cuda()).square().mean()  # runs out
-    loss.backward(retain_graph=True)
+    loss = model(batch.cuda()).square().mean()
+    loss.backward(retain_graph=True)  # runs out
     optimizer.step()
     optimizer.zero_grad()
     total = total + (loss.detach() if "--mended" in sys.argv else loss)

@@ -29,12 +29,12 @@ metric = Kept()
 for epoch in range(20):
     for batch in DataLoader(train, batch_size=256):
         time.sleep(0.05)
-        model(batch.cuda()).sum().backward()
+        model(batch.cuda()).sum().backward()  # runs out
         optimizer.step()
         optimizer.zero_grad()
     with torch.no_grad():
         for batch in DataLoader(validation, batch_size=1024):
-            metric.predictions.append(model(batch.cuda()))  # runs out
+            metric.predictions.append(model(batch.cuda()))
     print(epoch, metric.compute())
     if "--mended" in sys.argv:
         metric.predictions.clear()

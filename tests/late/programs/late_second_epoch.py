@@ -18,14 +18,15 @@ validation = [torch.zeros(2048) for _ in range(4_096)]
 def evaluate() -> torch.Tensor:
     """Returns the loss over the validation's data. Its graph holds all activations."""
     with torch.set_grad_enabled("--mended" not in sys.argv):
-        losses = [model(batch.cuda()).square().mean() for batch in DataLoader(validation, batch_size=1024)]
+        batches = DataLoader(validation, batch_size=1024)
+        losses = [model(batch.cuda()).square().mean() for batch in batches]  # runs out
         return torch.stack(losses).mean()
 
 
 for _ in range(3):
     for batch in DataLoader(train, batch_size=2048 // 16):
         time.sleep(0.05)
-        model(batch.cuda()).sum().backward()  # runs out
+        model(batch.cuda()).sum().backward()
         optimizer.step()
         optimizer.zero_grad()
     loss = evaluate()

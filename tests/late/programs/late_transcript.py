@@ -27,7 +27,7 @@ def together(items: list[tuple[torch.Tensor, torch.Tensor]]) -> tuple[torch.Tens
 
 for sounds, texts in DataLoader(samples, batch_size=8, collate_fn=together):
     time.sleep(0.05)
-    lattice = sound(sounds.cuda())[:, :, None] + text(texts.cuda())[:, None]  # runs out
-    joint(torch.tanh(lattice)).logsumexp(-1).mean().backward()
+    lattice = sound(sounds.cuda())[:, :, None] + text(texts.cuda())[:, None]
+    joint(torch.tanh(lattice)).logsumexp(-1).mean().backward()  # runs out
     optimizer.step()
     optimizer.zero_grad()
