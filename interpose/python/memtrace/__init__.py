@@ -19,7 +19,7 @@ All functions may be called from any thread; what else each requires is its thre
 environment, `enable` returns False, and `step`, `tag` and the callbacks do nothing.
 """
 
-from memtrace._api import enable, pluggable_library, step, tag
+from memtrace._api import enable, pluggable_library, release_failed_attempt, step, tag
 from memtrace._apply import apply
 from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._estimate.api import check_fit, estimate, largest_batch
@@ -35,6 +35,7 @@ __all__ = [
     "estimate",
     "largest_batch",
     "pluggable_library",
+    "release_failed_attempt",
     "simulated_card",
     "step",
     "tag",
