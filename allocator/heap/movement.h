@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_MOVEMENT_H_
+#define MEMTRACE_ALLOCATOR_HEAP_MOVEMENT_H_
+
+#include "absl/base/attributes.h"
+#include "allocator/card/stream_events.h"
+#include "allocator/card/vmm.h"
+#include "allocator/heap/card_lock.h"
+#include "allocator/heap/device_heap.h"
+
+namespace memtrace {
+
+// The parts that move a card's memory out of the way, and back.
+//
+// Thread rule: any thread; each part takes the card's lock itself.
+class Movement {
+ public:
+  // All references must outlive this.
+  Movement(CardLock& lock ABSL_ATTRIBUTE_LIFETIME_BOUND,
+           DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
+           StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+    static_cast<void>(lock);
+    static_cast<void>(heap);
+    static_cast<void>(vmm);
+    static_cast<void>(events);
+  }
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_MOVEMENT_H_
