@@ -41,6 +41,7 @@ DeviceHeap::DeviceHeap(const HeapOptions& options, Vmm& vmm, StreamEvents& event
       room_(options.limit, vmm, accounting_.mapping()),
       groups_(vmm, events, accounting_, quick),
       waiting_(events, options.captures, pools_, groups_),
+      leaving_(events, groups_),
       grower_(vmm, groups_, room_) {
   if (plan_ != nullptr) groups_.Follow(*plan_, device_);
 }
@@ -135,6 +136,7 @@ absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   waiting_.ResumePostponed();
   waiting_.CompletePostponed();
   groups_.MergeRecent();
+  leaving_.KeepAll();
   const bool is_all = pool == PoolId{};
   if (is_all) accounting_.attempts().CountWaitForAllStreams();
   absl::Status status = waiting_.CompleteAllOf(is_all ? nullptr : &pool);
@@ -159,6 +161,9 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
   if (place.is_null()) block = grower_.TrySpare(group, size);
   if (!block.ok() || *block != nullptr) return block;
   accounting_.attempts().CountRetry();
+  if (leaving_.KeepAll()) {
+    if (Block* kept = TakeAny(group, size)) return kept;
+  }
   block = TakeBackAndGrow(group, size, place);
   if (!block.ok() || *block != nullptr) return block;
   block = ObtainFromPending(group, size);

@@ -8,6 +8,7 @@
 #include "allocator/card/vmm.h"
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
+#include "allocator/heap/give_way.h"
 
 namespace memtrace {
 
@@ -19,12 +20,16 @@ class Movement {
   // All references must outlive this.
   Movement(CardLock& lock ABSL_ATTRIBUTE_LIFETIME_BOUND,
            DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
-           StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND) {
-    static_cast<void>(lock);
-    static_cast<void>(heap);
+           StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : give_way_(lock, heap, events) {
     static_cast<void>(vmm);
-    static_cast<void>(events);
   }
+
+  // Free memory for somebody else.
+  GiveWay& give_way() { return give_way_; }
+
+ private:
+  GiveWay give_way_;
 };
 
 }  // namespace memtrace

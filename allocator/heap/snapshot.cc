@@ -15,6 +15,7 @@ BlockView::State StateOf(const Block& block) {
       return BlockView::State::kPendingFree;
     case Block::State::kFree:
     case Block::State::kRecentlyFreed:
+    case Block::State::kLeaving:
     case Block::State::kUnmapped:
       break;
   }

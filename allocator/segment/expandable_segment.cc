@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/status_macros.h"
 
 // Invariant: a granule is mapped if and only if it lies in a block that is not a hole; holes begin
 // and end between granules.
@@ -41,22 +42,53 @@ absl::Status ExpandableSegment::Grow(const Growth& growth) {
 
 absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
   UndoRest().IgnoreError();
-  std::vector<Block*> candidates = blocks_.free().FindAllFitting(shape_.granule);
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Block* a, const Block* b) { return a->address > b->address; });
   Bytes sum = 0;
-  for (Block* block : candidates) {
+  for (Block* range : FreeFromTheTop()) {
     if (sum >= wanted) break;
-    const int ranges = reservation_.ranges();
-    const Reservation::Unmapped unmapped = reservation_.Unmap(block->range(), wanted - sum);
-    if (const Bytes size = unmapped.range.size(); size > 0) {
-      sum += size;
-      blocks_.MakeHole(block, unmapped.range);
-      account_.Unmapped(key_, unmapped.range.begin, size, reservation_.ranges() - ranges);
-    }
-    if (!unmapped.status.ok()) return unmapped.status;
+    MEMTRACE_RETURN_IF_ERROR(Unmap(range, range->range(), wanted - sum, sum));
   }
   return sum;
+}
+
+std::vector<Block*> ExpandableSegment::StartLeaving(Bytes wanted) {
+  std::vector<Block*> leaving;
+  Bytes sum = 0;
+  for (Block* range : FreeFromTheTop()) {
+    if (sum >= wanted) break;
+    const AddressRange part = reservation_.Unmappable(range->range(), wanted - sum);
+    if (part.size() == 0) continue;
+    leaving.push_back(blocks_.StartLeaving(range, part));
+    sum += part.size();
+  }
+  return leaving;
+}
+
+Bytes ExpandableSegment::Leave(Block* block) {
+  const AddressRange part = block->range();
+  Bytes sum = 0;
+  Unmap(blocks_.StopLeaving(block), part, part.size(), sum).IgnoreError();
+  return sum;
+}
+
+// Returns the free ranges that may contain a chunk, from the highest address down.
+std::vector<Block*> ExpandableSegment::FreeFromTheTop() const {
+  std::vector<Block*> ranges = blocks_.free().FindAllFitting(shape_.granule);
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Block* a, const Block* b) { return a->address > b->address; });
+  return ranges;
+}
+
+// Unmaps chunks in `part` of a free range, as Reservation::Unmap. Adds what it unmaps to `sum`.
+absl::Status ExpandableSegment::Unmap(Block* range, const AddressRange& part, Bytes wanted,
+                                      Bytes& sum) {
+  const int ranges = reservation_.ranges();
+  const Reservation::Unmapped unmapped = reservation_.Unmap(part, wanted);
+  if (const Bytes size = unmapped.range.size(); size > 0) {
+    sum += size;
+    blocks_.MakeHole(range, unmapped.range);
+    account_.Unmapped(key_, unmapped.range.begin, size, reservation_.ranges() - ranges);
+  }
+  return unmapped.status;
 }
 
 Bytes ExpandableSegment::trimmable() const {

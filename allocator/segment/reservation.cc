@@ -99,6 +99,15 @@ Reservation::Unmapped Reservation::Unmap(const AddressRange& range, Bytes wanted
   return done;
 }
 
+AddressRange Reservation::Unmappable(const AddressRange& range, Bytes wanted) const {
+  const Chunks whole = WholeChunks(range);
+  if (whole.empty()) return {};
+  AddressRange found{AddressOf(whole.back().end()), AddressOf(whole.back().end())};
+  for (auto chunk = whole.rbegin(); chunk != whole.rend() && found.size() < wanted; ++chunk)
+    found.begin = AddressOf(chunk->first);
+  return found;
+}
+
 Reservation::Chunks Reservation::WholeChunks(const AddressRange& range) const {
   return chunks_.Inside(IndexOf(range.begin + granularity_ - 1), IndexOf(range.end));
 }

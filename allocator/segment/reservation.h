@@ -48,6 +48,9 @@ class Reservation {
   // unmapped or a call fails. REQUIRES: all of `range` is mapped.
   Unmapped Unmap(const AddressRange& range, Bytes wanted);
 
+  // Returns the range that Unmap would unmap if no call failed.
+  AddressRange Unmappable(const AddressRange& range, Bytes wanted) const;
+
   // Tries again to undo what the driver refused to. Not OK if a chunk is still mapped without
   // access.
   absl::Status UndoRest();
