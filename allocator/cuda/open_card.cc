@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/cuda/open_card.h"
 
+#include "allocator/cuda/cuda_chunk_copies.h"
 #include "allocator/cuda/cuda_stream_events.h"
 #include "allocator/cuda/cuda_vmm.h"
 #include "allocator/cuda/driver.h"
@@ -13,8 +14,11 @@ absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device) {
   if (!vmm.ok()) return vmm.status();
   auto events = CudaStreamEvents::Open(device);
   if (!events.ok()) return events.status();
+  auto copies = CudaChunkCopies::Open(device);
+  if (!copies.ok()) return copies.status();
   CaptureGraphs* captures = events->get();
-  return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events), .captures = captures};
+  return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events), .captures = captures,
+                    .copies = *std::move(copies)};
 }
 
 bool HasContext(DeviceIndex device) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "allocator/card/capture_graphs.h"
+#include "allocator/card/chunk_copies.h"
 #include "allocator/plan/plan.h"
 #include "base/units.h"
 
@@ -16,6 +17,8 @@ struct HeapOptions {
   Bytes limit = ~Bytes{0};                     // the most bytes to map
   std::shared_ptr<const Plan> plan = nullptr;  // where blocks are placed, if planned
   CaptureGraphs* captures = nullptr;  // must outlive the allocator; null: SetCaptureReuse() is idle
+  ChunkCopies* copies = nullptr;      // must outlive the allocator; null: no copies to the host
+  Bytes host_limit = ~Bytes{0};       // the most bytes of the host for copies of sleeping memory
 };
 
 }  // namespace memtrace

@@ -18,6 +18,7 @@ AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounti
     const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
     ledger.cached += reclaimable;
     for (const auto& segment : group->segments().all()) {
+      if (segment->is_asleep()) continue;
       ledger.cached += segment->blocks().leaving();
       (is_pinned ? ledger.pinned : ledger.holes) += segment->blocks().free().bytes();
       ledger.largest_hole = std::max(ledger.largest_hole, segment->blocks().free().largest());

@@ -27,6 +27,7 @@ bool IsUsable(const Block& block) {
 std::vector<AddressRange> UsableRuns(const SegmentGroups& groups, const PoolId& pool) {
   std::vector<AddressRange> runs;
   ForEachSegmentOf(groups, pool, [&](const ExpandableSegment& segment) {
+    if (segment.is_asleep()) return;
     bool goes_on = false;
     for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {
       const bool usable = IsUsable(*block);
