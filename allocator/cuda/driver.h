@@ -24,6 +24,7 @@ namespace memtrace {
   X(Init, cuInit)                                                 \
   X(DeviceGet, cuDeviceGet)                                       \
   X(DeviceGetAttribute, cuDeviceGetAttribute)                     \
+  X(DeviceGetUuid, cuDeviceGetUuid_v2)                            \
   X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain)             \
   X(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2)        \
   X(DevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState)         \
@@ -123,6 +124,9 @@ class CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
+  // True while one lives on this thread: what runs then was called by the driver.
+  static bool IsOpen() { return open > 0; }
+
   const Driver& driver() const { return driver_; }
 
  private:
@@ -131,6 +135,7 @@ class CallScope {
   CUcontext previous_ = nullptr;
   bool has_exchanged_ = false;
   bool has_changed_context_ = false;
+  static inline thread_local int open = 0;
 };
 
 // A CUDA event without timing. Move-only.

@@ -270,7 +270,7 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
   event.context = request.context;
   groups_.MergeRecent();
   event.ledger = LedgerOf(groups_, accounting_);
-  if (!request.is_trial) accounting_.attempts().OutOfMemory(event);
+  if (!request.is_trial && !request.may_be_repeated) accounting_.attempts().OutOfMemory(event);
   return event;
 }
 

@@ -21,6 +21,7 @@ struct AllocationRequest {
   ContextId context{};             // returned in every event of the block
   Bytes at_least = 0;              // the least size of the block
   bool is_trial = false;           // will be repeated: a failure is neither reported nor counted
+  bool may_be_repeated = false;    // a failure is counted, but whoever asked reports it
   Bytes reject_above = ~Bytes{0};  // fails at once if the card's mapped memory would grow past this
   // The address of the block, in free memory of its stream and pool (kNotFound if that is not
   // free); null means anywhere.

@@ -30,6 +30,7 @@
 #include "interpose/core/memtrace_outside.h"
 #include "interpose/core/memtrace_pools.h"
 #include "interpose/core/memtrace_program.h"
+#include "interpose/core/memtrace_room.h"
 #include "interpose/core/memtrace_sharing.h"
 
 #ifdef __cplusplus

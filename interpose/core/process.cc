@@ -45,6 +45,7 @@ Process& Process::Make() {
 }
 
 Process::Process() : is_recorded_(!env::Is(env::kTrace, "0")) {
+  cards_.SetOnFirstUse([this](int device) { room_.AnswerNeighbours(device); });
   pthread_atfork([] { Get().LockForFork(); }, [] { Get().UnlockAfterFork(); },
                  [] { Get().BeginAnewInForkedChild(); });
   // Needed for programs without Python, whose package ends the trace earlier. A second Close does
@@ -73,6 +74,7 @@ void Process::UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 void Process::BeginAnewInForkedChild() {
   if (auto* recorder = recorder_.load()) recorder->trace().AbandonInForkedChild();
   activities_ = nullptr;
+  room_.BeginAnewInForkedChild();
   // With copies of the cards, a child also goes on with copies of the allocators, unrecorded.
   if (!CardsAreCopiedOnFork()) {
     recorder_ = nullptr;

@@ -62,20 +62,36 @@ void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
   ObservedExplanation::Get().Set(Process::Get().notes().OutOfMemory(noted));
 }
 
+// If the card has no room, other processes are asked for theirs before the request fails.
+AllocationResult AllocateWithNeighbours(CachingAllocator& allocator, AllocationRequest request) {
+  Room& room = Process::Get().room();
+  const int device = static_cast<int>(allocator.device());
+  request.may_be_repeated = !request.is_trial && room.HasNeighbours(device);
+  AllocationResult result = allocator.Allocate(request);
+  const auto* failure = std::get_if<OutOfMemoryEvent>(&result);
+  if (failure == nullptr || failure->is_rejected || !request.may_be_repeated) return result;
+  if (room.FromNeighbours(device, failure->allocated) == 0) {
+    allocator.accounts().ReportOutOfMemory(*failure);
+    return result;
+  }
+  request.may_be_repeated = false;
+  return allocator.Allocate(request);
+}
+
 int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memory* out_of_memory) {
   if (asked.bytes == 0 || address == nullptr)
     return Fail(MEMTRACE_INVALID_ARGUMENT, asked.bytes == 0 ? "bytes is 0" : "address is NULL");
   return WithCard(asked.device, [&](CachingAllocator& allocator) -> int {
-    AllocationResult result = allocator.Allocate(
-        {.bytes = asked.bytes,
-         .stream = StreamId{asked.stream},
-         .context = ContextId{asked.context},
-         .at_least = asked.at_least,
-         .is_trial = asked.is_trial != 0,
-         .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
-         .at = DeviceAddress{asked.at},
-         .is_not_free = asked.is_not_free != 0,
-         .only_free = asked.only_free != 0});
+    AllocationResult result = AllocateWithNeighbours(
+        allocator, {.bytes = asked.bytes,
+                    .stream = StreamId{asked.stream},
+                    .context = ContextId{asked.context},
+                    .at_least = asked.at_least,
+                    .is_trial = asked.is_trial != 0,
+                    .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
+                    .at = DeviceAddress{asked.at},
+                    .is_not_free = asked.is_not_free != 0,
+                    .only_free = asked.only_free != 0});
     if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
       *address = Pointer(*placed);
       Process::Get().cards().LookOnFirstUse(asked.device);  // it may have made the context

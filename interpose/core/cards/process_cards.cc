@@ -61,7 +61,9 @@ CachingAllocator* ProcessCards::LookAndGet(int device) {
 
 void ProcessCards::LookNow(const ServedCard& card) {
   card.LookOnFirstUse();
-  if (card.reader->has_looked()) ledgers_.Sample(card);
+  if (!card.reader->has_looked()) return;
+  ledgers_.Sample(card);
+  if (card.allocator != nullptr && on_first_use_) on_first_use_(card.reader->device());
 }
 
 void ProcessCards::AbandonInForkedChild() {

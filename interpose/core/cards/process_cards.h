@@ -4,7 +4,9 @@
 #define MEMTRACE_INTERPOSE_CORE_CARDS_PROCESS_CARDS_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -56,6 +58,11 @@ class ProcessCards {
   // Receives the allocators' events, for the recorder and memtrace_watch's function.
   ChangeWatch& watch() { return watch_; }
 
+  // `function` is called once for each card of our allocator when it has come into use.
+  void SetOnFirstUse(std::function<void(int device)> function) {
+    on_first_use_ = std::move(function);
+  }
+
   // Call this when a card may have come into use; it is cheap from the second time on. The first
   // look after the card has its context writes a sample; there is none before.
   void LookOnFirstUse(int device) {
@@ -84,6 +91,7 @@ class ProcessCards {
   bool HasCard(int device) const { return device >= 0 && device < device_count(); }
 
   const CardLedgers& ledgers_;
+  std::function<void(int)> on_first_use_;  // fixed before the cards are opened
   ChangeWatch watch_;
   std::atomic<bool> started_ = false;
   std::atomic<bool> forked_ = false;
