@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "interpose/core/cards/host_limit.h"
+
 namespace memtrace {
 namespace {
 
@@ -20,6 +22,7 @@ std::unique_ptr<ObservedMemory> Observe(int device, memtrace_mode mode,
 absl::Status ProcessCards::Open(int device_count, memtrace_mode mode,
                                 const std::shared_ptr<const Plan>& plan,
                                 AllocationObserver* observer) {
+  const Bytes host_limit = HostLimit();
   std::vector<ServedCard> cards(static_cast<size_t>(device_count));
   for (int device = 0; device < device_count; ++device) {
     ServedCard& card = cards[static_cast<size_t>(device)];
@@ -30,8 +33,11 @@ absl::Status ProcessCards::Open(int device_count, memtrace_mode mode,
     card.is_alone = mode == MEMTRACE_MODE_OUTSIDE;
     if (mode == MEMTRACE_MODE_ALLOCATE) {
       card.allocator = std::make_unique<CachingAllocator>(
-          CachingAllocator::Options{
-              .device = DeviceIndex{device}, .plan = plan, .captures = card.driver.captures},
+          CachingAllocator::Options{.device = DeviceIndex{device},
+                                    .plan = plan,
+                                    .captures = card.driver.captures,
+                                    .copies = card.driver.copies.get(),
+                                    .host_limit = host_limit},
           *card.driver.vmm, *card.driver.events, watch_);
     } else {
       card.observed = Observe(device, mode, *observer);
@@ -53,8 +59,10 @@ ObservedMemory* ProcessCards::alone(int device) const {
 CachingAllocator* ProcessCards::LookAndGet(int device) {
   LookOnFirstUse(device);
   CachingAllocator* found = allocator(device);
-  if (device == 0 && found != nullptr && cards_[0].reader->has_looked()) {
+  const bool may_be_quick = device == 0 && !has_movable_.load();
+  if (may_be_quick && found != nullptr && cards_[0].reader->has_looked()) {
     first_in_use_.store(found, std::memory_order_release);
+    if (has_movable_.load()) first_in_use_.store(nullptr);  // also if it was set in between
   }
   return found;
 }
