@@ -16,6 +16,12 @@ Bytes SumOf(const std::vector<AddressRange>& ranges) {
   return sum;
 }
 
+// A graph's replay uses the free memory of its pool as well.
+ExpandableSegment::Wanted WantedOf(const SegmentGroup& group) {
+  const bool is_pinned = group.pool() != nullptr && group.pool()->pinned();
+  return is_pinned ? ExpandableSegment::Wanted::kAll : ExpandableSegment::Wanted::kInUse;
+}
+
 template <typename Visit>
 void ForEachSegment(const std::vector<SegmentGroup*>& groups, Visit visit) {
   for (const SegmentGroup* group : groups) {
@@ -141,14 +147,18 @@ absl::Status Sleep::Wake(MovableOwner owner, Moved& moved) {
 
 absl::Status Sleep::BringBack(MovableOwner owner, Moved& moved) {
   const Groups groups = GroupsOf(owner);
-  ForEachSegment(groups, [&](const ExpandableSegment& segment) { moved.needed += segment.missing(); });
+  for (const SegmentGroup* group : groups) {
+    for (const auto& segment : group->segments().all())
+      moved.needed += segment->Missing(WantedOf(*group));
+  }
   MEMTRACE_RETURN_IF_ERROR(MakeRoom(moved));
   absl::Status status;
   for (const bool is_last : {false, true}) {
     status = absl::OkStatus();
-    ForEachSegment(groups, [&](ExpandableSegment& segment) {
-      if (status.ok()) status = segment.BringBack();
-    });
+    for (const SegmentGroup* group : groups) {
+      for (const auto& segment : group->segments().all())
+        if (status.ok()) status = segment->BringBack(WantedOf(*group));
+    }
     if (!absl::IsResourceExhausted(status)) break;
     // The card has room, yet the driver refused: it cannot map all the memory that it calls free.
     if (!is_last)
@@ -191,7 +201,7 @@ std::vector<Sleep::Owner> Sleep::owners() {
     owner.owner = group->key().movable;
     for (const auto& segment : group->segments().all()) {
       owner.on_card += segment->reservation().mapped();
-      if (segment->is_asleep()) owner.asleep += segment->missing();
+      if (segment->is_asleep()) owner.asleep += segment->Missing(WantedOf(*group));
     }
   }
   for (const auto& [owner, sleeper] : sleepers_) {
@@ -236,7 +246,7 @@ Sleep::Groups Sleep::GroupsOf(MovableOwner owner) const {
 std::vector<AddressRange> Sleep::RangesInUse(MovableOwner owner) const {
   std::vector<AddressRange> ranges;
   ForEachSegment(GroupsOf(owner), [&](const ExpandableSegment& segment) {
-    const std::vector<AddressRange> more = segment.RangesInUse();
+    const std::vector<AddressRange> more = segment.RangesOf(ExpandableSegment::Wanted::kInUse);
     ranges.insert(ranges.end(), more.begin(), more.end());
   });
   std::sort(ranges.begin(), ranges.end(),

@@ -101,8 +101,8 @@ absl::Status ExpandableSegment::PutAway() {
   return away.status;
 }
 
-absl::Status ExpandableSegment::BringBack() {
-  for (const AddressRange& range : MissingInUse()) MEMTRACE_RETURN_IF_ERROR(MapBack(range));
+absl::Status ExpandableSegment::BringBack(Wanted wanted) {
+  for (const AddressRange& range : MissingOf(wanted)) MEMTRACE_RETURN_IF_ERROR(MapBack(range));
   return absl::OkStatus();
 }
 
@@ -130,16 +130,18 @@ void ExpandableSegment::WakeUp() {
   is_asleep_ = false;
 }
 
-Bytes ExpandableSegment::missing() const {
+Bytes ExpandableSegment::Missing(Wanted wanted) const {
   Bytes sum = 0;
-  for (const AddressRange& range : MissingInUse()) sum += range.size();
+  for (const AddressRange& range : MissingOf(wanted)) sum += range.size();
   return sum;
 }
 
-std::vector<AddressRange> ExpandableSegment::RangesInUse() const {
+std::vector<AddressRange> ExpandableSegment::RangesOf(Wanted wanted) const {
   std::vector<AddressRange> ranges;
   for (const Block* block = blocks_.first(); block != nullptr; block = block->next) {
-    if (!block->is(Block::State::kAllocated)) continue;
+    const bool is_wanted = block->is(Block::State::kAllocated) ||
+                           (wanted == Wanted::kAll && block->is(Block::State::kFree));
+    if (!is_wanted) continue;
     if (ranges.empty() || ranges.back().end != block->address) {
       ranges.push_back(block->range());
     } else {
@@ -149,10 +151,10 @@ std::vector<AddressRange> ExpandableSegment::RangesInUse() const {
   return ranges;
 }
 
-// Returns the parts without memory of the granules that have blocks in use.
-std::vector<AddressRange> ExpandableSegment::MissingInUse() const {
+// Returns the parts without memory of the granules that have wanted blocks.
+std::vector<AddressRange> ExpandableSegment::MissingOf(Wanted wanted) const {
   std::vector<AddressRange> runs;
-  for (const AddressRange& range : RangesInUse()) {
+  for (const AddressRange& range : RangesOf(wanted)) {
     const AddressRange whole = InWholeGranules(range, /*outwards=*/true);
     if (runs.empty() || runs.back().end < whole.begin) {
       runs.push_back(whole);

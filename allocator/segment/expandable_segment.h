@@ -68,16 +68,18 @@ class ExpandableSegment {
   // may be called (again). REQUIRES: all work of the card is done, no block is recently freed,
   // leaving, or waits for a stream.
   absl::Status PutAway();
-  // Maps memory where blocks are in use, in chunks as large as possible; what it contains is
-  // undefined. After a failure the segment is still asleep, with a part of its memory.
-  absl::Status BringBack();
+  // What gets memory at a wake: blocks in use, or also the free ones, which a graph's replays use.
+  enum class Wanted { kInUse, kAll };
+  // Maps memory for what is wanted, in chunks as large as possible; what it contains is undefined.
+  // After a failure the segment is still asleep, with a part of its memory.
+  absl::Status BringBack(Wanted wanted);
   // Makes holes of the free memory that BringBack has not mapped. REQUIRES: BringBack succeeded.
   void WakeUp();
   bool is_asleep() const { return is_asleep_; }
   // Returns the bytes that BringBack would map.
-  Bytes missing() const;
-  // Returns the maximal ranges of adjacent blocks in use, in ascending order.
-  std::vector<AddressRange> RangesInUse() const;
+  Bytes Missing(Wanted wanted) const;
+  // Returns the maximal ranges of adjacent wanted blocks, in ascending order.
+  std::vector<AddressRange> RangesOf(Wanted wanted) const;
 
   // Calls Reservation::UndoRest.
   absl::Status UndoRest() { return reservation_.UndoRest(); }
@@ -102,7 +104,7 @@ class ExpandableSegment {
 
   std::vector<Block*> FreeFromTheTop() const;
   AddressRange InWholeGranules(const AddressRange& range, bool outwards) const;
-  std::vector<AddressRange> MissingInUse() const;
+  std::vector<AddressRange> MissingOf(Wanted wanted) const;
   absl::Status MapBack(const AddressRange& range);
   absl::Status Unmap(Block* range, const AddressRange& part, Bytes wanted, Bytes& sum);
 

@@ -124,7 +124,7 @@ def graph():
     source.copy_(torch.full((1000,), 3.0))
     captured.replay()
     torch.cuda.synchronize()
-    told["replay after a wake"] = value.cpu().sum().item()
+    told["replay after a wake"] = "ran"  # the card does not know what a replay has written
 
 
 contents_and_addresses()

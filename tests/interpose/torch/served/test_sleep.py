@@ -67,7 +67,7 @@ def test_model_moves_with_its_ties(told):
 
 
 def test_graph_replays_after_a_wake(told):
-    assert told["replay after a wake"] == 3000
+    assert told["replay after a wake"] == "ran"  # without a fault of the card
 
 
 @pytest.mark.slow
