@@ -3,6 +3,7 @@
 #include "allocator/heap/host_copies.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "allocator/blocks/size_policy.h"
@@ -102,6 +103,21 @@ absl::Status HostCopies::Restore(const Copy& copy, const std::vector<AddressRang
       });
   absl::Status waited = copies_->Wait();
   return queued.ok() ? waited : queued;
+}
+
+bool HostCopies::Read(const Copy& copy, const AddressRange& range, void* to) {
+  Bytes read = 0;
+  ForEachPart(copy, [&](DeviceAddress card, uint64_t host, Bytes bytes) {
+    const DeviceAddress from = std::max(card, range.begin);
+    const DeviceAddress end = std::min(card + bytes, range.end);
+    if (from >= end) return absl::OkStatus();
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of the host are numbers here
+    const void* piece = reinterpret_cast<const void*>(host + (from - card));
+    std::memcpy(static_cast<char*>(to) + (from - range.begin), piece, end - from);
+    read += end - from;
+    return absl::OkStatus();
+  }).IgnoreError();
+  return read == range.size();
 }
 
 absl::Status HostCopies::Clear(const std::vector<AddressRange>& ranges) {

@@ -79,6 +79,7 @@ absl::Status Sleep::Finish(MovableOwner owner, Moved& moved) {
   Sleeper& sleeper = sleepers_[owner];
   MEMTRACE_RETURN_IF_ERROR(SaveContents(owner, sleeper, moved));
   sleeper.is_falling_asleep = false;
+  ++asleep_;
   for (SegmentGroup* group : GroupsOf(owner)) group->CountAsleep();
   return PutAway(owner, moved);
 }
@@ -140,6 +141,7 @@ absl::Status Sleep::Wake(MovableOwner owner, Moved& moved) {
     group->CountAwake(heap_.accounting().blocks().usage());
   host_.Drop(std::move(found->second.copy));
   sleepers_.erase(found);
+  --asleep_;
   heap_.movable().SetAwake(owner);
   heap_.ForgetUnusedPools();
   return absl::OkStatus();
@@ -190,6 +192,25 @@ absl::Status Sleep::Fill(MovableOwner owner, const Sleeper& sleeper) {
   const std::vector<AddressRange> ranges = RangesInUse(owner);
   if (ranges.empty()) return absl::OkStatus();
   return sleeper.keep == Keep::kHost ? host_.Restore(sleeper.copy, ranges) : host_.Clear(ranges);
+}
+
+absl::Status Sleep::Read(const AddressRange& range, void* host) {
+  const CardLock::Holder lock(lock_);
+  for (const auto& [owner, sleeper] : sleepers_) {
+    if (HostCopies::Read(sleeper.copy, range, host)) return absl::OkStatus();
+  }
+  return absl::NotFoundError("the memory does not sleep with a copy");
+}
+
+MovableOwner Sleep::OwnerAsleepAt(DeviceAddress address) {
+  const CardLock::Holder lock(lock_);
+  for (const auto& group : heap_.groups().all()) {
+    for (const auto& segment : group->segments().all()) {
+      if (segment->is_asleep() && segment->reservation().Contains(address))
+        return group->key().movable;
+    }
+  }
+  return {};
 }
 
 std::vector<Sleep::Owner> Sleep::owners() {

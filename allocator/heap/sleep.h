@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_ALLOCATOR_HEAP_SLEEP_H_
 #define MEMTRACE_ALLOCATOR_HEAP_SLEEP_H_
 
+#include <atomic>
 #include <cstddef>
 #include <vector>
 
@@ -70,6 +71,13 @@ class Sleep {
   };
   std::vector<Owner> owners();
 
+  // Copies what the range will contain after the wake. kNotFound unless it sleeps with a copy.
+  absl::Status Read(const AddressRange& range, void* host);
+  // Returns the owner whose sleeping memory contains the address; 0 if there is none.
+  MovableOwner OwnerAsleepAt(DeviceAddress address);
+  // False as long as nothing sleeps on any card of the process. One load.
+  static bool is_any_asleep() { return asleep_.load(std::memory_order_relaxed) > 0; }
+
   // Gives the host's memory that no copy uses back. Returns its bytes.
   Bytes ReleaseHostMemory();
   // Returns the bytes of the host that await the next sleep.
@@ -98,6 +106,8 @@ class Sleep {
   Groups GroupsOf(MovableOwner owner) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   std::vector<AddressRange> RangesInUse(MovableOwner owner) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+
+  static inline std::atomic<int> asleep_ = 0;  // owners, on all cards
 
   CardLock& lock_;
   DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);

@@ -60,6 +60,14 @@ struct memtrace_movable {
 MEMTRACE_API int memtrace_visit_movable(void (*visit)(void* user, const struct memtrace_movable*),
                                         void* user);
 
+/* Copies the contents that memory of a sleeping owner will have after the wake to `host`.
+ * MEMTRACE_INVALID_ARGUMENT if it does not sleep with a copy. */
+MEMTRACE_API int memtrace_read_asleep(uint64_t address, uint64_t bytes, void* host);
+
+/* If memory at `address` sleeps, writes the name of its owner and returns 1. This is one load while
+ * nothing sleeps. */
+MEMTRACE_API int memtrace_find_asleep(const void* address, char* name, uint64_t size);
+
 /* Returns the host's bytes that await the next sleep. */
 MEMTRACE_API uint64_t memtrace_pooled_host_memory(void);
 /* Gives them back to the host, and returns how many there were. */

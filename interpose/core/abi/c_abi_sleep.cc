@@ -112,6 +112,25 @@ int memtrace_visit_movable(void (*visit)(void*, const memtrace_movable*), void* 
   });
 }
 
+int memtrace_read_asleep(uint64_t address, uint64_t bytes, void* host) {
+  return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
+    return memtrace::Translate(
+        MovableMemory(Process::Get().cards()).Read(memtrace::DeviceAddress{address}, bytes, host));
+  });
+}
+
+int memtrace_find_asleep(const void* address, char* name, uint64_t size) {
+  if (!Sleep::is_any_asleep() || name == nullptr || size == 0) return 0;
+  return Contain(0, [&]() -> int {
+    const MovableOwner owner =
+        MovableMemory(Process::Get().cards()).OwnerAsleepAt(memtrace::Address(address));
+    if (owner == MovableOwner{}) return 0;
+    const std::string_view text = Process::Get().names().Text(static_cast<uint32_t>(owner));
+    name[text.copy(name, size - 1)] = '\0';
+    return 1;
+  });
+}
+
 uint64_t memtrace_pooled_host_memory() {
   return Contain(uint64_t{0}, [] { return MovableMemory(Process::Get().cards()).pooled(); });
 }

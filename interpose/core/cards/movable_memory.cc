@@ -79,6 +79,22 @@ std::vector<Sleep::Owner> MovableMemory::owners() {
   return owners;
 }
 
+absl::Status MovableMemory::Read(DeviceAddress address, Bytes bytes, void* host) {
+  absl::Status status = absl::NotFoundError("the memory does not sleep with a copy");
+  for (Sleep* card : Sleeps()) {
+    if (!status.ok()) status = card->Read({address, address + bytes}, host);
+  }
+  return status;
+}
+
+MovableOwner MovableMemory::OwnerAsleepAt(DeviceAddress address) {
+  for (Sleep* card : Sleeps()) {
+    if (const MovableOwner owner = card->OwnerAsleepAt(address); owner != MovableOwner{})
+      return owner;
+  }
+  return {};
+}
+
 Bytes MovableMemory::pooled() {
   Bytes sum = 0;
   for (Sleep* card : Sleeps()) sum += card->pooled();

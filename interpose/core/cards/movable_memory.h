@@ -29,6 +29,12 @@ class MovableMemory {
   // Returns the owners, each once, with the sums over the cards.
   std::vector<Sleep::Owner> owners();
 
+  // Copies what `bytes` bytes from `address` will contain after the wake. kNotFound if they do not
+  // sleep with a copy.
+  absl::Status Read(DeviceAddress address, Bytes bytes, void* host);
+  // Returns the owner whose sleeping memory contains the address; 0 if there is none.
+  MovableOwner OwnerAsleepAt(DeviceAddress address);
+
   Bytes pooled();
   Bytes ReleaseHostMemory();
 

@@ -22,6 +22,7 @@ environment, `enable` returns False, and `step`, `tag` and the callbacks do noth
 from memtrace._api import enable, pluggable_library, step, tag
 from memtrace._apply import apply
 from memtrace._asleep.api import Asleep, Moved, asleep, release_host_memory, sleep, wake
+from memtrace._asleep.memory_saver import as_torch_memory_saver
 from memtrace._asleep.models import movable
 from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._estimate.api import check_fit, estimate, largest_batch
@@ -34,6 +35,7 @@ __all__ = [
     "Estimate",
     "Moved",
     "apply",
+    "as_torch_memory_saver",
     "asleep",
     "check_fit",
     "enable",

@@ -9,9 +9,13 @@ from collections.abc import Callable
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_uint32, c_uint64, c_void_p, sizeof
 from enum import IntEnum
 from functools import cache
+from typing import TYPE_CHECKING
 
 from memtrace._core import core
 from memtrace._package import CORE_LIBRARY
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Keep(IntEnum):
@@ -80,6 +84,8 @@ class SleepCore:
         self._visit.argtypes = (_VISIT, c_void_p)
         self._release = library.memtrace_release_host_memory
         self._release.argtypes, self._release.restype = (), c_uint64
+        self._read = library.memtrace_read_asleep
+        self._read.argtypes = (c_uint64, c_uint64, c_void_p)
         self._last_error = library.memtrace_last_error
         self._last_error.argtypes, self._last_error.restype = (), c_char_p
         self._push = short.memtrace_push_movable
@@ -122,6 +128,17 @@ class SleepCore:
 
         self._visit(visit, None)
         return found
+
+    def copy_of(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """Returns the contents of a tensor that sleeps with a copy, on the host; None if it has none."""
+        import torch
+
+        storage = tensor.untyped_storage()
+        copy = torch.UntypedStorage(storage.nbytes())
+        if self._read(storage.data_ptr(), storage.nbytes(), copy.data_ptr()) != 0:
+            return None
+        whole = torch.empty(0, dtype=tensor.dtype)
+        return whole.set_(copy, tensor.storage_offset(), tensor.size(), tensor.stride())
 
     def release_host_memory(self) -> int:
         """Returns how many bytes went back to the host."""

@@ -8,6 +8,7 @@ import pytest
 from support.programs import on_card
 
 PROGRAM = Path(__file__).with_name("sleeping_owners.py")
+GRPO = Path(__file__).with_name("grpo_with_inference.py")
 MIB = 1 << 20
 
 
@@ -68,6 +69,19 @@ def test_model_moves_with_its_ties(told):
 
 def test_graph_replays_after_a_wake(told):
     assert told["replay after a wake"] == "ran"  # without a fault of the card
+
+
+@pytest.mark.slow
+def test_grpo_fits_if_its_inference_copy_sleeps(tmp_path):
+    done = on_card(GRPO, tmp_path, "--sleep", seconds=500)
+    assert done.out.splitlines()[-1] == "done"
+    assert done.out.count("woke 8046772224") == 2
+
+
+@pytest.mark.slow
+def test_grpo_runs_out_if_its_inference_copy_stays(tmp_path):
+    done = on_card(GRPO, tmp_path, expect=1, seconds=500)
+    assert "OutOfMemoryError" in done.err
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""GRPO with an inference copy of the policy, as engines for reinforcement learning run it (two Qwen3-4B and the copy).
+"""GRPO with adapters on a Qwen3-4B, a frozen reference, and an inference copy of the policy, as engines for it have.
 
 With `--sleep` the copy sleeps while the policy is trained, and gets the policy's weights after each wake. Prints "done"
 if all steps fit.
@@ -10,7 +10,6 @@ import argparse
 
 import memtrace
 import torch
-from peft import LoraConfig, get_peft_model
 from transformers import DynamicCache, Qwen3Config, Qwen3ForCausalLM
 
 CONFIG = Qwen3Config(
@@ -36,6 +35,26 @@ def model():
     made = made.to_empty(device="cuda").requires_grad_(False)
     made.tie_weights()
     return made
+
+
+class Adapted(torch.nn.Module):
+    """A frozen layer with an adapter of rank 16 in float32, as peft makes it."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+        self.into = torch.nn.Linear(layer.in_features, 16, bias=False, device="cuda")
+        self.out = torch.nn.Linear(16, layer.out_features, bias=False, device="cuda")
+
+    def forward(self, x):
+        return self.layer(x) + (self.out(self.into(x.float())) * 2).to(x.dtype)
+
+
+def with_adapters(policy):
+    for block in policy.model.layers:
+        block.self_attn.q_proj = Adapted(block.self_attn.q_proj)
+        block.self_attn.v_proj = Adapted(block.self_attn.v_proj)
+    return policy
 
 
 @torch.no_grad()
@@ -67,7 +86,7 @@ def train(policy, reference, optimizer, tokens):
 @torch.no_grad()
 def take_weights(engine, policy):
     """Copies the weights of the policy, without the adapters, into the engine."""
-    trained = {name.replace(".base_layer", ""): weight for name, weight in policy.get_base_model().named_parameters()}
+    trained = {name.replace("_proj.layer.", "_proj."): weight for name, weight in policy.named_parameters()}
     for name, weight in engine.named_parameters():
         weight.copy_(trained[name])
 
@@ -76,9 +95,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sleep", action="store_true")
     sleeps = parser.parse_args().sleep
-    policy = get_peft_model(
-        model(), LoraConfig(task_type="CAUSAL_LM", r=16, lora_alpha=32, target_modules=["q_proj", "v_proj"])
-    )
+    policy = with_adapters(model())
     reference = model()
     with memtrace.tag("inference", movable=True):
         inference = model()
