@@ -67,6 +67,9 @@ class DeviceHeap {
   // Counts a block that was taken from any group, and tells the observer.
   DeviceAddress HandOut(Block* block, Bytes requested, ContextId context);
 
+  // Gives cached memory back as far as the rules for it say so.
+  void EndStep();
+
   // Forgets the pools that have neither users nor memory. A pool with memory is kept until its
   // blocks are freed and its chunks taken back.
   void ForgetUnusedPools();
@@ -112,6 +115,7 @@ class DeviceHeap {
   SegmentGroups groups_;
   WaitingFrees waiting_;
   LeavingMemory leaving_;
+  CacheRules cache_rules_;
   SegmentGrower grower_;
 };
 

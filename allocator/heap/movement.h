@@ -21,14 +21,22 @@ class Movement {
   Movement(CardLock& lock ABSL_ATTRIBUTE_LIFETIME_BOUND,
            DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
            StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND)
-      : give_way_(lock, heap, events) {
+      : lock_(lock), heap_(heap), give_way_(lock, heap, events) {
     static_cast<void>(vmm);
   }
 
   // Free memory for somebody else.
   GiveWay& give_way() { return give_way_; }
 
+  // Ends a step of the program: what the rules for cached memory no longer keep goes.
+  void EndStep() {
+    const CardLock::Holder lock(lock_);
+    heap_.EndStep();
+  }
+
  private:
+  CardLock& lock_;
+  DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);
   GiveWay give_way_;
 };
 
