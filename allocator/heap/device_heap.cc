@@ -42,6 +42,7 @@ DeviceHeap::DeviceHeap(const HeapOptions& options, Vmm& vmm, StreamEvents& event
       groups_(vmm, events, accounting_, quick),
       waiting_(events, options.captures, pools_, groups_),
       leaving_(events, groups_),
+      cache_rules_(options.cache, leaving_, accounting_),
       grower_(vmm, groups_, room_) {
   if (plan_ != nullptr) groups_.Follow(*plan_, device_);
 }
@@ -79,6 +80,7 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
       return DescribeFailure(group, request, size);
     }
     block = *obtained;
+    if (cache_rules_.has_limit()) cache_rules_.KeepLimit();
   }
   if (group.planned() != nullptr) group.planned()->Count(block->address == place);
   return HandOut(block, request.bytes, request.context);
@@ -151,6 +153,12 @@ absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   }
   ForgetUnusedPools();
   return status;
+}
+
+void DeviceHeap::EndStep() {
+  waiting_.CompleteFinished();
+  groups_.MergeRecent();
+  cache_rules_.EndStep();
 }
 
 // Memory that a pool gets from its own source, or block by block, is not movable.

@@ -68,6 +68,9 @@ class DeviceHeap {
   // Counts a block that was taken from any group, and tells the observer.
   DeviceAddress HandOut(Block* block, Bytes requested, ContextId context);
 
+  // Gives cached memory back as far as the rules for it say so.
+  void EndStep();
+
   // Forgets the pools that have neither users nor memory. A pool with memory is kept until its
   // blocks are freed and its chunks taken back.
   void ForgetUnusedPools();
@@ -115,6 +118,7 @@ class DeviceHeap {
   WaitingFrees waiting_;
   LeavingMemory leaving_;
   MovableOwners movable_;
+  CacheRules cache_rules_;
   SegmentGrower grower_;
 };
 

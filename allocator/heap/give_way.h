@@ -64,7 +64,7 @@ class GiveWay {
  private:
   using Clock = std::chrono::steady_clock;
   using Ticket = LeavingMemory::Ticket;
-  // What one call has made leave.
+  // The memory that one call has made leave.
   struct Leaving {
     Ticket ticket{};
     Clock::time_point until;

@@ -23,7 +23,9 @@ class Movement {
   Movement(CardLock& lock ABSL_ATTRIBUTE_LIFETIME_BOUND,
            DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
            StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND, const HeapOptions& options)
-      : give_way_(lock, heap, events),
+      : lock_(lock),
+        heap_(heap),
+        give_way_(lock, heap, events),
         sleep_(lock, heap, events, options.copies, options.host_limit) {
     static_cast<void>(vmm);
   }
@@ -33,7 +35,15 @@ class Movement {
   // Memory of movable owners, which sleeps and wakes.
   Sleep& sleep() { return sleep_; }
 
+  // Ends a step of the program: what the rules for cached memory no longer keep goes.
+  void EndStep() {
+    const CardLock::Holder lock(lock_);
+    heap_.EndStep();
+  }
+
  private:
+  CardLock& lock_;
+  DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);
   GiveWay give_way_;
   Sleep sleep_;
 };

@@ -182,7 +182,7 @@ AddressRange ExpandableSegment::InWholeGranules(const AddressRange& range, bool 
 Bytes ExpandableSegment::trimmable() const {
   Bytes sum = 0;
   for (const Block* block : blocks_.free().FindAllFitting(shape_.granule)) {
-    sum += reservation_.InWholeChunks(block->range());
+    sum += reservation_.Unmappable(block->range()).size();
   }
   return sum;
 }
@@ -197,7 +197,7 @@ void ExpandableSegment::CheckInvariants() const {
     if (block->is(Block::State::kUnmapped)) {
       MEMTRACE_CHECK_EQ((block->address - reservation_.address()) % shape_.granule, Bytes{0});
       MEMTRACE_CHECK_EQ(block->size % shape_.granule, Bytes{0});
-      MEMTRACE_CHECK_EQ(reservation_.InWholeChunks(block->range()), Bytes{0});
+      MEMTRACE_CHECK_EQ(reservation_.Unmappable(block->range()).size(), Bytes{0});
     } else {
       mapped += block->size;
     }

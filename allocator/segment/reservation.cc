@@ -142,12 +142,6 @@ Reservation::Chunks Reservation::WholeChunks(const AddressRange& range) const {
   return chunks_.Inside(IndexOf(range.begin + granularity_ - 1), IndexOf(range.end));
 }
 
-Bytes Reservation::InWholeChunks(const AddressRange& range) const {
-  Bytes sum = 0;
-  for (const ChunkRange chunk : WholeChunks(range)) sum += chunk.count * granularity_;
-  return sum;
-}
-
 std::vector<MappedChunk> Reservation::ChunksUnder(const AddressRange& range) const {
   std::vector<MappedChunk> under;
   for (const ChunkRange chunk : chunks_.chunks()) {

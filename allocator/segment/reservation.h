@@ -59,9 +59,6 @@ class Reservation {
   // Returns the parts of `range` that are not mapped, in ascending order. REQUIRES: whole granules.
   std::vector<AddressRange> MissingIn(const AddressRange& range) const;
 
-  // Returns the range that Unmap would unmap if no call failed.
-  AddressRange Unmappable(const AddressRange& range, Bytes wanted) const;
-
   // Tries again to undo what the driver refused to. Not OK if a chunk is still mapped without
   // access.
   absl::Status UndoRest();
@@ -70,8 +67,9 @@ class Reservation {
   // before. REQUIRES: mapped() == 0.
   absl::Status Close();
 
-  // Returns the bytes of the chunks that lie entirely in `range`.
-  Bytes InWholeChunks(const AddressRange& range) const;
+  // Returns the range that Unmap would unmap if no call failed: by default, all chunks that lie
+  // entirely in `range`.
+  AddressRange Unmappable(const AddressRange& range, Bytes wanted = ~Bytes{0}) const;
 
   // Returns the chunks that overlap `range`, in ascending order.
   std::vector<MappedChunk> ChunksUnder(const AddressRange& range) const;

@@ -110,7 +110,7 @@ class Process {
   std::atomic<CardActivities*> activities_ = nullptr;  // leaked, likewise
   std::string trace_path_;                             // fixed once there is a recorder
   const CardLedgers ledgers_{recorder_, outside_};
-  ProcessCards cards_{ledgers_};
+  ProcessCards cards_{ledgers_, [this](int device) { room_.AnswerNeighbours(device); }};
   Room room_{cards_};
   TraceNotes notes_{{.recorder = recorder_,
                      .activities = activities_,

@@ -19,8 +19,7 @@ std::unique_ptr<ObservedMemory> Observe(int device, memtrace_mode mode,
 
 }  // namespace
 
-absl::Status ProcessCards::Open(int device_count, memtrace_mode mode,
-                                const std::shared_ptr<const Plan>& plan,
+absl::Status ProcessCards::Open(int device_count, memtrace_mode mode, const HeapOptions& options,
                                 AllocationObserver* observer) {
   const Bytes host_limit = HostLimit();
   std::vector<ServedCard> cards(static_cast<size_t>(device_count));
@@ -32,13 +31,13 @@ absl::Status ProcessCards::Open(int device_count, memtrace_mode mode,
     card.reader = std::make_unique<CardReader>(device);
     card.is_alone = mode == MEMTRACE_MODE_OUTSIDE;
     if (mode == MEMTRACE_MODE_ALLOCATE) {
-      card.allocator = std::make_unique<CachingAllocator>(
-          CachingAllocator::Options{.device = DeviceIndex{device},
-                                    .plan = plan,
-                                    .captures = card.driver.captures,
-                                    .copies = card.driver.copies.get(),
-                                    .host_limit = host_limit},
-          *card.driver.vmm, *card.driver.events, watch_);
+      HeapOptions of_card = options;
+      of_card.device = DeviceIndex{device};
+      of_card.captures = card.driver.captures;
+      of_card.copies = card.driver.copies.get();
+      of_card.host_limit = host_limit;
+      card.allocator = std::make_unique<CachingAllocator>(of_card, *card.driver.vmm,
+                                                          *card.driver.events, watch_);
     } else {
       card.observed = Observe(device, mode, *observer);
     }
@@ -71,7 +70,7 @@ void ProcessCards::LookNow(const ServedCard& card) {
   card.LookOnFirstUse();
   if (!card.reader->has_looked()) return;
   ledgers_.Sample(card);
-  if (card.allocator != nullptr && on_first_use_) on_first_use_(card.reader->device());
+  if (card.allocator != nullptr) on_first_use_(card.reader->device());
 }
 
 void ProcessCards::AbandonInForkedChild() {

@@ -24,12 +24,15 @@ namespace memtrace {
 // Thread rule: any thread, except that Open() needs its caller's lock.
 class ProcessCards {
  public:
-  // `ledgers` must outlive this object.
-  explicit ProcessCards(const CardLedgers& ledgers) : ledgers_(ledgers) {}
+  // `ledgers` must outlive this object. `on_first_use` is called once for each card of our
+  // allocator when it has come into use.
+  ProcessCards(const CardLedgers& ledgers, std::function<void(int device)> on_first_use)
+      : ledgers_(ledgers), on_first_use_(std::move(on_first_use)) {}
 
-  // Opens the driver's cards 0 to `device_count` - 1 and makes allocators (with `plan`, which may
-  // be null) or observers, which report to `observer`. Errors: those of OpenCard.
-  absl::Status Open(int device_count, memtrace_mode mode, const std::shared_ptr<const Plan>& plan,
+  // Opens the driver's cards 0 to `device_count` - 1 and makes allocators (with `options`, apart
+  // from those that belong to a card) or observers, which report to `observer`. Errors: those of
+  // OpenCard.
+  absl::Status Open(int device_count, memtrace_mode mode, const HeapOptions& options,
                     AllocationObserver* observer);
 
   // Null if there is no such card or if another allocator serves the process.
@@ -72,11 +75,6 @@ class ProcessCards {
   // Receives the allocators' events, for the recorder and memtrace_watch's function.
   ChangeWatch& watch() { return watch_; }
 
-  // `function` is called once for each card of our allocator when it has come into use.
-  void SetOnFirstUse(std::function<void(int device)> function) {
-    on_first_use_ = std::move(function);
-  }
-
   // Call this when a card may have come into use; it is cheap from the second time on. The first
   // look after the card has its context writes a sample; there is none before.
   void LookOnFirstUse(int device) {
@@ -105,7 +103,7 @@ class ProcessCards {
   bool HasCard(int device) const { return device >= 0 && device < device_count(); }
 
   const CardLedgers& ledgers_;
-  std::function<void(int)> on_first_use_;  // fixed before the cards are opened
+  const std::function<void(int)> on_first_use_;
   ChangeWatch watch_;
   std::atomic<bool> started_ = false;
   std::atomic<bool> forked_ = false;
