@@ -15,13 +15,13 @@ namespace {
 
 // The calls that an allocator makes to get memory, to give it back, and to wait for work. Others,
 // such as questions, cost it nothing.
-constexpr std::array<std::string_view, 22> kCounted = {
-    "cuMemAddressReserve", "cuMemAddressFree",        "cuMemCreate",          "cuMemRelease",
-    "cuMemMap",            "cuMemUnmap",              "cuMemSetAccess",       "cuMemAlloc_v2",
-    "cuMemFree_v2",        "cuMemAllocAsync",         "cuMemFreeAsync",       "cudaMalloc",
-    "cudaFree",            "cudaMallocAsync",         "cudaFreeAsync",        "cudaMallocFromPoolAsync",
-    "cudaMemPoolTrimTo",   "cudaDeviceSynchronize",   "cudaStreamSynchronize",
-    "cudaEventSynchronize", "cuCtxSynchronize",       "cuStreamSynchronize"};
+constexpr std::array<std::string_view, 24> kCounted = {
+    "cuMemAddressReserve",   "cuMemAddressFree",      "cuMemCreate",       "cuMemRelease",
+    "cuMemMap",              "cuMemUnmap",            "cuMemSetAccess",    "cuMemAlloc",
+    "cuMemAllocManaged",     "cuMemFree",             "cuMemAllocAsync",   "cuMemAllocFromPoolAsync",
+    "cuMemFreeAsync",        "cudaMalloc",            "cudaMallocManaged", "cudaFree",
+    "cudaMallocAsync",       "cudaMallocFromPoolAsync", "cudaFreeAsync",   "cudaDeviceSynchronize",
+    "cudaStreamSynchronize", "cudaEventSynchronize",  "cuCtxSynchronize",  "cuStreamSynchronize"};
 constexpr int kMemoryType = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 constexpr unsigned kDevice = 2;  // CU_MEMORYTYPE_DEVICE
 

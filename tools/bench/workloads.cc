@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/units.h"
+#include "messages/message.h"
 #include "tools/bench/recorded_requests.h"
 #include "tools/bench/training_requests.h"
 
@@ -45,19 +46,19 @@ RequestSequence MixedPairs(size_t live) {
 
 const std::vector<Workload>& Workloads() {
   static const auto& all = *new std::vector<Workload>{
-      {"hot-512", "one block of 512 bytes again and again", [] { return HotPairs(512); }},
-      {"hot-1MiB", "one block of 1 MiB again and again", [] { return HotPairs(1_MiB); }},
-      {"hot-64MiB", "one block of 64 MiB again and again", [] { return HotPairs(64_MiB); }},
-      {"mixed-256", "256 live blocks of ten sizes", [] { return MixedPairs(256); }},
-      {"mixed-5000", "5,000 live blocks of ten sizes", [] { return MixedPairs(5'000); }},
-      {"gpt2-124m", "GPT-2 of 124 million parameters, each step with another length",
+      {"hot-512", Marked("one block of 512 bytes again and again"), [] { return HotPairs(512); }},
+      {"hot-1MiB", Marked("one block of 1 MiB again and again"), [] { return HotPairs(1_MiB); }},
+      {"hot-64MiB", Marked("one block of 64 MiB again and again"), [] { return HotPairs(64_MiB); }},
+      {"mixed-256", Marked("256 live blocks of ten sizes"), [] { return MixedPairs(256); }},
+      {"mixed-5000", Marked("5,000 live blocks of ten sizes"), [] { return MixedPairs(5'000); }},
+      {"gpt2-124m", Marked("GPT-2 of 124 million parameters, each step with another length"),
        [] { return TrainingRequests({}); }},
-      {"gpt2-345m-recompute", "GPT-2 of 345 million parameters with recomputation (after STAlloc)",
+      {"gpt2-345m-recompute", Marked("GPT-2 of 345 million parameters with recomputation (after STAlloc)"),
        [] {
          return TrainingRequests({.layers = 24, .width = 1'024, .batch = 16, .recomputes = true});
        }},
       {"opt-1.3b-lora-recompute",
-       "OPT of 1.3 billion parameters, LoRA and recomputation (after GMLake)",
+       Marked("OPT of 1.3 billion parameters, LoRA and recomputation (after GMLake)"),
        [] {
          return TrainingRequests({.layers = 24,
                                   .width = 2'048,

@@ -37,8 +37,8 @@ ordered_json TimesJson(const BenchRow& row) {
 ordered_json FaultJson(const BenchRow& row) {
   if (!row.fault) return nullptr;
   return {{"name", row.fault->name},
-          {"request", row.fault->request ? ordered_json(*row.fault->request) : nullptr},
-          {"sentence", FaultText(row.allocator, *row.fault)}};
+          {"detail", row.fault->detail},
+          {"request", row.fault->request ? ordered_json(*row.fault->request) : nullptr}};
 }
 
 ordered_json RowJson(const BenchRow& row, Bytes lower_bound) {

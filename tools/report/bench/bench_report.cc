@@ -20,7 +20,7 @@ using bench::BenchTable;
 using bench::Fault;
 
 constexpr size_t kName = 22;
-constexpr size_t kTime = 17;
+constexpr size_t kTime = 24;
 
 bool IsWait(const std::string& call) { return call.find("Synchronize") != std::string::npos; }
 
@@ -52,46 +52,51 @@ std::string Title(const BenchTable& table) {
                  FormatCount(table.allocations), table.streams, Mebibytes(table.lower_bound));
 }
 
-std::string Head(const bench::ComparisonSettings& settings, bool has_times) {
-  std::string head = LeftAligned(Message("ALLOCATOR"), kName) + RightAligned(Message("SMALLEST"), 11) +
-                     RightAligned(Message("RATIO"), 8) + RightAligned(Message("RESERVED"), 11) +
-                     RightAligned(Message("CALLS"), 8) + RightAligned(Message("WAITS"), 7) +
-                     RightAligned(Message("FAILED"), 7);
-  if (has_times) {
-    for (const int threads : settings.threads) {
-      head += RightAligned(CountedMessage(static_cast<uint64_t>(threads), "1 THREAD", "$0 THREADS",
-                                          threads),
-                           kTime);
-    }
-  }
-  return head + "\n";
+std::string Head() {
+  return LeftAligned(Message("ALLOCATOR"), kName) + RightAligned(Message("SMALLEST"), 12) +
+         RightAligned(Message("RATIO"), 9) + RightAligned(Message("RESERVED"), 12) +
+         RightAligned(Message("CALLS"), 11) + RightAligned(Message("WAITS"), 9) +
+         RightAligned(Message("FAILED"), 9) + "\n";
 }
 
-std::string Row(const BenchRow& row, Bytes lower_bound, const bench::ComparisonSettings& settings,
-                bool has_times) {
-  std::string line = LeftAligned("  " + Printable(row.allocator) + (row.on_books ? " *" : ""), kName);
+std::string Name(const BenchRow& row) {
+  return LeftAligned("  " + Printable(row.allocator) + (row.on_books ? " *" : ""), kName);
+}
+
+std::string Row(const BenchRow& row, Bytes lower_bound) {
   const bool has_figures = !row.on_card.fault;
   const bool has_smallest = has_figures && row.smallest.has_value();
-  line += RightAligned(has_smallest ? Mebibytes(*row.smallest) : "-", 11);
-  line += RightAligned(has_smallest ? Ratio(*row.smallest, lower_bound) : "-", 8);
-  line += RightAligned(has_figures ? Mebibytes(row.on_card.peak) : "-", 11);
-  line += RightAligned(has_smallest ? FormatCount(MemoryCalls(row.on_smallest)) : "-", 8);
-  line += RightAligned(has_smallest ? FormatCount(Waits(row.on_smallest)) : "-", 7);
-  line += RightAligned(has_figures ? FormatCount(row.on_card.failures) : "-", 7);
-  if (has_times) {
-    for (const int threads : settings.threads) {
-      const auto times = row.times.find(threads);
-      line += RightAligned(times == row.times.end() ? "-" : TimeCell(times->second), kTime);
-    }
-  }
-  return line + "\n";
+  return Name(row) + RightAligned(has_smallest ? Mebibytes(*row.smallest) : "-", 12) +
+         RightAligned(has_smallest ? Ratio(*row.smallest, lower_bound) : "-", 9) +
+         RightAligned(has_figures ? Mebibytes(row.on_card.peak) : "-", 12) +
+         RightAligned(has_smallest ? FormatCount(MemoryCalls(row.on_smallest)) : "-", 11) +
+         RightAligned(has_smallest ? FormatCount(Waits(row.on_smallest)) : "-", 9) +
+         RightAligned(has_figures ? FormatCount(row.on_card.failures) : "-", 9) + "\n";
 }
 
-bool HasTimes(const BenchResult& result) {
-  return std::any_of(result.tables.begin(), result.tables.end(), [](const BenchTable& table) {
-    return std::any_of(table.rows.begin(), table.rows.end(),
-                       [](const BenchRow& row) { return !row.times.empty(); });
-  });
+// Returns the times of a pair, with a column for each number of threads.
+std::string Times(const BenchTable& table, const std::vector<int>& threads) {
+  std::string text = LeftAligned(Message("NANOSECONDS A PAIR"), kName);
+  for (const int count : threads) {
+    text += RightAligned(
+        CountedMessage(static_cast<uint64_t>(count), "1 THREAD", "$0 THREADS", count), kTime);
+  }
+  text += "\n";
+  for (const BenchRow& row : table.rows) {
+    if (row.times.empty()) continue;
+    text += Name(row);
+    for (const int count : threads) {
+      const auto times = row.times.find(count);
+      text += RightAligned(times == row.times.end() ? "-" : TimeCell(times->second), kTime);
+    }
+    text += "\n";
+  }
+  return text + "\n";
+}
+
+bool HasTimes(const BenchTable& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const BenchRow& row) { return !row.times.empty(); });
 }
 
 bool HasBooks(const BenchResult& result) {
@@ -114,9 +119,9 @@ std::string Notes(const BenchResult& result, bool has_times) {
   if (!has_times) return notes;
   notes += Wrapped(
       CountedMessage(static_cast<uint64_t>(result.settings.repeat),
-                     "THREADS: nanoseconds of an allocation and its free, over all threads.",
-                     "THREADS: nanoseconds of an allocation and its free, over all threads: the "
-                     "median of $0 measurements (and the quarters around it).",
+                     "A pair is an allocation and its free; threads share the time of all pairs.",
+                     "A pair is an allocation and its free; threads share the time of all pairs. "
+                     "The median of $0 measurements stands before the quarters around it.",
                      result.settings.repeat),
       2);
   return notes + Wrapped(Message("Machine: $0, cores: $1, load $2 before and $3 after. Times of a "
@@ -169,13 +174,13 @@ Spread SpreadOf(std::vector<double> times) {
 }
 
 std::string TextBench(const BenchResult& result) {
-  const bool has_times = HasTimes(result);
+  const bool has_times = std::any_of(result.tables.begin(), result.tables.end(), HasTimes);
   std::string text;
   for (const BenchTable& table : result.tables) {
-    text += Title(table) + "\n\n" + Head(result.settings, has_times);
-    for (const BenchRow& row : table.rows)
-      text += Row(row, table.lower_bound, result.settings, has_times);
+    text += Title(table) + "\n\n" + Head();
+    for (const BenchRow& row : table.rows) text += Row(row, table.lower_bound);
     text += "\n";
+    if (HasTimes(table)) text += Times(table, result.settings.threads);
   }
   return text + Notes(result, has_times);
 }
