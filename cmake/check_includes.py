@@ -40,10 +40,12 @@ ANALYSED = [
     f"{CARD}/spec/card_spec.h",
     f"{CARD}/spec/card_profile.h",
     f"{CARD}/interface/card_link.h",
+    "interpose/bench/request_sequence.h",
     "tools/remedies",
 ]
 TOOLS = [
     "tools/launch",
+    "tools/bench",
     "tools/fleet",
     "tools/fit/files",
     "tools/fit/plans",
@@ -53,7 +55,7 @@ TOOLS = [
     *_layers("tools/interchange", "importers", "parquet", "writers/rows", "writers"),
     *_layers("tools/report", "words", "verdict", "sections"),
     "tools/report",
-    *_layers("tools/report", "fit", "page", "picture"),
+    *_layers("tools/report", "fit", "page", "picture", "bench"),
     *_layers("tools/command", "help", "program", "inputs", "outputs", "verbs"),
     "tools",
 ]
@@ -73,10 +75,12 @@ MAY_INCLUDE: dict[str, list[str]] = {
         "interpose/core/stacks",
         "interpose/core/outside",
         "interpose/core/cards",
+        "interpose/core/room",
     ],
     # The C ABI stands above the process; the core's other folders see its public header, and nothing of the process.
-    "interpose/core/abi": [*CORE_USES, "interpose/core", "interpose/core/stacks"],
+    "interpose/core/abi": [*CORE_USES, "interpose/core", "interpose/core/stacks", "interpose/core/room"],
     "interpose/core/cards": [*CORE_USES, "interpose/core/outside", "interpose/core/memtrace.h"],
+    "interpose/core/room": [*CORE_USES, "interpose/core/cards"],
     "interpose/core/recorded_text": ["profiler/trace/events/amount.h"],
     "interpose/core/stacks": [
         *TRACE,
@@ -101,6 +105,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
         f"{CARD}/interface/card_times.h",
     ],
     "interpose/preload": ["interpose/core/memtrace.h"],
+    "interpose/bench": [f"{CARD}/interface/card_control.h"],
     **{layer: MODEL[:place] for place, layer in enumerate(MODEL)},
     CARD: MODEL,
     f"{CARD}/driver": [*MODEL, f"{CARD}/symbols", f"{CARD}/machine.h"],

@@ -4,6 +4,7 @@
 #define MEMTRACE_ALLOCATOR_SEGMENT_EXPANDABLE_SEGMENT_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
@@ -53,8 +54,32 @@ class ExpandableSegment {
   // segment's stream is done.
   absl::StatusOr<Bytes> Trim(Bytes wanted);
 
+  // Makes chunks leave that Trim would unmap: they are no longer free, and stay mapped until Leave.
+  std::vector<Block*> StartLeaving(Bytes wanted);
+  // Unmaps such a block. What the driver refuses to unmap is free again. Returns the bytes
+  // unmapped, which may be fewer than the block has. REQUIRES: as Trim.
+  Bytes Leave(Block* block);
+
   // Returns the most bytes that Trim could unmap.
   Bytes trimmable() const;
+
+  // Takes all memory away; the blocks keep their addresses and may be freed meanwhile. After a
+  // failure the segment is asleep all the same, with a part of its memory, and PutAway or BringBack
+  // may be called (again). REQUIRES: all work of the card is done, no block is recently freed,
+  // leaving, or waits for a stream.
+  absl::Status PutAway();
+  // What gets memory at a wake: blocks in use, or also the free ones, which a graph's replays use.
+  enum class Wanted { kInUse, kAll };
+  // Maps memory for what is wanted, in chunks as large as possible; what it contains is undefined.
+  // After a failure the segment is still asleep, with a part of its memory.
+  absl::Status BringBack(Wanted wanted);
+  // Makes holes of the free memory that BringBack has not mapped. REQUIRES: BringBack succeeded.
+  void WakeUp();
+  bool is_asleep() const { return is_asleep_; }
+  // Returns the bytes that BringBack would map.
+  Bytes Missing(Wanted wanted) const;
+  // Returns the maximal ranges of adjacent wanted blocks, in ascending order.
+  std::vector<AddressRange> RangesOf(Wanted wanted) const;
 
   // Calls Reservation::UndoRest.
   absl::Status UndoRest() { return reservation_.UndoRest(); }
@@ -63,7 +88,7 @@ class ExpandableSegment {
   // is as before. REQUIRES: nothing is mapped.
   absl::Status Close() { return reservation_.Close(); }
 
-  // Blocks are taken and returned through this; only Grow and Trim fill and dig holes.
+  // Blocks are taken and returned through this; only Grow, Trim and Leave fill and dig holes.
   SegmentBlocks& blocks() { return blocks_; }
   const SegmentBlocks& blocks() const { return blocks_; }
   const Reservation& reservation() const { return reservation_; }
@@ -77,11 +102,18 @@ class ExpandableSegment {
   ExpandableSegment(const SegmentKey& key, DeviceAddress address, const SegmentShape& shape,
                     Vmm& vmm, BlockArena& arena, MappingAccount& account);
 
+  std::vector<Block*> FreeFromTheTop() const;
+  AddressRange InWholeGranules(const AddressRange& range, bool outwards) const;
+  std::vector<AddressRange> MissingOf(Wanted wanted) const;
+  absl::Status MapBack(const AddressRange& range);
+  absl::Status Unmap(Block* range, const AddressRange& part, Bytes wanted, Bytes& sum);
+
   const SegmentKey key_;
   const SegmentShape shape_;
   MappingAccount& account_;
   Reservation reservation_;
   SegmentBlocks blocks_;
+  bool is_asleep_ = false;
 };
 
 }  // namespace memtrace

@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/status_macros.h"
 #include "interpose/core/assumed_workspaces.h"
+#include "interpose/core/cards/cache_settings.h"
 #include "interpose/core/plan_of_process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/recorded_text/recorded_paths.h"
@@ -34,6 +35,16 @@ absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
   return trace::TraceWriter::Open(
       ChooseTraceName(info), info,
       {.if_exists = trace::IfExists::kUseSibling, .keep_bytes = *keep, .with_summary = true});
+}
+
+HeapOptions ReadOptions() {
+  const CacheSettings cache =
+      ReadCacheSettings(env::Text(env::kCacheLimit), env::Text(env::kCacheAge));
+  for (const std::string& problem : cache.problems) PrintSentence(problem);
+  HeapOptions options;
+  options.plan = ReadPlanOfProcess();
+  options.cache = cache.bounds;
+  return options;
 }
 
 }  // namespace
@@ -73,6 +84,7 @@ void Process::UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 void Process::BeginAnewInForkedChild() {
   if (auto* recorder = recorder_.load()) recorder->trace().AbandonInForkedChild();
   activities_ = nullptr;
+  room_.BeginAnewInForkedChild();
   // With copies of the cards, a child also goes on with copies of the allocators, unrecorded.
   if (!CardsAreCopiedOnFork()) {
     recorder_ = nullptr;
@@ -116,11 +128,11 @@ absl::Status Process::OpenCards(int device_count, memtrace_mode mode) {
   if (recorder() != nullptr && operations_.is_set())
     recorder()->scopes().SetOperations(&operations_);
   if (!is_recorded_ && mode != MEMTRACE_MODE_ALLOCATE) device_count = 0;
-  std::shared_ptr<const Plan> plan;
-  if (mode == MEMTRACE_MODE_ALLOCATE) plan = ReadPlanOfProcess();
-  if (plan != nullptr) notes_.EnablePlanReport();
+  HeapOptions options;
+  if (mode == MEMTRACE_MODE_ALLOCATE) options = ReadOptions();
+  if (options.plan != nullptr) notes_.EnablePlanReport();
   AllocationObserver* observer = recorder() != nullptr ? &recorder()->blocks() : nullptr;
-  return cards_.Open(device_count, mode, plan, observer);
+  return cards_.Open(device_count, mode, options, observer);
 }
 
 // No lock is held, because CUPTI may request buffers at any time.

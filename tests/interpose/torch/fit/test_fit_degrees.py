@@ -25,7 +25,8 @@ class Block(nn.Module):
 class Plain(nn.Module):
     def __init__(self):
         super().__init__()
-        self.blocks = nn.ModuleList([Block() for _ in range(6)])
+        # A list that also has what comes before and after the blocks.
+        self.blocks = nn.Sequential(nn.Linear(512, 512), *[Block() for _ in range(6)], nn.Linear(512, 512))
     def forward(self, x):
         for block in self.blocks:
             x = block(x)
@@ -75,7 +76,7 @@ def test_peak_falls_with_each_block(tmp_path):
         # Products are kept, so it saves less.
         assert of["checkpoint"][2] < of["checkpoint_products"][2]
     assert said["llama"]["told"] == {"places": 6, "of": 6, "target": "LlamaDecoderLayer", "first": "model.layers.0"}
-    assert said["plain"]["told"] == {"places": 6, "of": 6, "target": "Block", "first": "blocks.0"}
+    assert said["plain"]["told"] == {"places": 6, "of": 6, "target": "Block", "first": "blocks.1"}
 
 
 ALL = """
