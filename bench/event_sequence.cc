@@ -41,7 +41,7 @@ class Builder {
       trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Map, trace::Unmap, trace::Relabel,
                    trace::Step, trace::PhaseChange, trace::TagChange, trace::Annotate,
                    trace::OutOfMemory, trace::CardSample, trace::Lost, trace::OutsideAllocate,
-                   trace::OutsideFree, trace::Resume, trace::Alive, trace::Activity>
+                   trace::OutsideFree, trace::Resume, trace::Alive, trace::Activity, trace::Moved>
           Ignored>
   void Add(const Ignored&) {}
 

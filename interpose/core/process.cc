@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "interpose/core/assumed_workspaces.h"
 #include "interpose/core/cards/cache_settings.h"
+#include "interpose/core/outside/launch_processes.h"
 #include "interpose/core/plan_of_process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/recorded_text/recorded_paths.h"
@@ -35,6 +36,13 @@ absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
   return trace::TraceWriter::Open(
       ChooseTraceName(info), info,
       {.if_exists = trace::IfExists::kUseSibling, .keep_bytes = *keep, .with_summary = true});
+}
+
+// Returns "process 4711 (rank 1)", or "process 4711" if nothing is known of it.
+std::string NameOfProcess(int process) {
+  const std::string relation = RelationTo(process);
+  const std::string name = "process " + std::to_string(process);
+  return relation == "process" ? name : name + " (" + relation + ")";
 }
 
 HeapOptions ReadOptions() {
@@ -175,6 +183,18 @@ void Process::OpenTrace() {
   trace_path_ = made->trace().path();
   cards_.watch().SetNext(&made->blocks());
   recorder_.store(made, std::memory_order_release);
+}
+
+void Process::RecordGiven(const Room::Given& given) {
+  if (recorder() == nullptr) return;
+  const bool is_neighbour = given.process != 0;
+  const trace::Moved moved{
+      .device = given.device,
+      .kind = is_neighbour ? trace::MoveKind::kGaveToNeighbour : trace::MoveKind::kGaveWay,
+      .bytes = given.bytes,
+      .duration_ns = static_cast<uint64_t>(given.duration.count())};
+  recorder()->program().Moved(moved, is_neighbour ? NameOfProcess(given.process) : "",
+                              is_neighbour ? ContextId{} : CaptureNativeContext(given.caller));
 }
 
 void Process::Close() {
