@@ -22,8 +22,8 @@ echo && echo "stack_pair.py" && "$venv/bin/python" bench/stack_pair.py
 echo && echo "gpt2_step.py" && "$venv/bin/python" bench/gpt2_step.py
 echo && echo "host_values_step.py" && "$venv/bin/python" bench/host_values_step.py
 echo && echo "event_bytes.py" && "$venv/bin/python" bench/event_bytes.py
-echo && echo "smallest_card.py" && "$venv/bin/python" bench/smallest_card.py "$build"
-echo && echo "replay_torch.py" && "$venv/bin/python" bench/replay_torch.py "$build"
+echo && echo "smallest_card.py" && "$venv/bin/python" bench/smallest_card.py
+echo && echo "memtrace bench" && "$venv/bin/memtrace" bench --workload gpt2-124m --allocator all --threads 1,2,8
 echo && echo "fleet.py" && "$venv/bin/python" bench/fleet.py
 echo && echo "large_trace.py" && "$venv/bin/python" bench/large_trace.py "$build"
 echo && echo "page_views.ts" && "$venv/bin/node" bench/page_views.ts "$build"

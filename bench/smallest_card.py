@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the smallest card on which a scenario completes, with torch's allocators and ours.
 
-Usage: smallest_card.py BUILD [--ways native,expandable,memtrace] [NAME ...]. BUILD/bench/replay gives the first guess.
+Usage: smallest_card.py [--ways native,expandable,memtrace] [NAME ...]. `memtrace bench` gives the first guess.
 
 The scenario is recorded once on a large card: the peak of its live bytes, each block rounded up to 512, is the lower
 bound. Then cards are tried by bisection, one process each, to within a granule (2 MiB) or 1/2,000. The script prints
@@ -43,12 +43,13 @@ def record(command: str, folder: Path) -> Path:
     return trace
 
 
-def bounds(build: Path, command: str) -> tuple[int, int]:
+def bounds(command: str) -> tuple[int, int]:
     """Returns the lower bound, and the smallest card of our policy alone."""
     with tempfile.TemporaryDirectory() as folder:
-        replay = [str(build / "bench/replay"), str(record(command, Path(folder)))]
-        said = json.loads(subprocess.run(replay, capture_output=True, timeout=300, check=True).stdout)
-    return said["lower_bound"], said["card"]
+        trace = str(record(command, Path(folder)))
+        bench = [sys.executable, "-m", "memtrace", "bench", "--allocator", "policy", "--json", trace]
+        table = json.loads(subprocess.run(bench, capture_output=True, timeout=300, check=True).stdout)["tables"][0]
+    return table["lower_bound"], table["rows"][0]["smallest_card"]
 
 
 def measure(name: str, way: str, bound: int, replayed: int) -> None:
@@ -70,7 +71,6 @@ def measure(name: str, way: str, bound: int, replayed: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=Path)
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("names", nargs="*", default=["gpt2"])
     options = parser.parse_args()
@@ -79,7 +79,7 @@ def main() -> None:
         return
     load(*{module for name in options.names for module in MODULES.get(name, [])})
     for name in options.names:
-        bound, replayed = bounds(options.build, SCENARIOS[name])
+        bound, replayed = bounds(SCENARIOS[name])
         print(f"{name:5} policy     card {replayed / 2**30:7.3f}  ratio {replayed / bound:.4f}")
         for way in options.ways.split(","):
             measure(name, way, bound, replayed)

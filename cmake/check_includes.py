@@ -40,10 +40,12 @@ ANALYSED = [
     f"{CARD}/spec/card_spec.h",
     f"{CARD}/spec/card_profile.h",
     f"{CARD}/interface/card_link.h",
+    "interpose/bench/request_sequence.h",
     "tools/remedies",
 ]
 TOOLS = [
     "tools/launch",
+    "tools/bench",
     "tools/fleet",
     "tools/fit/files",
     "tools/fit/plans",
@@ -53,7 +55,7 @@ TOOLS = [
     *_layers("tools/interchange", "importers", "parquet", "writers/rows", "writers"),
     *_layers("tools/report", "words", "verdict", "sections"),
     "tools/report",
-    *_layers("tools/report", "fit", "page", "picture"),
+    *_layers("tools/report", "fit", "page", "picture", "bench"),
     *_layers("tools/command", "help", "program", "inputs", "outputs", "verbs"),
     "tools",
 ]
@@ -103,6 +105,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
         f"{CARD}/interface/card_times.h",
     ],
     "interpose/preload": ["interpose/core/memtrace.h"],
+    "interpose/bench": [f"{CARD}/interface/card_control.h"],
     **{layer: MODEL[:place] for place, layer in enumerate(MODEL)},
     CARD: MODEL,
     f"{CARD}/driver": [*MODEL, f"{CARD}/symbols", f"{CARD}/machine.h"],

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/card/call_failures.h"
+#include "allocator/card/memory_contents.h"
 #include "allocator/card/memory_streams.h"
 #include "allocator/card/vmm.h"
 #include "base/units.h"
@@ -57,6 +58,11 @@ class MemoryVmm : public Vmm {
   // Records that `work` touches [address, address + size).
   void NoteUse(DeviceAddress address, Bytes size, MemoryStreams::Work work);
 
+  // Records a fault unless all of [address, address + size) can be read and written.
+  void CheckAccess(DeviceAddress address, Bytes size);
+  // The contents of the mapped memory. They are lost when it is unmapped.
+  MemoryContents& contents() { return contents_; }
+
   const std::vector<std::string>& faults() const { return faults_; }
 
   // Objects that have not been given back: all are 0 after a clean end.
@@ -97,6 +103,7 @@ class MemoryVmm : public Vmm {
   DeviceAddress next_address_{uint64_t{0x7} << 40};
   uint64_t next_chunk_ = 1;
   Bytes used_ = 0;
+  MemoryContents contents_;
   std::vector<std::string> faults_;
 };
 

@@ -51,6 +51,14 @@ namespace memtrace {
   X(StreamIsCapturing, cuStreamIsCapturing)                       \
   X(StreamGetCaptureInfo, cuStreamGetCaptureInfo_v3)              \
   X(GraphNodeGetDependencies, cuGraphNodeGetDependencies_v2)      \
+  X(StreamCreate, cuStreamCreate)                                 \
+  X(StreamDestroy, cuStreamDestroy_v2)                            \
+  X(StreamSynchronize, cuStreamSynchronize)                       \
+  X(MemHostAlloc, cuMemHostAlloc)                                 \
+  X(MemFreeHost, cuMemFreeHost)                                   \
+  X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2)                        \
+  X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2)                        \
+  X(MemsetD8Async, cuMemsetD8Async)                               \
   X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
 
 // libcuda.so.1, loaded when it is first needed. Nothing links it, so that everything else runs on

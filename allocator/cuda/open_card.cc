@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "allocator/cuda/cuda_chunk_copies.h"
 #include "allocator/cuda/cuda_stream_events.h"
 #include "allocator/cuda/cuda_vmm.h"
 #include "allocator/cuda/driver.h"
@@ -16,8 +17,11 @@ absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device) {
   if (!vmm.ok()) return vmm.status();
   auto events = CudaStreamEvents::Open(device);
   if (!events.ok()) return events.status();
+  auto copies = CudaChunkCopies::Open(device);
+  if (!copies.ok()) return copies.status();
   CaptureGraphs* captures = events->get();
-  return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events), .captures = captures};
+  return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events), .captures = captures,
+                    .copies = *std::move(copies)};
 }
 
 absl::StatusOr<CardUuid> UuidOf(DeviceIndex device) {

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "allocator/card/capture_graphs.h"
+#include "allocator/card/chunk_copies.h"
 #include "allocator/card/stream_events.h"
 #include "allocator/card/vmm.h"
 #include "base/units.h"
@@ -20,6 +21,7 @@ struct OpenedCard {
   std::unique_ptr<Vmm> vmm;
   std::unique_ptr<StreamEvents> events;
   CaptureGraphs* captures = nullptr;  // part of `events`
+  std::unique_ptr<ChunkCopies> copies;
 };
 
 // Opens a card with the CUDA driver. Its primary context is created by the first call that needs

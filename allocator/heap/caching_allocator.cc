@@ -25,7 +25,7 @@ class CachingAllocator::State {
         pools(lock, heap),
         accounts(lock, heap),
         sharing(lock, heap, vmm),
-        movement(lock, heap, vmm, events) {}
+        movement(lock, heap, vmm, events, options) {}
 
   // These two are not inlined, so that the fast path, which nearly always succeeds, saves no
   // registers for them.

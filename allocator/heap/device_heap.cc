@@ -53,9 +53,11 @@ DeviceHeap::~DeviceHeap() {
 }
 
 AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes size) {
+  if (!movable_.IsAwake(request.movable))
+    return absl::FailedPreconditionError("the owner of the memory is asleep");
   waiting_.CompleteDone(request.stream);
   if (!request.at.is_null()) return AllocateAt(request, size);
-  SegmentGroup& group = GroupOf(request.stream, size);
+  SegmentGroup& group = GroupOf(request, size);
   if (request.only_free) return TakeFree(group, request, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
   const DeviceAddress place = grower_.NextPlannedAddress(group, size);
@@ -96,7 +98,7 @@ AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationReque
 // here.
 AllocationResult DeviceHeap::AllocateAt(const AllocationRequest& request, Bytes size) {
   groups_.MergeRecent();
-  SegmentGroup& group = GroupOf(request.stream, size);
+  SegmentGroup& group = GroupOf(request, size);
   const bool is_whole = group.pool() != nullptr && group.pool()->no_split;
   Block* block = is_whole ? nullptr : group.TakeAt(request.at, size);
   if (block != nullptr) return HandOut(block, request.bytes, request.context);
@@ -115,7 +117,10 @@ absl::Status DeviceHeap::Free(DeviceAddress address) {
   SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, ": freed twice?");
   Block* block = group->blocks().Find(address);
-  if (block->recorded_streams.empty()) {
+  if (group->key().is_movable()) movable_.ForgetShared(address);
+  if (block->segment->is_asleep()) {
+    group->FreeAsleep(block);
+  } else if (block->recorded_streams.empty()) {
     group->Free(block);
   } else {
     waiting_.Add(block);
@@ -156,9 +161,17 @@ void DeviceHeap::EndStep() {
   cache_rules_.EndStep();
 }
 
-SegmentGroup& DeviceHeap::GroupOf(StreamId stream, Bytes size) {
-  Pool* pool = pools_.routing() ? pools_.Route(stream) : nullptr;
-  return groups_.Of({stream, pool == nullptr ? PoolId{} : pool->id, IsSmall(size)}, pool);
+// Memory that a pool gets from its own source, or block by block, is not movable.
+SegmentGroup& DeviceHeap::GroupOf(const AllocationRequest& request, Bytes size) {
+  Pool* pool = pools_.routing() ? pools_.Route(request.stream) : nullptr;
+  SegmentKey key{request.stream, pool == nullptr ? PoolId{} : pool->id, IsSmall(size)};
+  const bool is_movable =
+      request.movable != MovableOwner{} && (pool == nullptr || !pool->has_fixed_segments());
+  if (is_movable) {
+    key.small = false;
+    key.movable = request.movable;
+  }
+  return groups_.Of(key, pool);
 }
 
 // Steps 3 to 7 of the class comment.
@@ -227,7 +240,7 @@ void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
   key.small = !key.small;
   const bool has_whole_blocks = group.pool() != nullptr && group.pool()->has_fixed_segments();
   if (!has_whole_blocks) visit_if_there(key);
-  if (group.pool() != nullptr) return;
+  if (group.pool() != nullptr || group.key().is_movable()) return;
   for (const auto& pool : pools_.all()) {
     if (pool->use_on_oom) visit_if_there({group.key().stream, pool->id, group.key().small});
   }
@@ -284,7 +297,9 @@ void DeviceHeap::CheckInvariants() const {
   Bytes recent = 0;
   for (const auto& group : groups_.all()) {
     group->CheckInvariants();
-    group->blocks().ForEachInUse([&](const Block* block) { allocated += block->size; });
+    group->blocks().ForEachInUse([&](const Block* block) {
+      if (!block->segment->is_asleep()) allocated += block->size;
+    });
     for (const auto& segment : group->segments().all()) {
       mapped += segment->reservation().mapped();
       recent += segment->blocks().recent().bytes();

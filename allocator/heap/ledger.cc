@@ -19,7 +19,11 @@ AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounti
     ledger.cached += reclaimable;
     for (const auto& segment : group->segments().all()) {
       ledger.cached += segment->blocks().leaving();
-      (is_pinned ? ledger.pinned : ledger.holes) += segment->blocks().free().bytes();
+      // What a sleep could not unmap serves nobody until the next try.
+      const bool is_asleep = segment->is_asleep();
+      (is_pinned ? ledger.pinned : ledger.holes) +=
+          is_asleep ? segment->reservation().mapped() : segment->blocks().free().bytes();
+      if (is_asleep) continue;
       ledger.largest_hole = std::max(ledger.largest_hole, segment->blocks().free().largest());
     }
     if (!is_pinned) ledger.holes -= reclaimable;

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "allocator/accounts/allocation_observer.h"
+#include "allocator/blocks/segment_key.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -30,6 +31,9 @@ struct AllocationRequest {
   // memory fits. If the group follows a plan, whose places are mapped on demand, only the quick
   // search can serve such a request.
   bool only_free = false;
+  // The owner in whose segments the block lies, if it is not 0. TryAllocate never serves it, so
+  // `is_not_free` must be set. kFailedPrecondition while the owner sleeps.
+  MovableOwner movable{};
 };
 
 // The result of an allocation: an address, or the reason why there is none.

@@ -56,6 +56,25 @@ void SegmentGroup::FinishWaiting(Block* block) {
   Return(block);
 }
 
+void SegmentGroup::CountAsleep() {
+  blocks_.ForEachInUse([this](Block* block) {
+    block->recorded_streams.clear();
+    account_.Freed(*block, key_, lane_.share);
+  });
+}
+
+void SegmentGroup::CountAwake(Usage& usage) {
+  blocks_.ForEachInUse([&](Block* block) {
+    usage.MakeRoom(lane_.share, key_.small, AmountsOf(block->size, block->requested));
+    account_.Allocated(*block, key_, lane_.share);
+  });
+}
+
+void SegmentGroup::FreeAsleep(Block* block) {
+  blocks_.Remove(block);
+  Return(block);
+}
+
 void SegmentGroup::MergeRecent() {
   for (const auto& segment : segments_.all()) {
     segment->blocks().recent().EmptyAll([this](Block* block) { Merge(block); });

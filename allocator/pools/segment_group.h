@@ -62,6 +62,13 @@ class SegmentGroup {
   void StartWaiting(Block* block);
   void FinishWaiting(Block* block);
 
+  // Counts and reports the blocks in use as freed while they sleep, and as allocated when they
+  // wake. Their records stay. REQUIRES: the segments are asleep, or about to be.
+  void CountAsleep();
+  void CountAwake(Usage& usage);
+  // Frees a block that sleeps: it is not counted, and no work can use it.
+  void FreeAsleep(Block* block);
+
   // Merges recently freed blocks with their free neighbours.
   void MergeRecent();
 

@@ -63,6 +63,24 @@ class ExpandableSegment {
   // Returns the most bytes that Trim could unmap.
   Bytes trimmable() const;
 
+  // Takes all memory away; the blocks keep their addresses and may be freed meanwhile. After a
+  // failure the segment is asleep all the same, with a part of its memory, and PutAway or BringBack
+  // may be called (again). REQUIRES: all work of the card is done, no block is recently freed,
+  // leaving, or waits for a stream.
+  absl::Status PutAway();
+  // What gets memory at a wake: blocks in use, or also the free ones, which a graph's replays use.
+  enum class Wanted { kInUse, kAll };
+  // Maps memory for what is wanted, in chunks as large as possible; what it contains is undefined.
+  // After a failure the segment is still asleep, with a part of its memory.
+  absl::Status BringBack(Wanted wanted);
+  // Makes holes of the free memory that BringBack has not mapped. REQUIRES: BringBack succeeded.
+  void WakeUp();
+  bool is_asleep() const { return is_asleep_; }
+  // Returns the bytes that BringBack would map.
+  Bytes Missing(Wanted wanted) const;
+  // Returns the maximal ranges of adjacent wanted blocks, in ascending order.
+  std::vector<AddressRange> RangesOf(Wanted wanted) const;
+
   // Calls Reservation::UndoRest.
   absl::Status UndoRest() { return reservation_.UndoRest(); }
 
@@ -85,6 +103,9 @@ class ExpandableSegment {
                     Vmm& vmm, BlockArena& arena, MappingAccount& account);
 
   std::vector<Block*> FreeFromTheTop() const;
+  AddressRange InWholeGranules(const AddressRange& range, bool outwards) const;
+  std::vector<AddressRange> MissingOf(Wanted wanted) const;
+  absl::Status MapBack(const AddressRange& range);
   absl::Status Unmap(Block* range, const AddressRange& part, Bytes wanted, Bytes& sum);
 
   const SegmentKey key_;
@@ -92,6 +113,7 @@ class ExpandableSegment {
   MappingAccount& account_;
   Reservation reservation_;
   SegmentBlocks blocks_;
+  bool is_asleep_ = false;
 };
 
 }  // namespace memtrace

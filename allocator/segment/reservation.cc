@@ -99,6 +99,36 @@ Reservation::Unmapped Reservation::Unmap(const AddressRange& range, Bytes wanted
   return done;
 }
 
+Reservation::PutAwayRuns Reservation::PutAway() {
+  PutAwayRuns done;
+  done.status = UndoRest();
+  const Chunks all = chunks_.chunks();
+  for (auto first = all.begin(); first != all.end();) {
+    auto last = first;
+    while (last + 1 != all.end() && (last + 1)->first == last->end()) ++last;
+    const AddressRange run{AddressOf(first->first), AddressOf(last->end())};
+    const absl::Status unmapped = vmm_.Unmap(run.begin, run.size());
+    done.status.Update(unmapped);
+    if (unmapped.ok()) {
+      for (auto chunk = first; chunk <= last; ++chunk) chunks_.Remove(*chunk);
+      done.runs.push_back(run);
+    }
+    first = last + 1;
+  }
+  return done;
+}
+
+std::vector<AddressRange> Reservation::MissingIn(const AddressRange& range) const {
+  std::vector<AddressRange> missing;
+  DeviceAddress at = range.begin;
+  for (const MappedChunk& chunk : ChunksUnder(range)) {
+    if (at < chunk.address) missing.push_back({at, chunk.address});
+    at = chunk.address + chunk.size;
+  }
+  if (at < range.end) missing.push_back({at, range.end});
+  return missing;
+}
+
 AddressRange Reservation::Unmappable(const AddressRange& range, Bytes wanted) const {
   const Chunks whole = WholeChunks(range);
   if (whole.empty()) return {};

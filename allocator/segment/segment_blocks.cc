@@ -49,6 +49,12 @@ Block* SegmentBlocks::TakeAt(DeviceAddress address, Bytes size) {
   return fits ? free_.TakeAt(block, address, size) : nullptr;
 }
 
+Block* SegmentBlocks::last() {
+  Block* block = first_;
+  while (block->next != nullptr) block = block->next;
+  return block;
+}
+
 Block* SegmentBlocks::StartLeaving(Block* range, const AddressRange& part) {
   free_.Remove(range);
   Block* block = Isolate(range, part);

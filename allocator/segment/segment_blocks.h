@@ -61,6 +61,7 @@ class SegmentBlocks {
   const FreeRanges& free() const { return free_; }
   const Holes& holes() const { return holes_; }
   const Block* first() const { return first_; }  // the other blocks follow by `next`
+  Block* last();
 
   // Makes the part `mapped` of `hole` free, after it has been mapped.
   void Fill(Block* hole, const AddressRange& mapped);

@@ -32,6 +32,7 @@
 #include "interpose/core/memtrace_program.h"
 #include "interpose/core/memtrace_room.h"
 #include "interpose/core/memtrace_sharing.h"
+#include "interpose/core/memtrace_sleep.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -235,7 +235,7 @@ TEST(HelpTest, DocumentShowsTheHelpOfEveryVerb) {
   for (const char* command :
        {"memtrace --help", "memtrace run --help", "memtrace fit --help", "memtrace report --help",
         "memtrace diff --help", "memtrace stats --help", "memtrace plan --help",
-        "memtrace replay --help", "memtrace top --help", "memtrace snapshot --help",
+        "memtrace replay --help", "memtrace bench --help", "memtrace top --help", "memtrace snapshot --help",
         "memtrace export --help", "memtrace import --help", "memtrace verify --help",
         "memtrace repair --help", "memtrace cards --help", "memtrace doctor --help",
         "memtrace completion --help"}) {

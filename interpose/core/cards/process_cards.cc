@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "interpose/core/cards/host_limit.h"
+
 namespace memtrace {
 namespace {
 
@@ -19,6 +21,7 @@ std::unique_ptr<ObservedMemory> Observe(int device, memtrace_mode mode,
 
 absl::Status ProcessCards::Open(int device_count, memtrace_mode mode, const HeapOptions& options,
                                 AllocationObserver* observer) {
+  const Bytes host_limit = HostLimit();
   std::vector<ServedCard> cards(static_cast<size_t>(device_count));
   for (int device = 0; device < device_count; ++device) {
     ServedCard& card = cards[static_cast<size_t>(device)];
@@ -31,6 +34,8 @@ absl::Status ProcessCards::Open(int device_count, memtrace_mode mode, const Heap
       HeapOptions of_card = options;
       of_card.device = DeviceIndex{device};
       of_card.captures = card.driver.captures;
+      of_card.copies = card.driver.copies.get();
+      of_card.host_limit = host_limit;
       card.allocator = std::make_unique<CachingAllocator>(of_card, *card.driver.vmm,
                                                           *card.driver.events, watch_);
     } else {
@@ -53,8 +58,10 @@ ObservedMemory* ProcessCards::alone(int device) const {
 CachingAllocator* ProcessCards::LookAndGet(int device) {
   LookOnFirstUse(device);
   CachingAllocator* found = allocator(device);
-  if (device == 0 && found != nullptr && cards_[0].reader->has_looked()) {
+  const bool may_be_quick = device == 0 && !has_movable_.load();
+  if (may_be_quick && found != nullptr && cards_[0].reader->has_looked()) {
     first_in_use_.store(found, std::memory_order_release);
+    if (has_movable_.load()) first_in_use_.store(nullptr);  // also if it was set in between
   }
   return found;
 }

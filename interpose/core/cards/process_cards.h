@@ -51,6 +51,20 @@ class ProcessCards {
     CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
     return quick != nullptr ? quick : LookAndGet(device);
   }
+  // Returns allocator_in_use() for the quick search of free memory; null if a movable owner's memory
+  // is requested, which it does not find. Until a process has such an owner, this is one load for
+  // the first card.
+  template <typename IsMovable>
+  CachingAllocator* allocator_for_free_memory(int device, IsMovable is_movable) {
+    CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
+    if (quick != nullptr) return quick;
+    return is_movable() ? nullptr : LookAndGet(device);
+  }
+  // From now on movable owners have memory, so the shortcut of the first card is not used.
+  void ServeMovable() {
+    has_movable_.store(true);
+    first_in_use_.store(nullptr);
+  }
   // Returns the figures of another allocator; null in mode ALLOCATE.
   ObservedMemory* observed(int device) const {
     return HasCard(device) ? cards_[static_cast<size_t>(device)].observed.get() : nullptr;
@@ -100,6 +114,7 @@ class ProcessCards {
   // Shortcuts for every allocation and free. Null as long as something remains to be looked at.
   std::atomic<CachingAllocator*> only_ = nullptr;          // the only card's
   std::atomic<CachingAllocator*> first_in_use_ = nullptr;  // card 0's
+  std::atomic<bool> has_movable_ = false;
 };
 
 }  // namespace memtrace

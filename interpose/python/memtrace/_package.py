@@ -13,7 +13,8 @@ from memtrace._signal_exceptions import raise_if_from_outside
 PACKAGE = Path(__file__).parent
 CARD = PACKAGE / "lib" / "simulated_card"
 INJECT = PACKAGE / "inject"  # on PYTHONPATH: memtrace starts with the interpreter
-CORE_LIBRARY = PACKAGE / "lib" / "libmemtrace.so"
+LIBRARIES = PACKAGE / "lib"
+CORE_LIBRARY = LIBRARIES / "libmemtrace.so"
 
 
 def program() -> Path | None:

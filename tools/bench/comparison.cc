@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/comparison.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memtrace::bench {
+namespace {
+
+constexpr Bytes kGranule = 2_MiB;
+constexpr Bytes kLargestCard = Bytes{1} << 42;  // 4 TiB: an allocator that needs more has no answer
+
+// Returns the smallest card that serves all requests, in whole granules, by bisection between the
+// lower bound and a card that is known to be enough. A card a granule smaller does not serve them.
+std::optional<Bytes> SmallestCard(TriedAllocator& allocator, Bytes lower_bound, Bytes enough) {
+  if (std::optional<Bytes> known = allocator.SmallestCard()) return known;
+  Bytes fails = RoundDown(lower_bound - 1, kGranule);
+  Bytes completes = RoundUp(std::max(enough, lower_bound), kGranule);
+  while (!allocator.PlayOn(completes, /*stops=*/true, /*checks=*/false).completed()) {
+    fails = completes;
+    completes += std::max(kGranule, RoundUp(completes / 32, kGranule));
+    if (completes > kLargestCard) return std::nullopt;
+  }
+  while (completes - fails > kGranule) {
+    const Bytes middle = RoundDown(fails + (completes - fails) / 2, kGranule);
+    (allocator.PlayOn(middle, true, false).completed() ? completes : fails) = middle;
+  }
+  return completes;
+}
+
+void Measure(NamedAllocator& tried, Bytes lower_bound, const ComparisonSettings& settings,
+             BenchRow& row) {
+  TriedAllocator& allocator = *tried.allocator;
+  row.on_books = !allocator.has_card();
+  row.on_card = allocator.PlayOn(settings.card, /*stops=*/false, /*checks=*/true);
+  row.fault = row.on_card.fault;
+  if (row.fault) return;
+  row.smallest = SmallestCard(allocator, lower_bound, row.on_card.peak);
+  if (!row.smallest) return;
+  row.on_smallest = allocator.PlayOn(*row.smallest, /*stops=*/true, /*checks=*/false);
+  row.fault = row.on_smallest.fault;
+}
+
+// Returns a card on which no thread's copy of the requests can fail for memory.
+Bytes TimedCard(const BenchRow& row, int threads) {
+  return RoundUp(2 * std::max(row.on_card.peak, row.smallest.value_or(0)) *
+                         static_cast<Bytes>(threads) +
+                     4_GiB,
+                 kGranule);
+}
+
+void TimeOnce(NamedAllocator& tried, int threads, double seconds, BenchRow& row) {
+  const auto timed = tried.allocator->Time(TimedCard(row, threads), threads, seconds);
+  if (!timed) return;
+  if (timed->fault) {
+    row.fault = timed->fault;
+  } else {
+    row.times[threads].push_back(timed->nanoseconds);
+  }
+}
+
+}  // namespace
+
+std::vector<BenchRow> Compare(std::vector<NamedAllocator>& tried, Bytes lower_bound,
+                              const ComparisonSettings& settings) {
+  std::vector<BenchRow> rows(tried.size());
+  for (size_t i = 0; i < tried.size(); ++i) {
+    rows[i].allocator = tried[i].name;
+    Measure(tried[i], lower_bound, settings, rows[i]);
+  }
+  for (const int threads : settings.threads) {
+    for (int round = 0; round < settings.repeat; ++round) {
+      for (size_t i = 0; i < tried.size(); ++i)
+        if (!rows[i].fault) TimeOnce(tried[i], threads, settings.seconds, rows[i]);
+    }
+  }
+  return rows;
+}
+
+}  // namespace memtrace::bench
