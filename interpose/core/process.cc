@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "interpose/core/assumed_workspaces.h"
 #include "interpose/core/cards/cache_settings.h"
+#include "interpose/core/host_limit.h"
 #include "interpose/core/plan_of_process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/recorded_text/recorded_paths.h"
@@ -44,6 +45,7 @@ HeapOptions ReadOptions() {
   HeapOptions options;
   options.plan = ReadPlanOfProcess();
   options.cache = cache.bounds;
+  options.host_limit = HostLimit();
   return options;
 }
 
