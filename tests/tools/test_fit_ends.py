@@ -56,6 +56,7 @@ def test_growth_below_an_earlier_peak_is_followed_to_its_step(tmp_path: Path) ->
     assert found["first_failure"]["step"] == failing_step(tmp_path, "880MiB")
 
 
+@pytest.mark.slow
 def test_growth_that_ends_with_the_program_fits(tmp_path: Path) -> None:
     code, found = fit(tmp_path, LEAKING.replace("STEPS", "90"), "--card", "880MiB", "--steps", "8", "--margin", "0")
     assert (code, found["verdict"], found["seen"]["whole_program"]) == (0, "fits", True)

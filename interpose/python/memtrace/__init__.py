@@ -19,7 +19,7 @@ All functions may be called from any thread; what else each requires is its thre
 environment, `enable` returns False, and `step`, `tag` and the callbacks do nothing.
 """
 
-from memtrace._api import enable, pluggable_library, step, tag
+from memtrace._api import enable, pluggable_library, release_failed_attempt, step, tag
 from memtrace._apply import apply
 from memtrace._asleep.api import Asleep, Moved, asleep, release_host_memory, sleep, wake
 from memtrace._asleep.memory_saver import as_torch_memory_saver
@@ -43,6 +43,7 @@ __all__ = [
     "largest_batch",
     "movable",
     "pluggable_library",
+    "release_failed_attempt",
     "release_host_memory",
     "simulated_card",
     "sleep",

@@ -87,6 +87,41 @@ def step() -> None:
         session.step()
 
 
+def release_failed_attempt() -> int:
+    """Lets go of the memory that an attempt left when it ran out of memory, so that the next one has room.
+
+    Call it before the next attempt, also in the `except` clause. An exception that is still handled, or that a variable
+    or the notebook keeps, holds all variables of the functions that failed, and so their tensors. The call clears these
+    variables and collects garbage once. The exception stays and can be printed, but a debugger finds no variables in
+    its frames. It works without `enable` as well; without a failed attempt it does nothing.
+
+    Functions that still run keep their variables. If one of these, or a variable of the script, has a graph of
+    autograd, such as `loss`, one line on stderr names it.
+
+    Thread rule: any thread. An exception that another thread handles at that time is left alone.
+
+    Returns:
+        The bytes of the cards that came free in torch's allocator; 0 if no attempt failed.
+
+    Example:
+        >>> import memtrace, torch
+        >>> def attempt(rows):
+        ...     x = torch.zeros(rows, 1 << 20, device="cuda")
+        ...     return (x + 1).sum().item()
+        >>> for rows in (300, 30):
+        ...     try:
+        ...         result = attempt(rows)
+        ...         break
+        ...     except torch.OutOfMemoryError:
+        ...         freed = memtrace.release_failed_attempt()  # 1.17 GiB; a card of 2 GiB has no room for both
+        >>> rows, freed == 300 << 22
+        (30, True)
+    """
+    from memtrace import _failed_attempt
+
+    return _failed_attempt.release()
+
+
 def pluggable_library() -> str:
     """Returns the library that gives memtrace's allocator to torch's own class `CUDAPluggableAllocator`.
 

@@ -125,6 +125,7 @@ def test_renamed_layer_class_is_refused_unless_what_can_be_is_enough(folder: Pat
     assert "The program goes on." in went_on.err and (folder / "trained.txt").exists()
 
 
+@pytest.mark.slow
 def test_model_without_such_layers_is_refused(folder: Path) -> None:
     script = TRAINING.replace("*[Block() for _ in range(6)]", "nn.Linear(512, 512)")
     stopped = run(folder, expect=5, script=script, options=("--with", str(folder / "fit.json")))
