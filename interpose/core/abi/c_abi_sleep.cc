@@ -38,7 +38,7 @@ int Report(memtrace_moved* moved, Move move) {
   if (SourceCall::IsRunning())
     return Fail(MEMTRACE_UNSUPPORTED, "a pool's own allocator must not call this function");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    if (Process::Get().cards().device_count() == 0) return NoSuchCard(0);
+    if (Process::Get().cards().is_forked()) return NoSuchCard(0);
     MovableMemory memory(Process::Get().cards());
     Sleep::Moved result;
     const absl::Status status = move(memory, result);
