@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "interpose/core/assumed_workspaces.h"
 #include "interpose/core/cards/cache_settings.h"
+#include "interpose/core/host_limit.h"
 #include "interpose/core/outside/launch_processes.h"
 #include "interpose/core/plan_of_process.h"
 #include "interpose/core/program_scopes.h"
@@ -52,6 +53,7 @@ HeapOptions ReadOptions() {
   HeapOptions options;
   options.plan = ReadPlanOfProcess();
   options.cache = cache.bounds;
+  options.host_limit = HostLimit();
   return options;
 }
 
