@@ -35,8 +35,8 @@ class Training {
   // Returns the numbers in each parameter of a layer.
   std::vector<uint64_t> LayerParameters() const {
     const uint64_t width = shape_.width;
-    return {width,         width,     3 * width * width, 3 * width, width * width, width, width,
-            width,         4 * width * width, 4 * width, 4 * width * width, width};
+    return {width, width, 3 * width * width, 3 * width, width * width,     width,
+            width, width, 4 * width * width, 4 * width, 4 * width * width, width};
   }
   void AddAdapters() {
     constexpr int kMatrices = 4;  // two, for the queries and for the values
