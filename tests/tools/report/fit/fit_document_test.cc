@@ -80,7 +80,8 @@ TEST(FitDocumentTest, WholeJobThatCameToItsEndFits) {
   Outcome job = RunOf(700);
   job.processes[0].end = fit::TrialEnd::kProgram;
   job.outlook = fit::OutlookOf(job.processes, answer.card_bytes);
-  answer.whole_job = fit::WholeJob{.unlimited = job, .within = job, .has_within = true, .moments = {}};
+  answer.whole_job =
+      fit::WholeJob{.unlimited = job, .within = job, .has_within = true, .moments = {}};
   answer.whole_job->moments = fit::MomentNeedsOf(answer);
   EXPECT_THAT(VerdictOf(answer), StartsWith("FITS. Its whole job was run with fewer steps"));
   EXPECT_EQ(nlohmann::json::parse(JsonFit(answer))["verdict"], "fits");
