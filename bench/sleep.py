@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What do a sleep and a wake cost on the host, without the copy? Prints milliseconds for each GiB.
+"""Measures what a sleep and a wake cost on the host, without the copy. Prints milliseconds for each GiB.
 
 Two owners of 14 GiB: one tensor, and 28,672 tensors of 512 KiB. Run it on a simulated card, which answers a call of
 the driver within microseconds: `memtrace run -q --no-trace --card 40GiB -- python bench/sleep.py`. On a GPU the
