@@ -24,6 +24,8 @@ class ABSL_LOCKABLE SpinMutex {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
     if (is_held_.exchange(true, std::memory_order_acquire)) LockHeld();
   }
+  // Returns false, without waiting, if it is held.
+  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return TryLockIfFree(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { is_held_.store(false, std::memory_order_release); }
 
  private:

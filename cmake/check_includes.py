@@ -75,10 +75,12 @@ MAY_INCLUDE: dict[str, list[str]] = {
         "interpose/core/stacks",
         "interpose/core/outside",
         "interpose/core/cards",
+        "interpose/core/room",
     ],
     # The C ABI stands above the process; the core's other folders see its public header, and nothing of the process.
-    "interpose/core/abi": [*CORE_USES, "interpose/core", "interpose/core/stacks"],
+    "interpose/core/abi": [*CORE_USES, "interpose/core", "interpose/core/stacks", "interpose/core/room"],
     "interpose/core/cards": [*CORE_USES, "interpose/core/outside", "interpose/core/memtrace.h"],
+    "interpose/core/room": [*CORE_USES, "interpose/core/cards"],
     "interpose/core/recorded_text": ["profiler/trace/events/amount.h"],
     "interpose/core/stacks": [
         *TRACE,

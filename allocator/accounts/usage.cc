@@ -89,7 +89,11 @@ StatisticByPool Usage::ByPool(size_t quantity, Print print) const {
   const auto one = [&](size_t pool) {
     const Sum now = SumUp(quantity, pool);
     const Sum& reset = at_reset_[quantity][pool];
-    Statistic printed = print(now, reset, peaks_[quantity][pool]);
+    const Peaks& earlier = earlier_[quantity][pool];
+    Peaks peaks = peaks_[quantity][pool];
+    peaks.used = std::max(peaks.used, earlier.used);
+    peaks.active = std::max(peaks.active, earlier.active);
+    Statistic printed = print(now, reset, peaks);
     printed.allocated = now.allocated - reset.allocated;
     printed.freed += printed.allocated;
     return printed;
@@ -112,6 +116,27 @@ StatisticByPool Usage::ActiveByPool(Quantity quantity) const {
 }
 
 void Usage::ResetPeak() {
+  taken_ = std::max(taken_, peaks_[kBytes][kBothPools].active);
+  earlier_ = {};
+  BeginPeaks();
+}
+
+int64_t Usage::TakePeak() {
+  const int64_t taken = std::max(taken_, peaks_[kBytes][kBothPools].active);
+  for (size_t q = 0; q < kQuantities; ++q) {
+    for (size_t pool = 0; pool < kCountedPools; ++pool) {
+      Peaks& earlier = earlier_[q][pool];
+      earlier.used = std::max(earlier.used, peaks_[q][pool].used);
+      earlier.active = std::max(earlier.active, peaks_[q][pool].active);
+    }
+  }
+  BeginPeaks();
+  taken_ = 0;
+  return taken;
+}
+
+// Sets the peaks to the current values.
+void Usage::BeginPeaks() {
   peaks_ = {};
   for (size_t q = 0; q < kQuantities; ++q) {
     for (size_t pool = 0; pool < kCountedPools; ++pool) {

@@ -96,6 +96,9 @@ class Usage {
   void ResetPeak();
   void ResetAccumulated();
 
+  // Returns the peak of the active bytes since the last call. The other peaks do not change.
+  int64_t TakePeak();
+
  private:
   // The sums of one quantity over the streams, for one pool.
   struct Sum {
@@ -108,7 +111,10 @@ class Usage {
     int64_t used = 0;
     int64_t active = 0;
   };
+  using AllPeaks = std::array<std::array<Peaks, kCountedPools>, kQuantities>;
+
   Sum SumUp(size_t quantity, size_t pool) const;
+  void BeginPeaks();
   void MakeRoom(UsageShare& share, size_t quantity, size_t pool, int64_t more);
   int64_t Slack(size_t quantity, size_t pool) const;
   void RaisePeaks(size_t quantity, size_t pool);
@@ -117,7 +123,9 @@ class Usage {
 
   std::vector<UsageShare*> shares_;
   std::array<Amounts, 2> waiting_{};  // by pool
-  std::array<std::array<Peaks, kCountedPools>, kQuantities> peaks_{};
+  AllPeaks peaks_{};                  // since the last ResetPeak() or TakePeak()
+  AllPeaks earlier_{};                // since the last ResetPeak() until the last TakePeak()
+  int64_t taken_ = 0;  // the active bytes' peak from the last TakePeak() until a later ResetPeak()
   std::array<std::array<Sum, kCountedPools>, kQuantities> at_reset_{};  // at ResetAccumulated()
 };
 

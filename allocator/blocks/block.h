@@ -24,7 +24,8 @@ struct Block {
     kFree,
     kRecentlyFreed,  // free, but not yet merged with its neighbours (RecentFrees)
     kAllocated,
-    kPendingFree
+    kPendingFree,
+    kLeaving  // free, but about to be unmapped, so nobody may take it (LeavingMemory)
   };
 
   DeviceAddress address;

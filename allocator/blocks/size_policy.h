@@ -29,6 +29,11 @@ inline constexpr uint32_t kGranulesOfSmallCard = 4096;
 inline constexpr uint32_t kGranulesForOneMore = 1024;
 inline constexpr uint32_t kLargestChunk = 32;
 
+// Memory of a movable owner comes and goes as a whole, and each driver call costs the same for a
+// chunk of any size: chunks of 1 GiB take 0.8 ms a GiB to unmap, chunks of 64 MiB 1.6 ms, and
+// single granules 25 ms (one H100, docs/design/politeness.md).
+inline constexpr uint32_t kLargestMovableChunk = 512;
+
 // Returns the size of the block for a request. Leaves a request near 2^64, which no card can hold,
 // as it is, because rounding it would overflow.
 constexpr Bytes RoundedSize(Bytes requested) {

@@ -11,7 +11,7 @@
 
 namespace memtrace {
 
-// A method of Vmm or StreamEvents.
+// A method of Vmm, StreamEvents or ChunkCopies.
 enum class DriverCall : uint8_t {
   kReserve,
   kReleaseReservation,
@@ -24,8 +24,10 @@ enum class DriverCall : uint8_t {
   kRecord,
   kDone,
   kWait,
+  kHostMemory,
+  kCopy,
 };
-inline constexpr size_t kDriverCalls = 11;
+inline constexpr size_t kDriverCalls = 13;
 
 // Counts the calls to the simulated driver and makes chosen ones fail. Only one plan is active at a
 // time; the counts continue across plans. Thread rule: none.

@@ -114,6 +114,7 @@ absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
     Forget(mapping->second.chunk);
   }
   mappings_.erase(begin, end);
+  if (options_.contents != nullptr) options_.contents->Erase(address.value(), size);
   return absl::OkStatus();
 }
 

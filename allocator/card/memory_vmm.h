@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/card/call_failures.h"
+#include "allocator/card/memory_contents.h"
 #include "allocator/card/memory_streams.h"
 #include "allocator/card/vmm.h"
 #include "base/units.h"
@@ -29,7 +30,8 @@ class MemoryVmm : public Vmm {
   struct Options {
     Bytes capacity = 0;
     Bytes granularity = 2_MiB;
-    Bytes used_by_others = 0;  // the context and other processes
+    Bytes used_by_others = 0;            // the context and other processes
+    MemoryContents* contents = nullptr;  // of mapped memory; lost when it is unmapped
   };
 
   // `streams` tells which work is unfinished, `failures` which calls fail; both may be null and

@@ -99,6 +99,7 @@ PrimaryContext::~PrimaryContext() {
 }
 
 CallScope::CallScope(const PrimaryContext& context) : driver_(context.driver()) {
+  ++open;
   has_exchanged_ = driver_.ThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
   // A thread of torch's autograd has no current context until its first CUDA call.
   const bool is_known = driver_.CtxGetCurrent(&previous_) == CUDA_SUCCESS;
@@ -108,6 +109,7 @@ CallScope::CallScope(const PrimaryContext& context) : driver_(context.driver()) 
 }
 
 CallScope::~CallScope() {
+  --open;
   if (has_changed_context_) IgnoreInDestructor(driver_.CtxSetCurrent(previous_));
   if (has_exchanged_) IgnoreInDestructor(driver_.ThreadExchangeStreamCaptureMode(&mode_));
 }

@@ -24,6 +24,7 @@ namespace memtrace {
   X(Init, cuInit)                                                 \
   X(DeviceGet, cuDeviceGet)                                       \
   X(DeviceGetAttribute, cuDeviceGetAttribute)                     \
+  X(DeviceGetUuid, cuDeviceGetUuid_v2)                            \
   X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain)             \
   X(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2)        \
   X(DevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState)         \
@@ -50,6 +51,14 @@ namespace memtrace {
   X(StreamIsCapturing, cuStreamIsCapturing)                       \
   X(StreamGetCaptureInfo, cuStreamGetCaptureInfo_v3)              \
   X(GraphNodeGetDependencies, cuGraphNodeGetDependencies_v2)      \
+  X(StreamCreate, cuStreamCreate)                                 \
+  X(StreamDestroy, cuStreamDestroy_v2)                            \
+  X(StreamSynchronize, cuStreamSynchronize)                       \
+  X(MemHostAlloc, cuMemHostAlloc)                                 \
+  X(MemFreeHost, cuMemFreeHost)                                   \
+  X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2)                        \
+  X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2)                        \
+  X(MemsetD8Async, cuMemsetD8Async)                               \
   X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
 
 // libcuda.so.1, loaded when it is first needed. Nothing links it, so that everything else runs on
@@ -115,6 +124,9 @@ class CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
+  // True while one lives on this thread: what runs then was called by the driver.
+  static bool IsOpen() { return open > 0; }
+
   const Driver& driver() const { return driver_; }
 
  private:
@@ -123,6 +135,7 @@ class CallScope {
   CUcontext previous_ = nullptr;
   bool has_exchanged_ = false;
   bool has_changed_context_ = false;
+  static inline thread_local int open = 0;
 };
 
 // A CUDA event without timing. Move-only.

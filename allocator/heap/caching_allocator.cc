@@ -24,7 +24,8 @@ class CachingAllocator::State {
         heap(options, vmm, events, told, quick),
         pools(lock, heap),
         accounts(lock, heap),
-        sharing(lock, heap, vmm) {}
+        sharing(lock, heap, vmm),
+        movement(lock, heap, vmm, events, options) {}
 
   // These two are not inlined, so that the fast path, which nearly always succeeds, saves no
   // registers for them.
@@ -45,6 +46,7 @@ class CachingAllocator::State {
   PrivatePools pools;
   CardAccounts accounts;
   MemorySharing sharing;
+  Movement movement;
 };
 
 CachingAllocator::CachingAllocator(const Options& options, Vmm& vmm, StreamEvents& events,
@@ -114,6 +116,8 @@ CardAccounts& CachingAllocator::accounts() { return state_->accounts; }
 const CardAccounts& CachingAllocator::accounts() const { return state_->accounts; }
 
 MemorySharing& CachingAllocator::sharing() { return state_->sharing; }
+
+Movement& CachingAllocator::movement() { return state_->movement; }
 
 DeviceIndex CachingAllocator::device() const { return state_->device; }
 

@@ -13,6 +13,7 @@
 #include "allocator/heap/card_accounts.h"
 #include "allocator/heap/heap_options.h"
 #include "allocator/heap/memory_sharing.h"
+#include "allocator/heap/movement.h"
 #include "allocator/heap/private_pools.h"
 #include "allocator/heap/request.h"
 #include "allocator/heap/views.h"
@@ -74,6 +75,8 @@ class CachingAllocator {
   const CardAccounts& accounts() const;
   // Memory for other processes and cards.
   MemorySharing& sharing();
+  // Memory that goes out of the way, and comes back.
+  Movement& movement();
 
   DeviceIndex device() const;
 

@@ -26,6 +26,11 @@ void CardAccounts::ResetAccumulated() {
   heap_.accounting().ResetAccumulated();
 }
 
+void CardAccounts::ReportOutOfMemory(const OutOfMemoryEvent& event) {
+  const CardLock::Holder lock(lock_);
+  heap_.accounting().attempts().OutOfMemory(event);
+}
+
 AllocatorLedger CardAccounts::ledger() const {
   const CardLock::Holder lock(lock_);
   heap_.groups().MergeRecent();

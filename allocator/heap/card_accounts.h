@@ -33,6 +33,9 @@ class CardAccounts {
   void ResetPeak();
   void ResetAccumulated();
 
+  // Counts and reports the failure of a request that may have been repeated (may_be_repeated).
+  void ReportOutOfMemory(const OutOfMemoryEvent& event);
+
   // Returns how the mapped memory is used. Merges recently freed blocks.
   AllocatorLedger ledger() const;
 

@@ -3,6 +3,8 @@
 #ifndef MEMTRACE_ALLOCATOR_HEAP_CARD_LOCK_H_
 #define MEMTRACE_ALLOCATOR_HEAP_CARD_LOCK_H_
 
+#include <chrono>
+
 #include "absl/base/attributes.h"
 #include "absl/base/thread_annotations.h"
 #include "allocator/heap/device_heap.h"
@@ -23,6 +25,8 @@ class ABSL_LOCKABLE CardLock {
       : quick_(quick), heap_(heap) {}
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
+  // Returns false if other threads have held the lock all the time until the limit.
+  bool TryLockFor(std::chrono::milliseconds limit) ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true);
   void Unlock() ABSL_UNLOCK_FUNCTION();
 
   // Returns the card's own lock. It alone suffices to put events into order.

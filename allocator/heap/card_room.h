@@ -45,6 +45,9 @@ class CardRoom {
     return std::min(Minus(usable_, mapping_.reserved()), RemainingUnderLimit());
   }
 
+  // Notes that this heap has unmapped memory for somebody else, who will take it.
+  void GaveAway(Bytes bytes) { usable_ = Minus(usable_, bytes); }
+
   // Returns the free memory plus the memory mapped by this heap, when the driver was last asked.
   Bytes usable() const { return usable_; }
 

@@ -41,6 +41,8 @@ DeviceHeap::DeviceHeap(const HeapOptions& options, Vmm& vmm, StreamEvents& event
       room_(options.limit, vmm, accounting_.mapping()),
       groups_(vmm, events, accounting_, quick),
       waiting_(events, options.captures, pools_, groups_),
+      leaving_(events, groups_),
+      cache_rules_(options.cache, leaving_, accounting_),
       grower_(vmm, groups_, room_) {
   if (plan_ != nullptr) groups_.Follow(*plan_, device_);
 }
@@ -51,9 +53,11 @@ DeviceHeap::~DeviceHeap() {
 }
 
 AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes size) {
+  if (!pools_.movable().IsAwake(request.movable))
+    return absl::FailedPreconditionError("the owner of the memory is asleep");
   waiting_.CompleteDone(request.stream);
   if (!request.at.is_null()) return AllocateAt(request, size);
-  SegmentGroup& group = GroupOf(request.stream, size);
+  SegmentGroup& group = GroupOf(request, size);
   if (request.only_free) return TakeFree(group, request, size);
   const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
   const DeviceAddress place = grower_.NextPlannedAddress(group, size);
@@ -76,6 +80,7 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
       return DescribeFailure(group, request, size);
     }
     block = *obtained;
+    if (cache_rules_.has_limit()) cache_rules_.KeepLimit();
   }
   if (group.planned() != nullptr) group.planned()->Count(block->address == place);
   return HandOut(block, request.bytes, request.context);
@@ -93,7 +98,7 @@ AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationReque
 // here.
 AllocationResult DeviceHeap::AllocateAt(const AllocationRequest& request, Bytes size) {
   groups_.MergeRecent();
-  SegmentGroup& group = GroupOf(request.stream, size);
+  SegmentGroup& group = GroupOf(request, size);
   const bool is_whole = group.pool() != nullptr && group.pool()->no_split;
   Block* block = is_whole ? nullptr : group.TakeAt(request.at, size);
   if (block != nullptr) return HandOut(block, request.bytes, request.context);
@@ -112,7 +117,11 @@ absl::Status DeviceHeap::Free(DeviceAddress address) {
   SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, ": freed twice?");
   Block* block = group->blocks().Find(address);
-  if (block->recorded_streams.empty()) {
+  if (group->key().is_movable()) pools_.movable().ForgetShared(address);
+  if (block->segment->sleep().is_asleep()) {
+    group->StartWaiting(block);
+    group->FinishWaiting(block);
+  } else if (block->recorded_streams.empty()) {
     group->Free(block);
   } else {
     waiting_.Add(block);
@@ -135,6 +144,7 @@ absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   waiting_.ResumePostponed();
   waiting_.CompletePostponed();
   groups_.MergeRecent();
+  leaving_.KeepAll();
   const bool is_all = pool == PoolId{};
   if (is_all) accounting_.attempts().CountWaitForAllStreams();
   absl::Status status = waiting_.CompleteAllOf(is_all ? nullptr : &pool);
@@ -146,9 +156,23 @@ absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   return status;
 }
 
-SegmentGroup& DeviceHeap::GroupOf(StreamId stream, Bytes size) {
-  Pool* pool = pools_.routing() ? pools_.Route(stream) : nullptr;
-  return groups_.Of({stream, pool == nullptr ? PoolId{} : pool->id, IsSmall(size)}, pool);
+void DeviceHeap::EndStep() {
+  waiting_.CompleteFinished();
+  groups_.MergeRecent();
+  cache_rules_.EndStep();
+}
+
+// Memory that a pool gets from its own source, or block by block, is not movable.
+SegmentGroup& DeviceHeap::GroupOf(const AllocationRequest& request, Bytes size) {
+  Pool* pool = pools_.routing() ? pools_.Route(request.stream) : nullptr;
+  SegmentKey key{request.stream, pool == nullptr ? PoolId{} : pool->id, IsSmall(size)};
+  const bool is_movable =
+      request.movable != MovableOwner{} && (pool == nullptr || !pool->has_fixed_segments());
+  if (is_movable) {
+    key.small = false;
+    key.movable = request.movable;
+  }
+  return groups_.Of(key, pool);
 }
 
 // Steps 3 to 7 of the class comment.
@@ -159,6 +183,9 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
   if (place.is_null()) block = grower_.TrySpare(group, size);
   if (!block.ok() || *block != nullptr) return block;
   accounting_.attempts().CountRetry();
+  if (leaving_.KeepAll()) {
+    if (Block* kept = TakeAny(group, size)) return kept;
+  }
   block = TakeBackAndGrow(group, size, place);
   if (!block.ok() || *block != nullptr) return block;
   block = ObtainFromPending(group, size);
@@ -214,7 +241,7 @@ void DeviceHeap::ForEachDonor(const SegmentGroup& group, Visit visit) const {
   key.small = !key.small;
   const bool has_whole_blocks = group.pool() != nullptr && group.pool()->has_fixed_segments();
   if (!has_whole_blocks) visit_if_there(key);
-  if (group.pool() != nullptr) return;
+  if (group.pool() != nullptr || group.key().is_movable()) return;
   for (const auto& pool : pools_.all()) {
     if (pool->use_on_oom) visit_if_there({group.key().stream, pool->id, group.key().small});
   }
@@ -252,7 +279,7 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
   event.context = request.context;
   groups_.MergeRecent();
   event.ledger = LedgerOf(groups_, accounting_);
-  if (!request.is_trial) accounting_.attempts().OutOfMemory(event);
+  if (!request.is_trial && !request.may_be_repeated) accounting_.attempts().OutOfMemory(event);
   return event;
 }
 
@@ -271,7 +298,9 @@ void DeviceHeap::CheckInvariants() const {
   Bytes recent = 0;
   for (const auto& group : groups_.all()) {
     group->CheckInvariants();
-    group->blocks().ForEachInUse([&](const Block* block) { allocated += block->size; });
+    group->blocks().ForEachInUse([&](const Block* block) {
+      if (!block->segment->sleep().is_asleep()) allocated += block->size;
+    });
     for (const auto& segment : group->segments().all()) {
       mapped += segment->reservation().mapped();
       recent += segment->blocks().recent().bytes();

@@ -12,6 +12,7 @@
 #include "allocator/blocks/block.h"
 #include "allocator/heap/card_room.h"
 #include "allocator/heap/heap_options.h"
+#include "allocator/heap/leaving_memory.h"
 #include "allocator/heap/request.h"
 #include "allocator/heap/segment_grower.h"
 #include "allocator/heap/waiting_frees.h"
@@ -33,8 +34,9 @@ namespace memtrace {
 //      planned place; `at` skips all steps after 1;
 //   3. a growth of one of its segments, or of a newly reserved one; then, if it has no place of its
 //      own, memory that is free or can be mapped in the group's planned memory ("spare");
-//   4. chunks that are entirely free are taken back, as few as needed, other groups' first; then
-//      its place and a growth are tried again;
+//   4. leaving memory is kept, and tried if there was any; then chunks that are entirely free are
+//      taken back, as few as needed, other groups' first; then its place and a growth are tried
+//      again;
 //   5. all chunks that are entirely free are taken back; then the same again, and the spare memory;
 //   6. waiting frees are waited for, the oldest first; after each, memory that is free in the group
 //      and in its planned memory; finally step 5 once more, without the place;
@@ -65,6 +67,9 @@ class DeviceHeap {
   // Counts a block that was taken from any group, and tells the observer.
   DeviceAddress HandOut(Block* block, Bytes requested, ContextId context);
 
+  // Gives cached memory back as far as the rules for it say so.
+  void EndStep();
+
   // Forgets the pools that have neither users nor memory. A pool with memory is kept until its
   // blocks are freed and its chunks taken back.
   void ForgetUnusedPools();
@@ -74,6 +79,7 @@ class DeviceHeap {
   Pools& pools() { return pools_; }
   SegmentGroups& groups() { return groups_; }
   WaitingFrees& waiting() { return waiting_; }
+  LeavingMemory& leaving() { return leaving_; }
 
   // True if requests of the default pool may be served without involving the heap.
   bool is_quiet() const { return waiting_.empty() && !pools_.routing(); }
@@ -82,7 +88,7 @@ class DeviceHeap {
   void CheckInvariants() const;
 
  private:
-  SegmentGroup& GroupOf(StreamId stream, Bytes size);
+  SegmentGroup& GroupOf(const AllocationRequest& request, Bytes size);
   AllocationResult AllocateAt(const AllocationRequest& request, Bytes size);
   AllocationResult TakeFree(SegmentGroup& group, const AllocationRequest& request, Bytes size);
 
@@ -108,6 +114,8 @@ class DeviceHeap {
   Pools pools_;  // before the groups, which refer to them
   SegmentGroups groups_;
   WaitingFrees waiting_;
+  LeavingMemory leaving_;
+  CacheRules cache_rules_;
   SegmentGrower grower_;
 };
 

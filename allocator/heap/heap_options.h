@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "allocator/card/capture_graphs.h"
+#include "allocator/card/chunk_copies.h"
+#include "allocator/heap/cache_rules.h"
 #include "allocator/plan/plan.h"
 #include "base/units.h"
 
@@ -15,7 +17,10 @@ struct HeapOptions {
   DeviceIndex device{};
   Bytes limit = ~Bytes{0};                     // the most bytes to map
   std::shared_ptr<const Plan> plan = nullptr;  // where blocks are placed, if planned
+  CacheBounds cache = {};                      // what may stay cached
   CaptureGraphs* captures = nullptr;  // must outlive the allocator; null: SetCaptureReuse() is idle
+  ChunkCopies* copies = nullptr;      // must outlive the allocator; null: no copies to the host
+  Bytes host_limit = ~Bytes{0};       // the most bytes of the host for copies of sleeping memory
 };
 
 }  // namespace memtrace

@@ -18,7 +18,12 @@ AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounti
     const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
     ledger.cached += reclaimable;
     for (const auto& segment : group->segments().all()) {
-      (is_pinned ? ledger.pinned : ledger.holes) += segment->blocks().free().bytes();
+      ledger.cached += segment->blocks().leaving();
+      // Memory that a sleep could not unmap serves nobody until the next try.
+      const bool is_asleep = segment->sleep().is_asleep();
+      (is_pinned ? ledger.pinned : ledger.holes) +=
+          is_asleep ? segment->reservation().mapped() : segment->blocks().free().bytes();
+      if (is_asleep) continue;
       ledger.largest_hole = std::max(ledger.largest_hole, segment->blocks().free().largest());
     }
     if (!is_pinned) ledger.holes -= reclaimable;

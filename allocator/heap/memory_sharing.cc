@@ -54,6 +54,8 @@ absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress addr
   absl::Status status;
   heap_.groups().ForEachSegment([&](ExpandableSegment& segment) {
     if (!segment.reservation().Contains(address)) return;
+    if (segment.sleep().is_asleep())
+      status.Update(absl::FailedPreconditionError("the owner of the memory is asleep"));
     for (const MappedChunk& chunk : *chunks) {
       auto descriptor = segment.reservation().Share(chunk);
       status.Update(descriptor.status());
@@ -61,7 +63,16 @@ absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress addr
     }
   });
   if (!status.ok()) return status;
+  NoteShared(address);
   return shared;
+}
+
+// Memory that another process has cannot be taken off the card, so its owner cannot sleep.
+void MemorySharing::NoteShared(DeviceAddress address) {
+  const auto block = FindRange(heap_.groups(), address);
+  const SegmentGroup* group = block.has_value() ? heap_.groups().OwnerOf(block->begin) : nullptr;
+  if (group != nullptr && group->key().is_movable())
+    heap_.pools().movable().NoteShared(block->begin, group->key().movable);
 }
 
 absl::Status MemorySharing::Admit(DeviceIndex peer) {

@@ -44,6 +44,8 @@ class MemorySharing {
   absl::Status Admit(DeviceIndex peer);
 
  private:
+  void NoteShared(DeviceAddress address) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+
   CardLock& lock_;
   DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);
   Vmm& vmm_;

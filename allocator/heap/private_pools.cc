@@ -29,6 +29,7 @@ absl::StatusOr<Pool*> FindPool(const Pools& pools, const PoolId& pool) {
 
 void PrivatePools::Retain(const PoolId& pool) {
   const CardLock::Holder lock(lock_);
+  heap_.leaving().KeepAll();  // a graph's replay may write to the pool's memory from now on
   heap_.pools().Retain(pool);
 }
 
@@ -114,6 +115,7 @@ absl::StatusOr<PoolRestoration> PrivatePools::Restore(const PoolCheckpoint& chec
   heap_.groups().MergeRecent();
   if (const auto found = FindPool(heap_.pools(), checkpoint.pool); !found.ok())
     return found.status();
+  heap_.leaving().KeepAll();
   MEMTRACE_RETURN_IF_ERROR(CheckCanRestore(heap_.groups(), checkpoint));
   std::vector<Block*> in_use;
   ForEachGroupOf(heap_.groups(), checkpoint.pool, [&](SegmentGroup& group) {

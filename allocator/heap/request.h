@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "allocator/accounts/allocation_observer.h"
+#include "allocator/blocks/segment_key.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -20,6 +21,7 @@ struct AllocationRequest {
   ContextId context{};             // returned in every event of the block
   Bytes at_least = 0;              // the least size of the block
   bool is_trial = false;           // will be repeated: a failure is neither reported nor counted
+  bool may_be_repeated = false;    // a failure is counted, but whoever asked reports it
   Bytes reject_above = ~Bytes{0};  // fails at once if the card's mapped memory would grow past this
   // The address of the block, in free memory of its stream and pool (kNotFound if that is not
   // free); null means anywhere.
@@ -29,6 +31,9 @@ struct AllocationRequest {
   // memory fits. If the group follows a plan, whose places are mapped on demand, only the quick
   // search can serve such a request.
   bool only_free = false;
+  // The owner in whose segments the block lies, if it is not 0. TryAllocate never serves it, so
+  // `is_not_free` must be set. kFailedPrecondition while the owner sleeps.
+  MovableOwner movable{};
 };
 
 // The result of an allocation: an address, or the reason why there is none.

@@ -48,6 +48,7 @@ absl::Status SegmentGrower::Grow(const SegmentGroup& group, const Growth& least)
     if (is_hopeless) return absl::ResourceExhaustedError("the card has too little left");
   }
   ExpandableSegment& segment = *least.hole->segment;
+  if (segment.key().is_movable()) return GrowMovable(segment, least);
   const uint32_t granules =
       segment.key().small ? 1
                           : ChunkGranules(room_.Remaining(), room_.usable(), vmm_.granularity());
@@ -56,6 +57,17 @@ absl::Status SegmentGrower::Grow(const SegmentGroup& group, const Growth& least)
   if (granules > 1 && wider.size <= room_.RemainingUnderLimit()) status = segment.Grow(wider);
   if (!absl::IsResourceExhausted(status)) return status;
   return segment.Grow({least.hole, least.address, least.size, /*chunk=*/1});
+}
+
+// Maps exactly what is missing, in chunks as large as possible.
+absl::Status SegmentGrower::GrowMovable(ExpandableSegment& segment, const Growth& least) {
+  Growth growth = least;
+  for (const uint32_t granules : {kLargestMovableChunk, uint32_t{1}}) {
+    growth.chunk = granules;
+    absl::Status status = segment.Grow(growth);
+    if (!absl::IsResourceExhausted(status)) return status;
+  }
+  return absl::ResourceExhaustedError("the card has too little left");
 }
 
 DeviceAddress SegmentGrower::NextPlannedAddress(SegmentGroup& group, Bytes size) {

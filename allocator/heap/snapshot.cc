@@ -15,6 +15,7 @@ BlockView::State StateOf(const Block& block) {
       return BlockView::State::kPendingFree;
     case Block::State::kFree:
     case Block::State::kRecentlyFreed:
+    case Block::State::kLeaving:
     case Block::State::kUnmapped:
       break;
   }
@@ -23,6 +24,7 @@ BlockView::State StateOf(const Block& block) {
 
 // Appends one view for each maximal mapped range of `segment`, in address order.
 void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& views) {
+  if (segment.sleep().is_asleep()) return;
   const SegmentKey& key = segment.key();
   bool after_hole = true;
   for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {

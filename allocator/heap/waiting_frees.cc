@@ -42,6 +42,10 @@ void WaitingFrees::NoteLastUses(Block* block) {
 
 void WaitingFrees::CompleteDone(StreamId stream) {
   if (!postponed_.empty()) CompleteOrdered(stream);
+  CompleteFinished();
+}
+
+void WaitingFrees::CompleteFinished() {
   ResumePostponed();
   if (pending_.empty()) return;
   while (Block* block = pending_.Poll()) Complete(block);

@@ -44,6 +44,9 @@ class WaitingFrees {
   // recorded stream, none if no block waits.
   void CompleteDone(StreamId stream);
 
+  // Completes the blocks whose events are done, wherever the next request is.
+  void CompleteFinished();
+
   // Records events for the blocks that were put off, if that is allowed again.
   void ResumePostponed();
 

@@ -58,7 +58,8 @@ class SegmentGroup {
   // Counts and reports the free of a block that no other stream may still use.
   void Free(Block* block);
 
-  // Counts and reports the free of a block that waits for other streams, until it is given back.
+  // Counts and reports the free of a block that waits for other streams, until it is given back. A
+  // block that sleeps is neither counted nor reported.
   void StartWaiting(Block* block);
   void FinishWaiting(Block* block);
 

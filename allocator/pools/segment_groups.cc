@@ -17,11 +17,12 @@ bool IsPinned(const SegmentGroup& group) {
 SegmentGroup& SegmentGroups::Of(const SegmentKey& key, Pool* pool) {
   SegmentGroup*& group = by_key_[key];
   if (group == nullptr) {
-    const bool has_plan = plan_ != nullptr && pool == nullptr && !key.small;
+    const bool is_plain = pool == nullptr && !key.is_movable();
+    const bool has_plan = plan_ != nullptr && is_plain && !key.small;
     groups_.push_back(std::make_unique<SegmentGroup>(key, pool, has_plan ? NextSection() : nullptr,
                                                      LaneOf(key.stream), card_, accounting_));
     group = groups_.back().get();
-    if (pool == nullptr) quick_.AddGroup(*group);
+    if (is_plain) quick_.AddGroup(*group);
   }
   return *group;
 }
@@ -62,7 +63,8 @@ absl::StatusOr<ExpandableSegment*> SegmentGroups::AddSegment(SegmentGroup& group
   absl::StatusOr<ExpandableSegment*> segment = group.segments().Add(shape);
   if (!segment.ok()) return segment;
   const Reservation& reservation = (*segment)->reservation();
-  quick_.AddSegment(group, reservation.address(), reservation.size());
+  if (!group.key().is_movable())
+    quick_.AddSegment(group, reservation.address(), reservation.size());
   return segment;
 }
 

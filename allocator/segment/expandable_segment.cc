@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/status_macros.h"
 
-// Invariant: a granule is mapped if and only if it lies in a block that is not a hole; holes begin
-// and end between granules.
+// Invariant: a granule is mapped if and only if it lies in a block that is not a hole, unless the
+// segment is asleep; holes begin and end between granules.
 namespace memtrace {
 
 absl::StatusOr<std::unique_ptr<ExpandableSegment>> ExpandableSegment::Reserve(
@@ -28,7 +29,8 @@ ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress addres
       shape_(shape),
       account_(account),
       reservation_(AddressRange::Of(address, shape.size), shape.granule, vmm),
-      blocks_(this, address, shape, arena) {}
+      blocks_(this, address, shape, arena),
+      sleep_(std::make_unique<SegmentSleep>(key_, account_, reservation_, blocks_)) {}
 
 absl::Status ExpandableSegment::Grow(const Growth& growth) {
   const int ranges = reservation_.ranges();
@@ -41,28 +43,59 @@ absl::Status ExpandableSegment::Grow(const Growth& growth) {
 
 absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
   UndoRest().IgnoreError();
-  std::vector<Block*> candidates = blocks_.free().FindAllFitting(shape_.granule);
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Block* a, const Block* b) { return a->address > b->address; });
   Bytes sum = 0;
-  for (Block* block : candidates) {
+  for (Block* range : FreeFromTheTop()) {
     if (sum >= wanted) break;
-    const int ranges = reservation_.ranges();
-    const Reservation::Unmapped unmapped = reservation_.Unmap(block->range(), wanted - sum);
-    if (const Bytes size = unmapped.range.size(); size > 0) {
-      sum += size;
-      blocks_.MakeHole(block, unmapped.range);
-      account_.Unmapped(key_, unmapped.range.begin, size, reservation_.ranges() - ranges);
-    }
-    if (!unmapped.status.ok()) return unmapped.status;
+    MEMTRACE_RETURN_IF_ERROR(Unmap(range, range->range(), wanted - sum, sum));
   }
   return sum;
+}
+
+std::vector<Block*> ExpandableSegment::StartLeaving(Bytes wanted) {
+  std::vector<Block*> leaving;
+  Bytes sum = 0;
+  for (Block* range : FreeFromTheTop()) {
+    if (sum >= wanted) break;
+    const AddressRange part = reservation_.Unmappable(range->range(), wanted - sum);
+    if (part.size() == 0) continue;
+    leaving.push_back(blocks_.StartLeaving(range, part));
+    sum += part.size();
+  }
+  return leaving;
+}
+
+Bytes ExpandableSegment::Leave(Block* block) {
+  const AddressRange part = block->range();
+  Bytes sum = 0;
+  Unmap(blocks_.StopLeaving(block), part, part.size(), sum).IgnoreError();
+  return sum;
+}
+
+// Returns the free ranges that may contain a chunk, from the highest address down.
+std::vector<Block*> ExpandableSegment::FreeFromTheTop() const {
+  std::vector<Block*> ranges = blocks_.free().FindAllFitting(shape_.granule);
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Block* a, const Block* b) { return a->address > b->address; });
+  return ranges;
+}
+
+// Unmaps chunks in `part` of a free range, as Reservation::Unmap. Adds what it unmaps to `sum`.
+absl::Status ExpandableSegment::Unmap(Block* range, const AddressRange& part, Bytes wanted,
+                                      Bytes& sum) {
+  const int ranges = reservation_.ranges();
+  const Reservation::Unmapped unmapped = reservation_.Unmap(part, wanted);
+  if (const Bytes size = unmapped.range.size(); size > 0) {
+    sum += size;
+    blocks_.MakeHole(range, unmapped.range);
+    account_.Unmapped(key_, unmapped.range.begin, size, reservation_.ranges() - ranges);
+  }
+  return unmapped.status;
 }
 
 Bytes ExpandableSegment::trimmable() const {
   Bytes sum = 0;
   for (const Block* block : blocks_.free().FindAllFitting(shape_.granule)) {
-    sum += reservation_.InWholeChunks(block->range());
+    sum += reservation_.Unmappable(block->range()).size();
   }
   return sum;
 }
@@ -70,13 +103,14 @@ Bytes ExpandableSegment::trimmable() const {
 void ExpandableSegment::CheckInvariants() const {
   blocks_.CheckInvariants();
   MEMTRACE_CHECK_EQ(blocks_.first()->segment, this);
+  if (sleep_->is_asleep()) return;
   DeviceAddress end = reservation_.address();
   Bytes mapped = 0;
   for (const Block* block = blocks_.first(); block != nullptr; block = block->next) {
     if (block->is(Block::State::kUnmapped)) {
       MEMTRACE_CHECK_EQ((block->address - reservation_.address()) % shape_.granule, Bytes{0});
       MEMTRACE_CHECK_EQ(block->size % shape_.granule, Bytes{0});
-      MEMTRACE_CHECK_EQ(reservation_.InWholeChunks(block->range()), Bytes{0});
+      MEMTRACE_CHECK_EQ(reservation_.Unmappable(block->range()).size(), Bytes{0});
     } else {
       mapped += block->size;
     }

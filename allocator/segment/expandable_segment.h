@@ -4,6 +4,7 @@
 #define MEMTRACE_ALLOCATOR_SEGMENT_EXPANDABLE_SEGMENT_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
@@ -15,6 +16,7 @@
 #include "allocator/segment/growth.h"
 #include "allocator/segment/reservation.h"
 #include "allocator/segment/segment_blocks.h"
+#include "allocator/segment/segment_sleep.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -53,6 +55,12 @@ class ExpandableSegment {
   // segment's stream is done.
   absl::StatusOr<Bytes> Trim(Bytes wanted);
 
+  // Makes chunks leave that Trim would unmap: they are no longer free, and stay mapped until Leave.
+  std::vector<Block*> StartLeaving(Bytes wanted);
+  // Unmaps such a block. What the driver refuses to unmap is free again. Returns the bytes
+  // unmapped, which may be fewer than the block has. REQUIRES: as Trim.
+  Bytes Leave(Block* block);
+
   // Returns the most bytes that Trim could unmap.
   Bytes trimmable() const;
 
@@ -63,9 +71,11 @@ class ExpandableSegment {
   // is as before. REQUIRES: nothing is mapped.
   absl::Status Close() { return reservation_.Close(); }
 
-  // Blocks are taken and returned through this; only Grow and Trim fill and dig holes.
+  // Blocks are taken and returned through this; only Grow, Trim and Leave fill and dig holes.
   SegmentBlocks& blocks() { return blocks_; }
   const SegmentBlocks& blocks() const { return blocks_; }
+  // Its memory is taken away and brought back through this.
+  SegmentSleep& sleep() const { return *sleep_; }
   const Reservation& reservation() const { return reservation_; }
   const SegmentKey& key() const { return key_; }
   const SegmentShape& shape() const { return shape_; }
@@ -77,11 +87,15 @@ class ExpandableSegment {
   ExpandableSegment(const SegmentKey& key, DeviceAddress address, const SegmentShape& shape,
                     Vmm& vmm, BlockArena& arena, MappingAccount& account);
 
+  std::vector<Block*> FreeFromTheTop() const;
+  absl::Status Unmap(Block* range, const AddressRange& part, Bytes wanted, Bytes& sum);
+
   const SegmentKey key_;
   const SegmentShape shape_;
   MappingAccount& account_;
   Reservation reservation_;
   SegmentBlocks blocks_;
+  const std::unique_ptr<SegmentSleep> sleep_;  // refers to the reservation and the blocks
 };
 
 }  // namespace memtrace

@@ -99,14 +99,47 @@ Reservation::Unmapped Reservation::Unmap(const AddressRange& range, Bytes wanted
   return done;
 }
 
-Reservation::Chunks Reservation::WholeChunks(const AddressRange& range) const {
-  return chunks_.Inside(IndexOf(range.begin + granularity_ - 1), IndexOf(range.end));
+Reservation::PutAwayRuns Reservation::PutAway() {
+  PutAwayRuns done;
+  done.status = UndoRest();
+  const Chunks all = chunks_.chunks();
+  for (auto first = all.begin(); first != all.end();) {
+    auto last = first;
+    while (last + 1 != all.end() && (last + 1)->first == last->end()) ++last;
+    const AddressRange run{AddressOf(first->first), AddressOf(last->end())};
+    const absl::Status unmapped = vmm_.Unmap(run.begin, run.size());
+    done.status.Update(unmapped);
+    if (unmapped.ok()) {
+      for (auto chunk = first; chunk <= last; ++chunk) chunks_.Remove(*chunk);
+      done.runs.push_back(run);
+    }
+    first = last + 1;
+  }
+  return done;
 }
 
-Bytes Reservation::InWholeChunks(const AddressRange& range) const {
-  Bytes sum = 0;
-  for (const ChunkRange chunk : WholeChunks(range)) sum += chunk.count * granularity_;
-  return sum;
+std::vector<AddressRange> Reservation::MissingIn(const AddressRange& range) const {
+  std::vector<AddressRange> missing;
+  DeviceAddress at = range.begin;
+  for (const MappedChunk& chunk : ChunksUnder(range)) {
+    if (at < chunk.address) missing.push_back({at, chunk.address});
+    at = chunk.address + chunk.size;
+  }
+  if (at < range.end) missing.push_back({at, range.end});
+  return missing;
+}
+
+AddressRange Reservation::Unmappable(const AddressRange& range, Bytes wanted) const {
+  const Chunks whole = WholeChunks(range);
+  if (whole.empty()) return {};
+  AddressRange found{AddressOf(whole.back().end()), AddressOf(whole.back().end())};
+  for (auto chunk = whole.rbegin(); chunk != whole.rend() && found.size() < wanted; ++chunk)
+    found.begin = AddressOf(chunk->first);
+  return found;
+}
+
+Reservation::Chunks Reservation::WholeChunks(const AddressRange& range) const {
+  return chunks_.Inside(IndexOf(range.begin + granularity_ - 1), IndexOf(range.end));
 }
 
 std::vector<MappedChunk> Reservation::ChunksUnder(const AddressRange& range) const {

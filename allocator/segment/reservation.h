@@ -48,6 +48,17 @@ class Reservation {
   // unmapped or a call fails. REQUIRES: all of `range` is mapped.
   Unmapped Unmap(const AddressRange& range, Bytes wanted);
 
+  // Unmaps everything, each maximal mapped run by one call, and goes on after a call that failed.
+  // The result has the unmapped runs, and the status of the first failure.
+  struct PutAwayRuns {
+    std::vector<AddressRange> runs;
+    absl::Status status;
+  };
+  PutAwayRuns PutAway();
+
+  // Returns the parts of `range` that are not mapped, in ascending order. REQUIRES: whole granules.
+  std::vector<AddressRange> MissingIn(const AddressRange& range) const;
+
   // Tries again to undo what the driver refused to. Not OK if a chunk is still mapped without
   // access.
   absl::Status UndoRest();
@@ -56,8 +67,9 @@ class Reservation {
   // before. REQUIRES: mapped() == 0.
   absl::Status Close();
 
-  // Returns the bytes of the chunks that lie entirely in `range`.
-  Bytes InWholeChunks(const AddressRange& range) const;
+  // Returns the range that Unmap would unmap if no call failed: by default, all chunks that lie
+  // entirely in `range`.
+  AddressRange Unmappable(const AddressRange& range, Bytes wanted = ~Bytes{0}) const;
 
   // Returns the chunks that overlap `range`, in ascending order.
   std::vector<MappedChunk> ChunksUnder(const AddressRange& range) const;

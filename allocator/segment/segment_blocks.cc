@@ -10,7 +10,8 @@
 // 1. the blocks from `first_` on tile the reservation, in address order;
 // 2. no two neighbours are both free, nor both unmapped;
 // 3. `holes_` has exactly the unmapped blocks, `free_` exactly the free ones;
-// 4. `recent_` has exactly the recently freed blocks.
+// 4. `recent_` has exactly the recently freed blocks;
+// 5. `leaving_` is the sum of the leaving blocks.
 namespace memtrace {
 namespace {
 
@@ -46,6 +47,27 @@ Block* SegmentBlocks::TakeAt(DeviceAddress address, Bytes size) {
   while (block->end() <= address) block = block->next;
   const bool fits = block->is(Block::State::kFree) && size <= block->end() - address;
   return fits ? free_.TakeAt(block, address, size) : nullptr;
+}
+
+Block* SegmentBlocks::last() {
+  Block* block = first_;
+  while (block->next != nullptr) block = block->next;
+  return block;
+}
+
+Block* SegmentBlocks::StartLeaving(Block* range, const AddressRange& part) {
+  free_.Remove(range);
+  Block* block = Isolate(range, part);
+  block->state = Block::State::kLeaving;
+  leaving_ += block->size;
+  if (IsFree(block->previous)) free_.Return(block->previous);
+  if (IsFree(block->next)) free_.Return(block->next);
+  return block;
+}
+
+Block* SegmentBlocks::StopLeaving(Block* block) {
+  leaving_ -= block->size;
+  return free_.Return(block);
 }
 
 void SegmentBlocks::Fill(Block* hole, const AddressRange& mapped) {
@@ -85,6 +107,7 @@ void SegmentBlocks::CheckInvariants() const {
   DeviceAddress at = first_->address;
   Bytes free = 0;
   Bytes recent = 0;
+  Bytes leaving = 0;
   size_t holes = 0;
   const Block* previous = nullptr;
   for (const Block* block = first_; block != nullptr; previous = block, block = block->next) {
@@ -98,8 +121,10 @@ void SegmentBlocks::CheckInvariants() const {
     }
     if (IsFree(block)) free += block->size;
     if (block->is(Block::State::kRecentlyFreed)) recent += block->size;
+    if (block->is(Block::State::kLeaving)) leaving += block->size;
     at = block->end();
   }
+  MEMTRACE_CHECK_EQ(leaving, leaving_);
   MEMTRACE_CHECK_EQ(holes, holes_.size());
   MEMTRACE_CHECK_EQ(free, free_.bytes());
   MEMTRACE_CHECK_EQ(recent, recent_.bytes());

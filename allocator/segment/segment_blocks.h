@@ -26,7 +26,7 @@ struct SegmentShape {
 };
 
 // The blocks of one segment, which tile its addresses: blocks in use, free ranges, recently freed
-// blocks, and holes, where no memory is mapped.
+// blocks, leaving blocks, and holes, where no memory is mapped.
 //
 // Thread rule: none, guarded by the owner's lock.
 class SegmentBlocks {
@@ -49,12 +49,19 @@ class SegmentBlocks {
   // Makes a block free and merges it with its free neighbours.
   void Return(Block* block) { free_.Return(block); }
 
+  // Takes `part` of a free range out of the free memory, as a block that is about to be unmapped.
+  Block* StartLeaving(Block* range, const AddressRange& part);
+  // Makes such a block free again. Returns the free range that it is now part of.
+  Block* StopLeaving(Block* block);
+  Bytes leaving() const { return leaving_; }  // the sum of these blocks
+
   // Always empty for a fixed segment, whose blocks go back to their source as a whole, and for a
   // planned one, because other blocks will be due in the places of its blocks.
   RecentFrees& recent() { return recent_; }
   const FreeRanges& free() const { return free_; }
   const Holes& holes() const { return holes_; }
   const Block* first() const { return first_; }  // the other blocks follow by `next`
+  Block* last();
 
   // Makes the part `mapped` of `hole` free, after it has been mapped.
   void Fill(Block* hole, const AddressRange& mapped);
@@ -73,6 +80,7 @@ class SegmentBlocks {
   FreeRanges free_;
   RecentFrees recent_;
   Holes holes_;
+  Bytes leaving_ = 0;
   Block* first_;
 };
 

@@ -30,7 +30,9 @@
 #include "interpose/core/memtrace_outside.h"
 #include "interpose/core/memtrace_pools.h"
 #include "interpose/core/memtrace_program.h"
+#include "interpose/core/memtrace_room.h"
 #include "interpose/core/memtrace_sharing.h"
+#include "interpose/core/memtrace_sleep.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -12,6 +12,9 @@
 #include "base/environment.h"
 #include "base/status_macros.h"
 #include "interpose/core/assumed_workspaces.h"
+#include "interpose/core/cards/cache_settings.h"
+#include "interpose/core/host_limit.h"
+#include "interpose/core/outside/launch_processes.h"
 #include "interpose/core/plan_of_process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/recorded_text/recorded_paths.h"
@@ -34,6 +37,24 @@ absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
   return trace::TraceWriter::Open(
       ChooseTraceName(info), info,
       {.if_exists = trace::IfExists::kUseSibling, .keep_bytes = *keep, .with_summary = true});
+}
+
+// Returns "process 4711 (rank 1)", or "process 4711" if nothing is known of it.
+std::string NameOfProcess(int process) {
+  const std::string relation = RelationTo(process);
+  const std::string name = "process " + std::to_string(process);
+  return relation == "process" ? name : name + " (" + relation + ")";
+}
+
+HeapOptions ReadOptions() {
+  const CacheSettings cache =
+      ReadCacheSettings(env::Text(env::kCacheLimit), env::Text(env::kCacheAge));
+  for (const std::string& problem : cache.problems) PrintSentence(problem);
+  HeapOptions options;
+  options.plan = ReadPlanOfProcess();
+  options.cache = cache.bounds;
+  options.host_limit = HostLimit();
+  return options;
 }
 
 }  // namespace
@@ -73,6 +94,7 @@ void Process::UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 void Process::BeginAnewInForkedChild() {
   if (auto* recorder = recorder_.load()) recorder->trace().AbandonInForkedChild();
   activities_ = nullptr;
+  room_.BeginAnewInForkedChild();
   // With copies of the cards, a child also goes on with copies of the allocators, unrecorded.
   if (!CardsAreCopiedOnFork()) {
     recorder_ = nullptr;
@@ -116,11 +138,11 @@ absl::Status Process::OpenCards(int device_count, memtrace_mode mode) {
   if (recorder() != nullptr && operations_.is_set())
     recorder()->scopes().SetOperations(&operations_);
   if (!is_recorded_ && mode != MEMTRACE_MODE_ALLOCATE) device_count = 0;
-  std::shared_ptr<const Plan> plan;
-  if (mode == MEMTRACE_MODE_ALLOCATE) plan = ReadPlanOfProcess();
-  if (plan != nullptr) notes_.EnablePlanReport();
+  HeapOptions options;
+  if (mode == MEMTRACE_MODE_ALLOCATE) options = ReadOptions();
+  if (options.plan != nullptr) notes_.EnablePlanReport();
   AllocationObserver* observer = recorder() != nullptr ? &recorder()->blocks() : nullptr;
-  return cards_.Open(device_count, mode, plan, observer);
+  return cards_.Open(device_count, mode, options, observer);
 }
 
 // No lock is held, because CUPTI may request buffers at any time.
@@ -163,6 +185,18 @@ void Process::OpenTrace() {
   trace_path_ = made->trace().path();
   cards_.watch().SetNext(&made->blocks());
   recorder_.store(made, std::memory_order_release);
+}
+
+void Process::RecordGiven(const Room::Given& given) {
+  if (recorder() == nullptr) return;
+  const bool is_neighbour = given.process != 0;
+  const trace::Moved moved{
+      .device = given.device,
+      .kind = is_neighbour ? trace::MoveKind::kGaveToNeighbour : trace::MoveKind::kGaveWay,
+      .bytes = given.bytes,
+      .duration_ns = static_cast<uint64_t>(given.duration.count())};
+  recorder()->program().Moved(moved, is_neighbour ? NameOfProcess(given.process) : "",
+                              is_neighbour ? ContextId{} : CaptureNativeContext(given.caller));
 }
 
 void Process::Close() {

@@ -18,6 +18,7 @@
 #include "interpose/core/outside/outside_memory.h"
 #include "interpose/core/outside/outside_recorder.h"
 #include "interpose/core/program_callbacks.h"
+#include "interpose/core/room/room.h"
 #include "interpose/core/stacks/frame_names.h"
 #include "interpose/core/stacks/framework_operations.h"
 #include "interpose/core/trace_notes.h"
@@ -68,6 +69,8 @@ class Process {
   OutsideMemory& outside() { return outside_; }
   ProgramCallbacks& callbacks() { return callbacks_; }
   TraceNotes& notes() { return notes_; }
+  // Makes room for requests that the driver refuses.
+  Room& room() { return room_; }
 
   // True if there is, or will be, a recorder.
   bool is_recorded() const { return is_recorded_; }
@@ -88,6 +91,7 @@ class Process {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ListenToOutsideMemory();
   void BeginActivities(memtrace_mode mode);
+  void RecordGiven(const Room::Given& given);
   void OpenTrace();
 
   static inline std::atomic<Process*> instance = nullptr;
@@ -107,7 +111,8 @@ class Process {
   std::atomic<CardActivities*> activities_ = nullptr;  // leaked, likewise
   std::string trace_path_;                             // fixed once there is a recorder
   const CardLedgers ledgers_{recorder_, outside_};
-  ProcessCards cards_{ledgers_};
+  ProcessCards cards_{ledgers_, [this](int device) { room_.AnswerNeighbours(device); }};
+  Room room_{cards_, [this](const Room::Given& given) { RecordGiven(given); }};
   TraceNotes notes_{{.recorder = recorder_,
                      .activities = activities_,
                      .cards = cards_,

@@ -176,6 +176,9 @@ void SetPhase(trace::Phase phase) {
 }
 
 void BeginStep() {
+  for (const ServedCard& card : Process::Get().cards().all()) {
+    if (card.allocator != nullptr) card.allocator->movement().EndStep();
+  }
   if (auto* recorder = Recorder()) {
     if (auto* activities = Process::Get().activities()) {
       activities->EndOperation();

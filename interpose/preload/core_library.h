@@ -18,6 +18,7 @@ namespace memtrace::preload {
   F(outside_allocated)             \
   F(outside_freed)                 \
   F(outside_failed)                \
+  F(make_room)                     \
   F(outside_mapped)                \
   F(outside_unmapped)              \
   F(outside_retained)              \

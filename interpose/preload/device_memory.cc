@@ -4,15 +4,20 @@
 // Memory of a card by address, stream-ordered and managed memory too.
 #include "interpose/preload/cached_memory.h"
 #include "interpose/preload/driver_call.h"
+#include "interpose/preload/room.h"
 
 namespace memtrace::preload {
 namespace {
+
+// Managed memory is not the card's alone: the driver moves it to the host if the card is full.
+constexpr bool MayMakeRoom(memtrace_outside_kind kind) { return kind != MEMTRACE_OUTSIDE_MANAGED; }
 
 // Gets memory from the driver with `allocate`, which fills in *address.
 template <typename Allocate>
 CUresult Take(const DriverCall& call, memtrace_outside_kind kind, const CUdeviceptr* address,
               size_t bytes, CUstream stream, const void* caller, Allocate allocate) {
-  const CUresult result = allocate();
+  const auto describe = [&] { return Outside(kind, 0, bytes, stream, caller); };
+  const CUresult result = MayMakeRoom(kind) ? CallWithRoom(call, describe, allocate) : allocate();
   if (call.is_told() && address != nullptr)
     ReportAllocationResult(
         result, Outside(kind, result == CUDA_SUCCESS ? *address : 0, bytes, stream, caller));
@@ -48,12 +53,16 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, s
                             unsigned element) {
   MEMTRACE_REAL_OR_RETURN(cuMemAllocPitch_v2);
   const DriverCall call;
-  const CUresult result = real(address, pitch, width, height, element);
+  const void* caller = __builtin_return_address(0);
+  const auto describe = [&] {
+    return Outside(MEMTRACE_OUTSIDE_DEVICE, 0, width * height, nullptr, caller);
+  };
+  const CUresult result =
+      CallWithRoom(call, describe, [&] { return real(address, pitch, width, height, element); });
   if (!call.is_told() || address == nullptr || pitch == nullptr) return result;
   const bool is_there = result == CUDA_SUCCESS;
-  ReportAllocationResult(
-      result, Outside(MEMTRACE_OUTSIDE_DEVICE, is_there ? *address : 0,
-                      (is_there ? *pitch : width) * height, nullptr, __builtin_return_address(0)));
+  ReportAllocationResult(result, Outside(MEMTRACE_OUTSIDE_DEVICE, is_there ? *address : 0,
+                                         (is_there ? *pitch : width) * height, nullptr, caller));
   return result;
 }
 

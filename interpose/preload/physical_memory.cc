@@ -3,6 +3,7 @@
 //
 // Memory of a card by handle, which may be mapped.
 #include "interpose/preload/driver_call.h"
+#include "interpose/preload/room.h"
 
 using namespace memtrace::preload;  // NOLINT: this file defines C functions over that namespace
 
@@ -10,18 +11,21 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                      const CUmemAllocationProp* properties, unsigned long long flags) {
   MEMTRACE_REAL_OR_RETURN(cuMemCreate);
   const DriverCall call;
-  const CUresult result = real(handle, bytes, properties, flags);
-  if (!call.is_told() || handle == nullptr || properties == nullptr) return result;
-  const bool on_card = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-  if (on_card) {
-    ReportAllocationResult(result, {.size = 0,
-                                    .kind = MEMTRACE_OUTSIDE_PHYSICAL,
-                                    .device = properties->location.id,
-                                    .address = result == CUDA_SUCCESS ? *handle : 0,
-                                    .bytes = bytes,
-                                    .stream = 0,
-                                    .caller = __builtin_return_address(0)});
-  }
+  const bool on_card =
+      properties != nullptr && properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  const auto create = [&] { return real(handle, bytes, properties, flags); };
+  if (!call.is_told() || handle == nullptr || !on_card) return create();
+  memtrace_outside memory{.size = 0,
+                          .kind = MEMTRACE_OUTSIDE_PHYSICAL,
+                          .device = properties->location.id,
+                          .address = 0,
+                          .bytes = bytes,
+                          .stream = 0,
+                          .caller = __builtin_return_address(0)};
+  const CUresult result = CallWithRoom(
+      call, [&] { return memory; }, create);
+  if (result == CUDA_SUCCESS) memory.address = *handle;
+  ReportAllocationResult(result, memory);
   return result;
 }
 

@@ -20,3 +20,10 @@ def test_fitting_run_is_recorded_completely_and_its_roles_add_up(tmp_path):
 def test_card_too_small_for_activations_is_explained(tmp_path):
     report = assert_explained(run("accelerate_loop.py", tmp_path, card="700MiB", expect=1))
     assert report["request"]["role"] == "activation"
+
+
+def test_batch_finder_stops_too_low_unless_the_failed_attempt_is_released(tmp_path):
+    card = "1000MiB,context=480MiB"
+    alone = run("accelerate_batch_finder.py", tmp_path, card=card)
+    released = run("accelerate_batch_finder.py", tmp_path, "--release", card=card)
+    assert (alone.out.split()[0], released.out.split()[0]) == ("2", "8")

@@ -64,6 +64,7 @@ def test_late_long_sample_is_run_first_and_does_not_fit(tmp_path: Path) -> None:
     assert answer["gaps"] == []
 
 
+@pytest.mark.slow
 def test_order_as_it_is_names_the_batch_that_was_not_seen(tmp_path: Path) -> None:
     answer, said = fit(tmp_path, LIST, "--batch-order", "as-is", "--steps", "3")
     assert answer["verdict"] == "not_known" and said == ""

@@ -148,6 +148,9 @@ absl::Status PlanSearch::TryAlone(Candidate candidate) {
   if (IsDearOnHost(candidate)) return MeasureAlone(candidate);
   --runs_left_;
   MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
+  // A run that fails before the change's moment, such as an optimizer's first step, made it
+  // nowhere.
+  tried.had_effect = tried.had_effect || (candidate.of > 0 && tried.outcome.Failed());
   const bool is_to_measure = tried.had_effect && tried.outcome.Failed() && !candidate.hook.empty();
   answer_.remedies.push_back(std::move(tried));
   return is_to_measure && !answer_.cheapest ? MeasureAlone(candidate) : absl::OkStatus();

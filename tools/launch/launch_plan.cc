@@ -176,8 +176,7 @@ void AddPreloadedLibraries(const LaunchRequest& request, const fs::path& package
   }
   const fs::path watch = package / "lib" / "libmemtrace_preload.so";
   std::error_code ignored;
-  if (!request.no_trace && fs::exists(watch, ignored))
-    Prepend(plan.environment, "LD_PRELOAD", watch.string());
+  if (fs::exists(watch, ignored)) Prepend(plan.environment, "LD_PRELOAD", watch.string());
 }
 
 void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPlan& plan) {

@@ -14,7 +14,7 @@
 #include "base/mutex.h"
 #include "base/units.h"
 
-// Hands the chunks of a block to another process: a thread of the owner sends their file
+// Hands the chunks of a block to another process: the owner's server sends their file
 // descriptors over a Unix socket to processes of the same user. (Taking them with pidfd_getfd, as
 // torch does, needs the right to trace the owner, which many machines and containers do not give.)
 namespace memtrace {
@@ -32,8 +32,8 @@ class BlockServer {
   // Returns the chunks of a block; called on the server's thread.
   using Open = std::function<absl::StatusOr<Chunks>(const BlockRequest&)>;
 
-  // Returns the name under which other processes reach this one. The first call starts the thread,
-  // which never ends. kUnavailable if the system has no socket for it.
+  // Returns the name under which other processes reach this one. The first call begins to listen
+  // (LocalServer). kUnavailable if the system has no socket for it.
   absl::StatusOr<std::string> Start(Open open);
 
  private:

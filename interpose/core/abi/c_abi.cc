@@ -15,6 +15,7 @@
 #include "interpose/core/abi/struct_sizes.h"
 #include "interpose/core/abi_border.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/movable_scopes.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/stacks/own_files.h"
@@ -62,20 +63,44 @@ void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
   ObservedExplanation::Get().Set(Process::Get().notes().OutOfMemory(noted));
 }
 
+// If the card has no room, other processes are asked for theirs before the request fails.
+AllocationResult AllocateWithNeighbours(CachingAllocator& allocator, AllocationRequest request) {
+  Room& room = Process::Get().room();
+  const int device = static_cast<int>(allocator.device());
+  request.may_be_repeated = !request.is_trial && room.HasNeighbours(device);
+  AllocationResult result = allocator.Allocate(request);
+  const auto* failure = std::get_if<OutOfMemoryEvent>(&result);
+  if (failure == nullptr || failure->is_rejected || !request.may_be_repeated) return result;
+  if (room.FromNeighbours(device, failure->allocated) == 0) {
+    allocator.accounts().ReportOutOfMemory(*failure);
+    return result;
+  }
+  request.may_be_repeated = false;
+  return allocator.Allocate(request);
+}
+
+int RefuseAsleep(MovableOwner owner) {
+  const std::string name(Process::Get().names().Text(static_cast<uint32_t>(owner)));
+  return Fail(MEMTRACE_INVALID_ARGUMENT,
+              "'" + name + "' is asleep, so nothing can be allocated under its tag.");
+}
+
 int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memory* out_of_memory) {
   if (asked.bytes == 0 || address == nullptr)
     return Fail(MEMTRACE_INVALID_ARGUMENT, asked.bytes == 0 ? "bytes is 0" : "address is NULL");
   return WithCard(asked.device, [&](CachingAllocator& allocator) -> int {
-    AllocationResult result = allocator.Allocate(
-        {.bytes = asked.bytes,
-         .stream = StreamId{asked.stream},
-         .context = ContextId{asked.context},
-         .at_least = asked.at_least,
-         .is_trial = asked.is_trial != 0,
-         .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
-         .at = DeviceAddress{asked.at},
-         .is_not_free = asked.is_not_free != 0,
-         .only_free = asked.only_free != 0});
+    const MovableOwner owner = MovableScopes::Current();
+    AllocationResult result = AllocateWithNeighbours(
+        allocator, {.bytes = asked.bytes,
+                    .stream = StreamId{asked.stream},
+                    .context = ContextId{asked.context},
+                    .at_least = asked.at_least,
+                    .is_trial = asked.is_trial != 0,
+                    .reject_above = asked.reject_above == 0 ? ~uint64_t{0} : asked.reject_above,
+                    .at = DeviceAddress{asked.at},
+                    .is_not_free = asked.is_not_free != 0 || owner != MovableOwner{},
+                    .only_free = asked.only_free != 0,
+                    .movable = owner});
     if (const auto* placed = std::get_if<DeviceAddress>(&result)) {
       *address = Pointer(*placed);
       Process::Get().cards().LookOnFirstUse(asked.device);  // it may have made the context
@@ -88,6 +113,7 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
       return Fail(MEMTRACE_OUT_OF_MEMORY, "the card is out of memory");
     if (event != nullptr) return Explain(*event, out_of_memory);
     const auto& status = std::get<absl::Status>(result);
+    if (absl::IsFailedPrecondition(status)) return RefuseAsleep(owner);
     if (asked.only_free != 0 && absl::IsResourceExhausted(status))
       return Fail(MEMTRACE_OUT_OF_MEMORY, "no free block of the stream is large enough");
     return Translate(status);
@@ -176,7 +202,8 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
 void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least, uint64_t stream,
                          uint64_t context) {
   return memtrace::Contain(static_cast<void*>(nullptr), [&]() -> void* {
-    memtrace::CachingAllocator* allocator = Process::Get().cards().allocator_in_use(device);
+    memtrace::CachingAllocator* allocator = Process::Get().cards().allocator_for_free_memory(
+        device, [] { return memtrace::MovableScopes::Current() != memtrace::MovableOwner{}; });
     if (allocator == nullptr || bytes == 0) return nullptr;
     return memtrace::Pointer(allocator->TryAllocate(bytes, memtrace::StreamId{stream},
                                                     memtrace::ContextId{context}, at_least));

@@ -17,8 +17,7 @@ std::unique_ptr<ObservedMemory> Observe(int device, memtrace_mode mode,
 
 }  // namespace
 
-absl::Status ProcessCards::Open(int device_count, memtrace_mode mode,
-                                const std::shared_ptr<const Plan>& plan,
+absl::Status ProcessCards::Open(int device_count, memtrace_mode mode, const HeapOptions& options,
                                 AllocationObserver* observer) {
   std::vector<ServedCard> cards(static_cast<size_t>(device_count));
   for (int device = 0; device < device_count; ++device) {
@@ -29,10 +28,12 @@ absl::Status ProcessCards::Open(int device_count, memtrace_mode mode,
     card.reader = std::make_unique<CardReader>(device);
     card.is_alone = mode == MEMTRACE_MODE_OUTSIDE;
     if (mode == MEMTRACE_MODE_ALLOCATE) {
-      card.allocator = std::make_unique<CachingAllocator>(
-          CachingAllocator::Options{
-              .device = DeviceIndex{device}, .plan = plan, .captures = card.driver.captures},
-          *card.driver.vmm, *card.driver.events, watch_);
+      HeapOptions of_card = options;
+      of_card.device = DeviceIndex{device};
+      of_card.captures = card.driver.captures;
+      of_card.copies = card.driver.copies.get();
+      card.allocator = std::make_unique<CachingAllocator>(of_card, *card.driver.vmm,
+                                                          *card.driver.events, watch_);
     } else {
       card.observed = Observe(device, mode, *observer);
     }
@@ -53,15 +54,19 @@ ObservedMemory* ProcessCards::alone(int device) const {
 CachingAllocator* ProcessCards::LookAndGet(int device) {
   LookOnFirstUse(device);
   CachingAllocator* found = allocator(device);
-  if (device == 0 && found != nullptr && cards_[0].reader->has_looked()) {
+  const bool may_be_quick = device == 0 && !has_movable_.load();
+  if (may_be_quick && found != nullptr && cards_[0].reader->has_looked()) {
     first_in_use_.store(found, std::memory_order_release);
+    if (has_movable_.load()) first_in_use_.store(nullptr);  // also if it was set in between
   }
   return found;
 }
 
 void ProcessCards::LookNow(const ServedCard& card) {
   card.LookOnFirstUse();
-  if (card.reader->has_looked()) ledgers_.Sample(card);
+  if (!card.reader->has_looked()) return;
+  ledgers_.Sample(card);
+  if (card.allocator != nullptr) on_first_use_(card.reader->device());
 }
 
 void ProcessCards::AbandonInForkedChild() {

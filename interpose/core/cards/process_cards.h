@@ -4,7 +4,9 @@
 #define MEMTRACE_INTERPOSE_CORE_CARDS_PROCESS_CARDS_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,12 +24,15 @@ namespace memtrace {
 // Thread rule: any thread, except that Open() needs its caller's lock.
 class ProcessCards {
  public:
-  // `ledgers` must outlive this object.
-  explicit ProcessCards(const CardLedgers& ledgers) : ledgers_(ledgers) {}
+  // `ledgers` must outlive this object. `on_first_use` is called once for each card of our
+  // allocator when it has come into use.
+  ProcessCards(const CardLedgers& ledgers, std::function<void(int device)> on_first_use)
+      : ledgers_(ledgers), on_first_use_(std::move(on_first_use)) {}
 
-  // Opens the driver's cards 0 to `device_count` - 1 and makes allocators (with `plan`, which may
-  // be null) or observers, which report to `observer`. Errors: those of OpenCard.
-  absl::Status Open(int device_count, memtrace_mode mode, const std::shared_ptr<const Plan>& plan,
+  // Opens the driver's cards 0 to `device_count` - 1 and makes allocators (with `options`, apart
+  // from those that belong to a card) or observers, which report to `observer`. Errors: those of
+  // OpenCard.
+  absl::Status Open(int device_count, memtrace_mode mode, const HeapOptions& options,
                     AllocationObserver* observer);
 
   // Null if there is no such card or if another allocator serves the process.
@@ -45,6 +50,20 @@ class ProcessCards {
   CachingAllocator* allocator_in_use(int device) {
     CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
     return quick != nullptr ? quick : LookAndGet(device);
+  }
+  // Returns allocator_in_use() for the quick search of free memory; null if a movable owner's
+  // memory is requested, which it does not find. Until a process has such an owner, this is one
+  // load for the first card.
+  template <typename IsMovable>
+  CachingAllocator* allocator_for_free_memory(int device, IsMovable is_movable) {
+    CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
+    if (quick != nullptr) return quick;
+    return is_movable() ? nullptr : LookAndGet(device);
+  }
+  // From now on movable owners have memory, so the shortcut of the first card is not used.
+  void ServeMovable() {
+    has_movable_.store(true);
+    first_in_use_.store(nullptr);
   }
   // Returns the figures of another allocator; null in mode ALLOCATE.
   ObservedMemory* observed(int device) const {
@@ -84,6 +103,7 @@ class ProcessCards {
   bool HasCard(int device) const { return device >= 0 && device < device_count(); }
 
   const CardLedgers& ledgers_;
+  const std::function<void(int)> on_first_use_;
   ChangeWatch watch_;
   std::atomic<bool> started_ = false;
   std::atomic<bool> forked_ = false;
@@ -94,6 +114,7 @@ class ProcessCards {
   // Shortcuts for every allocation and free. Null as long as something remains to be looked at.
   std::atomic<CachingAllocator*> only_ = nullptr;          // the only card's
   std::atomic<CachingAllocator*> first_in_use_ = nullptr;  // card 0's
+  std::atomic<bool> has_movable_ = false;
 };
 
 }  // namespace memtrace

@@ -19,23 +19,35 @@ All functions may be called from any thread; what else each requires is its thre
 environment, `enable` returns False, and `step`, `tag` and the callbacks do nothing.
 """
 
-from memtrace._api import enable, pluggable_library, step, tag
+from memtrace._api import enable, pluggable_library, release_failed_attempt, step, tag
 from memtrace._apply import apply
+from memtrace._asleep.api import Asleep, Moved, asleep, release_host_memory, sleep, wake
+from memtrace._asleep.memory_saver import as_torch_memory_saver
+from memtrace._asleep.models import movable
 from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._estimate.api import check_fit, estimate, largest_batch
 from memtrace._start.card import simulated_card
 
 __version__ = "0.1.0"
 __all__ = [
+    "Asleep",
     "DoesNotFit",
     "Estimate",
+    "Moved",
     "apply",
+    "as_torch_memory_saver",
+    "asleep",
     "check_fit",
     "enable",
     "estimate",
     "largest_batch",
+    "movable",
     "pluggable_library",
+    "release_failed_attempt",
+    "release_host_memory",
     "simulated_card",
+    "sleep",
     "step",
     "tag",
+    "wake",
 ]

@@ -87,6 +87,41 @@ def step() -> None:
         session.step()
 
 
+def release_failed_attempt() -> int:
+    """Lets go of the memory that an attempt left when it ran out of memory, so that the next one has room.
+
+    Call it before the next attempt, also in the `except` clause. An exception that is still handled, or that a variable
+    or the notebook keeps, holds all variables of the functions that failed, and so their tensors. The call clears these
+    variables and collects garbage once. The exception stays and can be printed, but a debugger finds no variables in
+    its frames. It works without `enable` as well; without a failed attempt it does nothing.
+
+    Functions that still run keep their variables. If one of these, or a variable of the script, has a graph of
+    autograd, such as `loss`, one line on stderr names it.
+
+    Thread rule: any thread. An exception that another thread handles at that time is left alone.
+
+    Returns:
+        The bytes of the cards that came free in torch's allocator; 0 if no attempt failed.
+
+    Example:
+        >>> import memtrace, torch
+        >>> def attempt(rows):
+        ...     x = torch.zeros(rows, 1 << 20, device="cuda")
+        ...     return (x + 1).sum().item()
+        >>> for rows in (300, 30):
+        ...     try:
+        ...         result = attempt(rows)
+        ...         break
+        ...     except torch.OutOfMemoryError:
+        ...         freed = memtrace.release_failed_attempt()  # 1.17 GiB; a card of 2 GiB has no room for both
+        >>> rows, freed == 300 << 22
+        (30, True)
+    """
+    from memtrace import _failed_attempt
+
+    return _failed_attempt.release()
+
+
 def pluggable_library() -> str:
     """Returns the library that gives memtrace's allocator to torch's own class `CUDAPluggableAllocator`.
 
@@ -136,9 +171,13 @@ class tag:  # noqa: N801  # used as a function
 
     Args:
         name: The owner, as reports show it. It must not be empty or contain "/", which joins nested tags.
+        movable: If true, the memory lies in chunks of its own, which `memtrace.sleep(name)` takes off the card and
+            `memtrace.wake(name)` brings back. All such tags of one name are one owner, whatever they are nested in; the
+            innermost movable tag counts. Memory of a backward pass is not movable, unless it runs inside the tag.
 
     Raises:
         ValueError: If `name` is empty or contains "/".
+        RuntimeError: On entering, if `movable` is true and memtrace's allocator does not serve this process.
 
     Example:
         >>> import memtrace, torch
@@ -151,25 +190,45 @@ class tag:  # noqa: N801  # used as a function
         ValueError: memtrace.tag: 'teacher/cache' is not a tag. Give a name that is not empty and has no '/'.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, movable: bool = False) -> None:
         if not name or "/" in name:
             raise ValueError(f"memtrace.tag: {name!r} is not a tag. Give a name that is not empty and has no '/'.")
         self._name = name
+        self._is_movable = movable
 
     def __enter__(self) -> "tag":
         from memtrace import _session
 
         session = _session.current()
+        if self._is_movable:
+            self._begin_movable()
         if session is not None:
             session.push_tag(self._name)
         self._session = session
         return self
+
+    def _begin_movable(self) -> None:
+        from memtrace._asleep import api
+        from memtrace._asleep.core_calls import sleep_core
+
+        if not api.is_off():
+            api.check_allocator("tag: movable=True")
+            sleep_core().push(self._name)
+
+    def _end_movable(self) -> None:
+        from memtrace._asleep import api
+        from memtrace._asleep.core_calls import sleep_core
+
+        if not api.is_off():
+            sleep_core().pop()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._session is not None:
             self._session.pop_tag()
+        if self._is_movable:
+            self._end_movable()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Returns `function` with every call tagged; `tag` is then a decorator.
@@ -207,7 +266,7 @@ class tag:  # noqa: N801  # used as a function
 
         @functools.wraps(function)
         def tagged(*args: P.args, **kwargs: P.kwargs) -> R:
-            with tag(self._name):
+            with tag(self._name, self._is_movable):
                 return function(*args, **kwargs)
 
         return tagged
@@ -236,14 +295,14 @@ class tag:  # noqa: N801  # used as a function
         resume, value = inner.send, None
         while True:
             try:
-                with tag(self._name):
+                with tag(self._name, self._is_movable):
                     yielded = resume(value)
             except StopIteration as stop:
                 return stop.value
             try:
                 resume, value = inner.send, (yield yielded)
             except GeneratorExit:
-                with tag(self._name):
+                with tag(self._name, self._is_movable):
                     inner.close()
                 raise
             except BaseException as error:

@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memtrace._apply_moments import BACKWARD, END, STEP
+from memtrace._apply_moments import AFTER_STEP, BACKWARD, END, STEP
 from memtrace._messages import counted, joined_sentences, translated
 from memtrace._say import EXIT_ENVIRONMENT, refuse, say
 
@@ -46,16 +46,7 @@ class Gate:
         elif self._goes_on:
             say(joined_sentences([wrong, translated("The program goes on.")]))
         else:
-            _stop(
-                joined_sentences(
-                    [
-                        wrong,
-                        translated(
-                            "The program was stopped before its first step. --with-what-can-be goes on all the same."
-                        ),
-                    ]
-                )
-            )
+            _stop(joined_sentences([wrong, _stopped(moment)]))
 
     def _difference(self, change: Change) -> str:
         """Returns "" if the change was made as in the trial, or somewhere if there was no trial."""
@@ -100,6 +91,12 @@ def _made(change: Change) -> str:
     # A line of the program is shown without its folder.
     first = os.path.basename(found.first) if ":" in found.first else found.first
     return translated("'$0' is applied to $1, first at $2.", name, found.text(), first)
+
+
+def _stopped(moment: str) -> str:
+    if moment == AFTER_STEP:
+        return translated("The program was stopped after its first step. --with-what-can-be goes on all the same.")
+    return translated("The program was stopped before its first step. --with-what-can-be goes on all the same.")
 
 
 def _say_once(sentence: str) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BACKWARD = "backward"  # before the first backward pass
 STEP = "step"  # before the first step of an optimizer, or after the first step that the program states
+AFTER_STEP = "after_step"  # after the first step of an optimizer, or the first one that the program states
 END = "end"  # of the program
 
 
@@ -32,6 +33,6 @@ def watch(torch: ModuleType, session: Session, reached: Callable[[str], object])
 
     session.before_close.append(lambda: reach(END))
     session.before_backward.append(lambda: reach(BACKWARD))
-    session.after_step.append(lambda _is_stated: reach(STEP))
+    session.after_step.extend((lambda _is_stated: reach(STEP), lambda _is_stated: reach(AFTER_STEP)))
     optimizers = importlib.import_module("torch.optim.optimizer")  # torch.optim deletes its attribute of this name
     optimizers.register_optimizer_step_pre_hook(lambda *_arguments: reach(STEP))

@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from memtrace._apply_moments import STEP
+from memtrace._apply_moments import AFTER_STEP, STEP
 from memtrace._messages import translated
 from memtrace._package import minor_of
 from memtrace._script import script_facts
@@ -26,6 +26,8 @@ _EXPANDABLE = "expandable-segments"
 _SHORT_NAMES = {"checkpointing": "checkpoint"}
 # These keep no copy of what they take from the card, or do not notice that it is written.
 _ONLY_SIMULATED = ("offload", "share")
+# Optimizers make their states in their first step.
+_FOUND_AFTER_A_STEP = "states_on_host"
 
 
 @dataclass(frozen=True)
@@ -67,14 +69,16 @@ def read(changes: str) -> Plan:
 
 
 def _from_names(names: str) -> Plan:
-    words, settings = [], {}
+    words, settings, expected = [], {}, {}
     for word in names.split(","):
         name, equals, degree = word.partition("=")
         if name == _EXPANDABLE:
             settings[_SETTINGS[1]] = "expandable_segments:True"
         else:
             words.append(_known(name) + equals + degree)
-    return Plan(names, ",".join(words), settings=settings, allocator="native" if settings else "")
+            if _known(name) == _FOUND_AFTER_A_STEP:
+                expected[_known(name)] = Expected(by=AFTER_STEP)
+    return Plan(names, ",".join(words), expected, settings=settings, allocator="native" if settings else "")
 
 
 def _known(name: str) -> str:

@@ -84,7 +84,7 @@ class Session:
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self.labels = Labels(self.core, ctypes.PyDLL(str(shim_library(minor))))
-        allocator = _install_allocator(torch, self._shim)
+        self.allocator = allocator = _install_allocator(torch, self._shim)
         if allocator == "native" and hasattr(torch, "OutOfMemoryError"):
             _out_of_memory_text.explain(torch, self.core)
         self._state_facts(allocator)

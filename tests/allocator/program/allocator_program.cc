@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "allocator/blocks/size_policy.h"
+#include "allocator/card/memory_copies.h"
 #include "allocator/card/memory_streams.h"
 #include "allocator/card/memory_vmm.h"
 #include "allocator/heap/caching_allocator.h"
@@ -28,13 +29,16 @@ class Observer final : public AllocationObserver {
 struct ProgramCard {
   explicit ProgramCard(const Way& way)
       : observer(way.is_observed),
-        allocator({.plan = way.plan, .captures = &streams}, vmm, streams, observer) {
+        allocator({.plan = way.plan, .captures = &streams, .copies = &copies, .host_limit = 96_MiB},
+                  vmm, streams, observer) {
     allocator.pools().SetCaptureReuse(way.reuses_in_captures);
   }
 
   CallFailures failures;
   MemoryStreams streams{&failures};
-  MemoryVmm vmm{{.capacity = 128_MiB}, &streams, &failures};
+  MemoryContents contents;
+  MemoryVmm vmm{{.capacity = 128_MiB, .contents = &contents}, &streams, &failures};
+  MemoryCopies copies{vmm, contents, 1_GiB, &failures};
   Observer observer;
   CachingAllocator allocator;
 };
@@ -56,11 +60,15 @@ class Machine {
   }
 
  private:
+  static constexpr uint64_t kUnknown = ~uint64_t{0};
+
   struct InUse {
     Bytes bytes = 0;
     Bytes size = 0;
     StreamId stream{};
     uint64_t pool = 0;
+    uint32_t owner = 0;
+    uint64_t contents = kUnknown;  // of a movable block
     bool is_shared = false;
   };
   struct Unfinished {
@@ -70,7 +78,12 @@ class Machine {
 
   void Perform(const Allocate& i) {
     const uint64_t failed = card_.failures.failed();
-    const AllocationResult result = card_.allocator.Allocate(i.bytes, i.stream, kContext);
+    const AllocationResult result = Request(i);
+    if (asleep_.contains(i.owner)) {
+      const auto* status = std::get_if<absl::Status>(&result);
+      Expect(status != nullptr && absl::IsFailedPrecondition(*status), "served asleep");
+      return;
+    }
     if (const auto* address = std::get_if<DeviceAddress>(&result)) {
       Add(*address, i);
     } else if (const auto* oom = std::get_if<OutOfMemoryEvent>(&result)) {
@@ -91,6 +104,7 @@ class Machine {
   void Perform(const Share& i) {
     if (in_use_.empty()) return;
     const auto block = At(i.index);
+    if (asleep_.contains(block->second.owner)) return;  // a program must not touch it
     Use(block->first, block->second, i.stream);
     block->second.is_shared |= i.stream != block->second.stream;
     Expect(card_.allocator.RecordStream(block->first, i.stream).ok(), "record_stream failed");
@@ -149,6 +163,9 @@ class Machine {
   void Perform(const Replay& i) {
     const Graph& graph = graphs_[i.pool];
     if (graph.is_captured() || CapturedFrom(graph.stream) != nullptr) return;
+    for (const uint32_t owner : graph.owners) {
+      if (asleep_.contains(owner)) return;
+    }
     for (const auto& [address, bytes] : graph.written) {
       card_.vmm.NoteUse(address, bytes, card_.streams.Queue(graph.stream));
     }
@@ -183,7 +200,7 @@ class Machine {
       const bool is_shared = std::any_of(in_use_.begin(), in_use_.end(), [&](const auto& entry) {
         return entry.second.pool == i.pool && entry.second.is_shared;
       });
-      Expect(is_shared || card_.allocator.accounts().ledger().stream_wait > 0,
+      Expect(is_shared || !asleep_.empty() || card_.allocator.accounts().ledger().stream_wait > 0,
              "RestorePool failed");
       return;
     }
@@ -191,8 +208,71 @@ class Machine {
     std::erase_if(in_use_, [&](const auto& entry) { return entry.second.pool == i.pool; });
     for (auto [address, block] : graph.in_use_then) {
       block.is_shared = false;
+      block.contents = kUnknown;
       in_use_[address] = block;
     }
+  }
+
+  void Perform(const PutToSleep& i) {
+    const uint64_t failed = card_.failures.failed();
+    const bool was_asleep = asleep_.contains(i.owner);
+    Sleep::Moved moved;
+    const absl::Status status = card_.allocator.movement().sleep().PutToSleep(
+        MovableOwner{i.owner}, i.is_kept ? Sleep::Keep::kHost : Sleep::Keep::kNothing, moved);
+    const bool is_asleep = IsAsleep(i.owner);
+    Expect(is_asleep || !was_asleep, "a sleep has woken it");
+    if (is_asleep && !was_asleep) asleep_[i.owner] = i.is_kept;
+    if (failed != card_.failures.failed()) return;
+    const bool is_refused = was_asleep || IsAnyCaptured() || absl::IsNotFound(status) ||
+                            (absl::IsResourceExhausted(status) && moved.needed > moved.available);
+    Expect(status.ok() || is_refused || IsUnfinishedSleep(status, was_asleep), "sleep failed");
+    Expect(!status.ok() || is_asleep, "not asleep");
+  }
+
+  // A sleep that goes on after a failed one succeeds.
+  static bool IsUnfinishedSleep(const absl::Status& status, bool was_asleep) {
+    return was_asleep && status.ok();
+  }
+
+  void Perform(const Wake& i) {
+    const uint64_t failed = card_.failures.failed();
+    Sleep::Moved moved;
+    const absl::Status status =
+        card_.allocator.movement().sleep().Wake(MovableOwner{i.owner}, moved);
+    Expect(IsAsleep(i.owner) == (asleep_.contains(i.owner) && !status.ok()), "state after a wake");
+    if (status.ok()) {
+      CheckContents(i.owner, asleep_.at(i.owner));
+      asleep_.erase(i.owner);
+    } else if (failed == card_.failures.failed() && asleep_.contains(i.owner)) {
+      Expect(absl::IsResourceExhausted(status) && moved.needed > moved.available, "wake failed");
+    }
+  }
+
+  bool IsAsleep(uint32_t owner) {
+    for (const Sleep::Owner& one : card_.allocator.movement().sleep().owners()) {
+      if (one.owner == MovableOwner{owner}) return one.is_asleep;
+    }
+    return false;
+  }
+
+  void CheckContents(uint32_t owner, bool is_kept) {
+    for (auto& [address, block] : in_use_) {
+      if (block.owner != owner) continue;
+      if (!is_kept) block.contents = MemoryContents::kZeros;
+      if (block.contents == kUnknown) continue;
+      for (const DeviceAddress at : {address, address + (block.bytes - 1)}) {
+        Expect(card_.contents.At(at.value()) == block.contents, "other contents");
+      }
+    }
+  }
+
+  AllocationResult Request(const Allocate& i) {
+    if (i.owner == 0) return card_.allocator.Allocate(i.bytes, i.stream, kContext);
+    return card_.allocator.Allocate({.bytes = i.bytes,
+                                     .stream = i.stream,
+                                     .context = kContext,
+                                     .is_not_free = true,
+                                     .movable = MovableOwner{i.owner}});
   }
 
   void Add(DeviceAddress address, const Allocate& i) {
@@ -213,7 +293,11 @@ class Machine {
     const Graph* graph = CapturedFrom(i.stream);
     Expect(graph == nullptr || graph->order.IsFree(i.stream, address, address + size),
            "another stream of the capture still uses it");
-    const InUse& block = in_use_[address] = {i.bytes, size, i.stream, PoolOf(i.stream)};
+    InUse& block = in_use_[address] = {i.bytes, size, i.stream, PoolOf(i.stream), i.owner};
+    if (i.owner != 0) {
+      block.contents = ++last_contents_;
+      card_.contents.Write(address.value(), i.bytes, block.contents);
+    }
     Use(address, block, i.stream);
   }
 
@@ -222,6 +306,7 @@ class Machine {
   void Use(DeviceAddress address, const InUse& block, StreamId stream) {
     if (Graph* graph = CapturedFrom(stream)) {
       if (graph == &graphs_[block.pool]) graph->written.emplace_back(address, block.bytes);
+      if (block.owner != 0) graph->owners.push_back(block.owner);
       card_.streams.Queue(stream);
       graph->order.Use(stream, address, address + block.bytes);
       return;
@@ -238,21 +323,21 @@ class Machine {
       Expect(oom.ledger.stream_wait == 0, "failed although frees were waiting");
       Expect(oom.ledger.cached == 0, "failed although whole chunks were cached");
     }
-    const bool is_same_group = IsSmall(oom.obtainable) == IsSmall(oom.allocated);
+    const bool is_same_group = i.owner != 0 || IsSmall(oom.obtainable) == IsSmall(oom.allocated);
     if (oom.obtainable == 0 || !is_same_group) return;
     card_.failures.StopFailing();
-    const auto more = card_.allocator.Allocate(oom.obtainable + 1, i.stream, kContext);
-    Expect(IsSmall(RoundedSize(oom.obtainable + 1)) != IsSmall(oom.allocated) ||
-               !std::holds_alternative<DeviceAddress>(more),
+    const auto more = Request({oom.obtainable + 1, i.stream, i.owner});
+    const bool is_same_size = IsSmall(RoundedSize(oom.obtainable + 1)) == IsSmall(oom.allocated);
+    Expect((i.owner == 0 && !is_same_size) || !std::holds_alternative<DeviceAddress>(more),
            "more than obtainable was to be had");
     if (const auto* address = std::get_if<DeviceAddress>(&more)) {
-      Add(*address, {oom.obtainable + 1, i.stream});
+      Add(*address, {oom.obtainable + 1, i.stream, i.owner});
       return;
     }
-    const auto most = card_.allocator.Allocate(oom.obtainable, i.stream, kContext);
+    const auto most = Request({oom.obtainable, i.stream, i.owner});
     const auto* address = std::get_if<DeviceAddress>(&most);
     Expect(address != nullptr, "obtainable was not to be had");
-    if (address != nullptr) Add(*address, {oom.obtainable, i.stream});
+    if (address != nullptr) Add(*address, {oom.obtainable, i.stream, i.owner});
   }
 
   void CheckAll() {
@@ -263,7 +348,10 @@ class Machine {
   void CompareSums() {
     Bytes requested = 0;
     Bytes allocated = 0;
+    int64_t blocks = 0;
     for (const auto& [address, block] : in_use_) {
+      if (asleep_.contains(block.owner)) continue;
+      ++blocks;
       requested += block.bytes;
       allocated += block.size;
     }
@@ -271,7 +359,7 @@ class Machine {
     const Statistics statistics = card_.allocator.accounts().statistics();
     Expect(ledger.live_requested == requested, "live_requested");
     Expect(ledger.live_allocated == allocated, "live_allocated");
-    Expect(statistics.allocation.all.current == static_cast<int64_t>(in_use_.size()), "allocation");
+    Expect(statistics.allocation.all.current == blocks, "allocation");
     Expect(ledger.reserved <= card_.vmm.used(), "reserved more than the card gave");
     Expect(card_.vmm.faults().empty(), "fault");
   }
@@ -284,6 +372,7 @@ class Machine {
     StreamId stream{};   // the stream of the latest capture
     std::vector<std::pair<DeviceAddress, Bytes>> written;
     std::optional<PoolCheckpoint> checkpoint;
+    std::vector<uint32_t> owners;  // of movable memory that it uses
     std::map<DeviceAddress, InUse> in_use_then;
   };
 
@@ -321,6 +410,8 @@ class Machine {
   std::map<DeviceAddress, InUse> in_use_;
   std::vector<Unfinished> unfinished_;
   std::map<uint64_t, Graph> graphs_;
+  std::map<uint32_t, bool> asleep_;  // by owner; true if the contents are kept
+  uint64_t last_contents_ = 0;
   std::optional<std::string> problem_;
 };
 

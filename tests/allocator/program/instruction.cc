@@ -12,7 +12,8 @@ uint64_t Number(StreamId stream) { return static_cast<uint64_t>(stream); }
 
 struct Printer {
   std::string operator()(const Allocate& i) const {
-    return absl::StrCat("Allocate{", i.bytes, ", ", Number(i.stream), "}");
+    return absl::StrCat("Allocate{", i.bytes, ", ", Number(i.stream),
+                        i.owner == 0 ? "" : absl::StrCat(", ", i.owner), "}");
   }
   std::string operator()(const Free& i) const { return absl::StrCat("Free{", i.index, "}"); }
   std::string operator()(const Share& i) const {
@@ -40,6 +41,10 @@ struct Printer {
   std::string operator()(const ReleaseGraph& i) const { return WithPool("ReleaseGraph", i.pool); }
   std::string operator()(const Checkpoint& i) const { return WithPool("Checkpoint", i.pool); }
   std::string operator()(const Restore& i) const { return WithPool("Restore", i.pool); }
+  std::string operator()(const PutToSleep& i) const {
+    return absl::StrCat("PutToSleep{", i.owner, i.is_kept ? ", true}" : ", false}");
+  }
+  std::string operator()(const Wake& i) const { return absl::StrCat("Wake{", i.owner, "}"); }
 
  private:
   static std::string WithPool(const char* what, uint64_t pool) {
@@ -89,6 +94,17 @@ Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& belo
   if (dice < 16) return EndCapture{pool};
   if (dice < 30) return Share{below(1 << 20), stream};
   return MakeInstruction(below);
+}
+
+Instruction MakeMovableInstruction(const std::function<uint64_t(uint64_t)>& below) {
+  const auto owner = static_cast<uint32_t>(1 + below(2));
+  const uint64_t dice = below(100);
+  if (dice < 3) return PutToSleep{owner, below(2) == 0};
+  if (dice < 8) return Wake{owner};
+  Instruction instruction = MakeInstruction(below);
+  auto* request = std::get_if<Allocate>(&instruction);
+  if (request != nullptr && dice < 60) request->owner = owner;
+  return instruction;
 }
 
 }  // namespace memtrace::program

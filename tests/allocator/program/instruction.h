@@ -18,6 +18,7 @@ namespace memtrace::program {
 struct Allocate {
   Bytes bytes;
   StreamId stream;
+  uint32_t owner = 0;  // a movable one if it is not 0
 };
 struct Free {
   size_t index;  // of the blocks in use, modulo their number
@@ -64,9 +65,16 @@ struct Checkpoint {
 struct Restore {
   uint64_t pool;
 };
-using Instruction =
-    std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail, StopFailing,
-                 BeginCapture, JoinCapture, EndCapture, Replay, ReleaseGraph, Checkpoint, Restore>;
+struct PutToSleep {
+  uint32_t owner;
+  bool is_kept;  // on the host
+};
+struct Wake {
+  uint32_t owner;
+};
+using Instruction = std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail,
+                                 StopFailing, BeginCapture, JoinCapture, EndCapture, Replay,
+                                 ReleaseGraph, Checkpoint, Restore, PutToSleep, Wake>;
 using Program = std::vector<Instruction>;
 
 // Returns one line for each instruction: "Allocate{512, 1}".
@@ -76,6 +84,8 @@ std::string Print(const Program& program);
 Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
 // Does the same, with many captures of several streams.
 Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& below);
+// Does the same, with memory of two movable owners, which sleep and wake.
+Instruction MakeMovableInstruction(const std::function<uint64_t(uint64_t)>& below);
 
 }  // namespace memtrace::program
 

@@ -75,8 +75,8 @@ TEST_F(ReservationTest, UnmappingGoesDownFromTheTopUntilEnoughIsUnmapped) {
 
 TEST_F(ReservationTest, PartlyCoveredChunksStayMapped) {
   ASSERT_TRUE(Map(0, 7).ok());
-  EXPECT_EQ(reservation_->InWholeChunks({At(1), At(7)}), 3 * kGranule);
-  EXPECT_EQ(reservation_->InWholeChunks({At(4) + 512, At(7)}), kGranule);
+  EXPECT_EQ(reservation_->Unmappable({At(1), At(7)}).size(), 3 * kGranule);
+  EXPECT_EQ(reservation_->Unmappable({At(4) + 512, At(7)}).size(), kGranule);
   const auto unmapped = Unmap(1, 7);
   EXPECT_EQ(unmapped.range.begin, At(4));
   EXPECT_EQ(unmapped.range.end, At(7));

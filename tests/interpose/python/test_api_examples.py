@@ -16,7 +16,8 @@ RUNNER = Path(__file__).with_name("run_examples.py")
 # A program that gives itself a card and memtrace's allocator, in this order.
 ALONE = ["simulated_card", "pluggable_library", "estimate", "check_fit", "Estimate", "DoesNotFit", "largest_batch"]
 ALONE += ["callbacks.FitCallback", "callbacks.LightningFitCallback"]
-UNDER_RUN = ["apply", "enable", "tag", "step"]  # the first must come before the first use of CUDA
+# The first must come before the first use of CUDA.
+UNDER_RUN = ["apply", "enable", "tag", "step", "release_failed_attempt"]
 CALLED_BY_TRAINERS = ("on_train_begin", "on_train_start")
 
 

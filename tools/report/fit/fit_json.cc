@@ -299,7 +299,7 @@ ordered_json VerdictJson(const fit::Answer& answer) {
   if (answer.cards.empty()) return nullptr;
   if (!answer.has_within) return "not_known";
   if (answer.fits() && !answer.is_about_all_ranks()) return "ranks_that_ran_fit";
-  return VerdictName(answer.verdict(), answer.within.outlook);
+  return VerdictName(answer.verdict(), answer.deciding().outlook);
 }
 
 ordered_json RecoveredFailuresJson(const fit::Outcome& outcome) {

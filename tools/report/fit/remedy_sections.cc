@@ -60,6 +60,22 @@ std::string NameText(const TriedRemedy& remedy) {
   return name;
 }
 
+// Returns these words with the degree in which the change was made, if it has one.
+std::string WordsOfDegree(const std::string& words, const fit::Candidate& change) {
+  if (change.degree == 0) return words;
+  switch (change.degrees.step) {
+    case remedies::Step::kByOne:
+      return Message("$0; only for the first $1 of $2 layers", words, change.degree, change.of);
+    case remedies::Step::kDoubling:
+      return Message("$0; here in $1 parts", words, change.degree);
+    case remedies::Step::kHalving:
+      return Message("$0; here of rank $1", words, change.degree);
+    case remedies::Step::kOnce:
+      break;
+  }
+  return words;
+}
+
 // Names the optimizer's class if the trace does.
 std::string ChangeWords(const Answer& answer, const fit::Candidate& change) {
   const std::string optimizer =
@@ -68,9 +84,7 @@ std::string ChangeWords(const Answer& answer, const fit::Candidate& change) {
     return Printable(optimizer) + "(..., fused=True)";
   if (!optimizer.empty() && change.hook == remedies::RowOf(remedies::Id::kLoop).hook)
     return Printable(optimizer) + "(..., foreach=False)";
-  std::string words = Printable(MessageOf(change.change));
-  if (change.degree == 0 || change.of == 0) return words;
-  return Message("$0; only for the first $1 of $2 layers", words, change.degree, change.of);
+  return WordsOfDegree(Printable(MessageOf(change.change)), change);
 }
 
 std::string ChangeText(const Answer& answer, const fit::Candidate& change) {

@@ -121,8 +121,12 @@ std::string BatchesText(const Answer& answer) {
   const Outcome& outcome = answer.has_within ? answer.within : answer.unlimited;
   std::vector<std::string> sentences;
   for (const std::string& sentence : fit::BatchSentencesOf(
-           analysis::AnnotatedText(outcome.annotations, trace::fact::kFitBatches)))
-    sentences.push_back(Printable(sentence));
+           analysis::AnnotatedText(outcome.annotations, trace::fact::kFitBatches))) {
+    // A loader that is made anew in each epoch says the same again.
+    std::string text = Printable(sentence);
+    if (std::find(sentences.begin(), sentences.end(), text) == sentences.end())
+      sentences.push_back(std::move(text));
+  }
   return JoinedSentences(sentences);
 }
 

@@ -53,9 +53,10 @@ def first_blocks(change: Change, blocks: list[Block]) -> list[Block]:
 
 
 def repeated_blocks(torch: ModuleType, root: Module) -> list[Block]:
-    """Returns the layers that transformers can checkpoint, else the blocks of the longest list of equal ones.
+    """Returns the layers that transformers can checkpoint, else the most blocks of one class in one list.
 
-    With the latter come blocks of the same class in other lists.
+    With the latter come blocks of the same class in other lists. A list may have other modules as well, such as an
+    embedding before its blocks and a head behind them.
     """
     paths = {id(module): path for path, module in root.named_modules()}
     layers = [module for module in root.modules() if is_checkpointing_layer(module)]
@@ -68,15 +69,19 @@ def is_checkpointing_layer(module: Module) -> bool:
 
 
 def _listed_blocks(torch: ModuleType, root: Module) -> list[Module]:
-    lists = [
-        list(part)
-        for part in root.modules()
-        if isinstance(part, (torch.nn.ModuleList, torch.nn.Sequential)) and len({type(block) for block in part}) == 1
-    ]
-    # Blocks of a single operation are left out, because that only saves what checkpointing also keeps.
-    lists = [blocks for blocks in lists if next(blocks[0].children(), None) is not None]
-    longest: list[Module] = max(lists, key=len, default=[])
+    lists = [part for part in root.modules() if isinstance(part, (torch.nn.ModuleList, torch.nn.Sequential))]
+    groups = [blocks for part in lists for blocks in _blocks_by_class(part)]
+    longest: list[Module] = max(groups, key=len, default=[])
     if len(longest) < 2:
         return []
-    found = [block for blocks in lists for block in blocks if type(block) is type(longest[0])]
+    found = [block for blocks in groups for block in blocks if type(block) is type(longest[0])]
     return list({id(block): block for block in found}.values())
+
+
+def _blocks_by_class(part: Module) -> list[list[Module]]:
+    """Returns the list's blocks by class, without modules of a single operation: all they save, checkpointing keeps."""
+    groups: dict[type, list[Module]] = {}
+    for block in part.children():
+        if next(block.children(), None) is not None:
+            groups.setdefault(type(block), []).append(block)
+    return list(groups.values())

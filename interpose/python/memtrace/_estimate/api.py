@@ -156,11 +156,11 @@ def largest_batch(
 
     Example:
         >>> import memtrace, torch
-        >>> model = torch.nn.Linear(4096, 4096)
+        >>> model = torch.nn.Linear(1024, 1024)
         >>> optimizer = torch.optim.SGD(model.parameters())
-        >>> batch = memtrace.largest_batch(model, optimizer, torch.zeros(1, 4096), card="768MiB")
-        >>> memtrace.estimate(model, optimizer, torch.zeros(batch, 4096), card="768MiB").fits
-        True
+        >>> example = torch.zeros(1, 16384, 1024)  # a row has 64 MiB, and its output as much
+        >>> memtrace.largest_batch(model, optimizer, example, card="1GiB")
+        2
     """
     from memtrace._estimate import experiment
     from memtrace._estimate.description import Job

@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import ParamSpec, TypeVar
@@ -16,7 +14,7 @@ from typing import ParamSpec, TypeVar
 from memtrace import _patches
 from memtrace._fit.call_sites import CallSites, RunningLine, Site
 from memtrace._fit.gaps import is_named_or_closed, name_gap
-from memtrace._holders.user_modules import is_library, user_modules
+from memtrace._holders.user_source import tree_of, users_files
 from memtrace._holders.users_frames import names_are_recorded, users_frames
 from memtrace._import_watch import when_imported
 from memtrace._messages import translated
@@ -25,9 +23,6 @@ from memtrace._signal_exceptions import raise_if_from_outside
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_LARGEST_FILE = 1 << 19
-_MOST_FILES = 100
 
 
 class UserCalls:
@@ -68,8 +63,8 @@ class UserCalls:
 
     def _name_gaps(self) -> None:
         sites = CallSites()
-        for path in _files():
-            if (tree := _tree_of(path)) is not None:
+        for path in users_files():
+            if (tree := tree_of(path)) is not None:
                 sites.read(path, tree)
         running = [
             RunningLine(os.path.abspath(frame.f_code.co_filename), frame.f_code.co_name, frame.f_lineno)
@@ -111,21 +106,6 @@ class UserCalls:
             return original(*args, **kwargs)
 
         return noted
-
-
-def _files() -> list[str]:
-    paths = {os.path.abspath(path) for path in [*sys.argv[:1], *(file for _, file in user_modules() if file)]}
-    return [path for path in sorted(paths) if path.endswith(".py") and not is_library(path)][:_MOST_FILES]
-
-
-def _tree_of(path: str) -> ast.Module | None:
-    try:
-        with open(path, "rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the user's strings, of which Python has warned already
-            return ast.parse(file.read(_LARGEST_FILE))
-    except Exception as error:  # the file is missing, cut off or not Python
-        raise_if_from_outside(error)
-        return None
 
 
 def _unreached(site: Site) -> str:

@@ -49,7 +49,7 @@ class _KeptFailures:
 
     def _held(self) -> str:
         """Returns the storages that only the ended frames of the found tracebacks hold."""
-        frames = _ended_frames(self._errors)
+        frames = ended_frames(self._errors)
         values = gc.get_referents(*frames) if frames else []
         return text_of(freed_with(self._torch, [values], _MOST_OBJECTS, frames))
 
@@ -58,7 +58,7 @@ class _KeptFailures:
         for current in list(sys._current_exceptions().values()):
             error: object = current[1] if is_a(current, tuple) else current  # before Python 3.12 there are three values
             if self._is_failure(error):
-                frame = _own(error, "__traceback__").tb_frame
+                frame = own_attribute(error, "__traceback__").tb_frame
                 return f"handled\t\t{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
         return ""
 
@@ -84,16 +84,16 @@ class _KeptFailures:
         for _ in range(_LONGEST_CHAIN):
             if not is_a(error, BaseException):
                 return False
-            has_frames = _own(error, "__traceback__") is not None
+            has_frames = own_attribute(error, "__traceback__") is not None
             if has_frames and is_a(error, self._torch.OutOfMemoryError):
                 self._errors.append(error)
                 return True
-            cause = _own(error, "__cause__")
-            error = _own(error, "__context__") if cause is None else cause
+            cause = own_attribute(error, "__cause__")
+            error = own_attribute(error, "__context__") if cause is None else cause
         return False
 
 
-def _ended_frames(errors: list[BaseException]) -> list[types.FrameType]:
+def ended_frames(errors: list[BaseException]) -> list[types.FrameType]:
     """Lists the frames of their tracebacks that no thread runs any more, each once."""
     running: set[int] = set()
     for current in sys._current_frames().values():
@@ -103,7 +103,7 @@ def _ended_frames(errors: list[BaseException]) -> list[types.FrameType]:
             frame = frame.f_back
     ended: dict[int, types.FrameType] = {}
     for error in errors:
-        traceback = _own(error, "__traceback__")
+        traceback = own_attribute(error, "__traceback__")
         while traceback is not None:
             if id(traceback.tb_frame) not in running:
                 ended[id(traceback.tb_frame)] = traceback.tb_frame
@@ -111,6 +111,6 @@ def _ended_frames(errors: list[BaseException]) -> list[types.FrameType]:
     return list(ended.values())
 
 
-def _own(error: BaseException, name: str) -> Any:  # a traceback, an exception or None, by `name`
+def own_attribute(error: BaseException, name: str) -> Any:  # a traceback, an exception or None, by `name`
     """Returns an attribute of BaseException, even if the exception's class has another one of that name."""
     return BaseException.__dict__[name].__get__(error)

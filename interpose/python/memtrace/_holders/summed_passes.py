@@ -4,27 +4,23 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 import os
 import types
-import warnings
 from types import FrameType
 from typing import TYPE_CHECKING, TypeGuard
 
 from memtrace._holders.accumulating_loops import AccumulatingLoop, loop_at
 from memtrace._holders.named_values import attributes, local_values
 from memtrace._holders.unread_names import is_function
+from memtrace._holders.user_source import tree_of
 from memtrace._holders.users_frames import all_frames, names_are_recorded
 from memtrace._session import Session
-from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._vocabulary import PASSES_SUMMED
 
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.autograd.graph import Node
 
-_LARGEST_FILE = 1 << 19
 _MOST_FRAMES = 20
 _MOST_SUMMANDS = 10_000
 
@@ -82,20 +78,8 @@ def _summands(node: Node) -> int:
 
 
 def _loop_of(path: str, line: int | None) -> AccumulatingLoop | None:
-    tree = _tree(path)
+    tree = tree_of(path)
     return loop_at(tree, line) if tree is not None and line is not None else None
-
-
-@functools.lru_cache(maxsize=64)
-def _tree(path: str) -> ast.AST | None:
-    """Parses the file; returns None if it cannot be read, such as that of a prompt."""
-    try:
-        with open(path, "rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the user's strings, of which Python has warned already
-            return ast.parse(file.read(_LARGEST_FILE))
-    except Exception as error:  # the file is missing, cut off or not Python
-        raise_if_from_outside(error)
-        return None
 
 
 def _value(frame: FrameType, name: str) -> object:

@@ -3,6 +3,7 @@
 """Reads in the user's files which functions lines call: an allocator sees only the line."""
 
 import ast
+import functools
 import os
 import sys
 import warnings
@@ -22,6 +23,7 @@ from memtrace._vocabulary import (
 
 _LARGEST_FILE = 1 << 19
 _MOST_FILES = 100
+_MOST_TREES = 32
 _MOST_LINES_OF_A_CALL = 20
 _MOST_PLACES = 400
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
@@ -29,6 +31,26 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _TRAINING = frozenset(
     {"backward", "optim", "fit", "train", "autograd", "grad", "grad_and_value", "vjp", "jacrev", "jacobian", "hessian"}
 )
+
+
+def users_files() -> list[str]:
+    """Lists the user's files, up to a limit."""
+    # At the end of the program Python has removed the file's name from __main__.
+    files = [*sys.argv[:1], *(file for _, file in user_modules() if file)]
+    paths = {os.path.abspath(path) for path in files}
+    return [path for path in sorted(paths) if path.endswith(".py") and not is_library(path)][:_MOST_FILES]
+
+
+@functools.lru_cache(maxsize=_MOST_TREES)
+def tree_of(path: str) -> ast.Module | None:
+    """Parses the file. Returns None if it cannot be read, such as that of a prompt, is cut off or is not Python."""
+    try:
+        with open(path, "rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the user's strings, of which Python has warned already
+            return ast.parse(file.read(_LARGEST_FILE))
+    except Exception as error:
+        raise_if_from_outside(error)
+        return None
 
 
 def watch(session: Session) -> None:
@@ -47,7 +69,7 @@ class _UserSource:
 
     def annotate(self) -> None:
         """States the findings in all files read so far; nothing if no file could be read."""
-        for path in _files():
+        for path in users_files():
             if path not in self._looked_at:
                 self._looked_at.add(path)
                 self._read(path)
@@ -68,24 +90,9 @@ class _UserSource:
         return place if place in self._found.computes else ""
 
     def _read(self, path: str) -> None:
-        try:
-            with open(path, "rb") as file, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about the user's strings, of which Python has warned already
-                tree = ast.parse(file.read(_LARGEST_FILE))
-        except Exception as error:  # the file is missing, cut off or not Python
-            raise_if_from_outside(error)
-            return
-        self._has_read = True
-        self._found.read(tree, os.path.basename(path))
-
-
-def _files() -> Iterator[str]:
-    """Yields the user's files, up to a limit."""
-    # At the end of the program Python has removed the file's name from __main__.
-    files = [*sys.argv[:1], *(file for _, file in user_modules() if file)]
-    paths = {os.path.abspath(path) for path in files}
-    users = [path for path in sorted(paths) if path.endswith(".py") and not is_library(path)]
-    yield from users[:_MOST_FILES]
+        if (tree := tree_of(path)) is not None:
+            self._has_read = True
+            self._found.read(tree, os.path.basename(path))
 
 
 class _Found:

@@ -106,6 +106,10 @@ def _start(torch: ModuleType) -> bool:
         raise_if_from_outside(error)
         torch_history.record(torch, unfit_torch.not_loaded(version, error))
         return False
+    if session is not None and os.environ.get("MEMTRACE_AS_TORCH_MEMORY_SAVER") == "1":
+        from memtrace._asleep.memory_saver import as_torch_memory_saver
+
+        as_torch_memory_saver()
     if session is not None and (session.is_recorded or _apply.is_wanted()):
         _hooks.register(torch, session)
         if _apply.is_wanted():

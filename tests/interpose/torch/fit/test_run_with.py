@@ -99,6 +99,12 @@ def test_names_are_applied_without_a_trial(folder: Path) -> None:
     assert done.printed() == json.loads((folder / "fit.json").read_text())["expects"]["peak_allocated"]
 
 
+def test_states_that_the_first_step_makes_are_found_after_it(folder: Path) -> None:
+    done = run(folder, options=("--with", "states-on-host", "--no-trace"), output=False)
+    assert done.err.splitlines() == ["memtrace: 'states_on_host' is applied to AdamW."]
+    assert (folder / "trained.txt").read_text() == "11"
+
+
 def test_change_that_finds_nothing_stops_the_program_before_its_first_step(folder: Path) -> None:
     script = TRAINING.replace("    optimizer.step()", "    print('a step'); optimizer.step()")
     stopped = run(folder, expect=5, script=script, options=("--with", "mean-resizing"))
@@ -119,6 +125,7 @@ def test_renamed_layer_class_is_refused_unless_what_can_be_is_enough(folder: Pat
     assert "The program goes on." in went_on.err and (folder / "trained.txt").exists()
 
 
+@pytest.mark.slow
 def test_model_without_such_layers_is_refused(folder: Path) -> None:
     script = TRAINING.replace("*[Block() for _ in range(6)]", "nn.Linear(512, 512)")
     stopped = run(folder, expect=5, script=script, options=("--with", str(folder / "fit.json")))

@@ -75,6 +75,18 @@ TEST(FitDocumentTest, VerdictNamesTheObservedSteps) {
   EXPECT_THAT(verdict, Not(HasSubstr("completed")));
 }
 
+TEST(FitDocumentTest, WholeJobThatCameToItsEndFits) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  Outcome job = RunOf(700);
+  job.processes[0].end = fit::TrialEnd::kProgram;
+  job.outlook = fit::OutlookOf(job.processes, answer.card_bytes);
+  answer.whole_job =
+      fit::WholeJob{.unlimited = job, .within = job, .has_within = true, .moments = {}};
+  answer.whole_job->moments = fit::MomentNeedsOf(answer);
+  EXPECT_THAT(VerdictOf(answer), StartsWith("FITS. Its whole job was run with fewer steps"));
+  EXPECT_EQ(nlohmann::json::parse(JsonFit(answer))["verdict"], "fits");
+}
+
 // An answer about a job of 8 ranks, of which two ran.
 Answer AnswerOfJob(std::vector<int> alike, std::vector<int> left_out) {
   Answer answer = AnswerOf(RunOf(600), RunOf(600));

@@ -37,7 +37,9 @@ class Job:
         self._look_ahead = look_ahead
         self.steps = 0  # that an optimizer ended
         self.last_step = 0  # of the trace: the step in which the latest optimizer step was made
+        self._failed = (0, session.phase)  # step of the trace and phase of the latest request that failed
         session.after_step.append(self._step_ended)
+        session.at_failure.append(self._note_failure)
         session.before_close.append(self._note_end)
 
     def is_evaluation_due(self, is_epochs_end: bool = False) -> bool:
@@ -56,14 +58,20 @@ class Job:
         if self.steps == _FIRST_EVALUATION:
             self._look_ahead()
 
+    def _note_failure(self) -> None:
+        self._failed = (self.session.step_number, self.session.phase)
+
     def _note_end(self) -> None:
         """Notes that what came after the last step of an optimizer is the job's end.
 
-        An exception in a forward or backward pass ended a training step instead.
+        An exception in a forward or backward pass ended a training step instead. A backward is over by now, whatever
+        ended it.
         """
         error = getattr(sys, "last_value", None)
         ended_by = "" if error is None else type(error).__name__
         self.rows.finish_all(ended_by)
         is_after_steps = 0 < self.last_step < self.session.step_number
-        if is_after_steps and not (ended_by and self.session.phase in _TRAINING):
+        failed_in, phase = self._failed
+        is_training = self.session.phase in _TRAINING or (failed_in == self.session.step_number and phase in _TRAINING)
+        if is_after_steps and not (ended_by and is_training):
             self.rows.since_step(MOMENT_END, self.last_step + 1, ended_by)

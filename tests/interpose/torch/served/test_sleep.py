@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory under movable tags leaves the card and comes back at the same addresses."""
+
+from pathlib import Path
+
+import pytest
+from support.programs import on_card
+
+PROGRAM = Path(__file__).with_name("sleeping_owners.py")
+GRPO = Path(__file__).with_name("grpo_with_inference.py")
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    done = on_card(PROGRAM, tmp_path_factory.mktemp("sleep"), options=("--events", "lazy"))
+    assert "fault" not in done.err
+    return done.printed()
+
+
+def test_sleep_frees_the_card_and_a_wake_brings_everything_back(told):
+    slept, woke = told["slept"], told["woke"]
+    assert slept["weight"] <= slept["allocated"] <= slept["weight"] + 16384
+    assert slept["card"] == slept["moved"][0] == 10 * MIB
+    assert slept["asleep"] == ["host", 10 * MIB, slept["moved"][1]]
+    assert woke["moved"][0] == 10 * MIB
+    assert woke["same address"]
+    assert woke["same contents"]
+    assert abs(woke["allocated"]) < 512
+    assert woke["asleep"] == {}
+    assert woke["released"] == slept["moved"][1] > 0
+    assert told["zeros"] == 0
+
+
+def test_other_tensors_fit_meanwhile(told):
+    assert not told["14 GiB beside 14 GiB"]
+    assert told["14 GiB while they sleep"]
+    assert told["same address of 14 GiB"]
+
+
+def test_refusals_say_what_to_do(told):
+    assert told["slept"]["twice"] == (
+        "RuntimeError: memtrace.sleep: 'policy' is already asleep. Call memtrace.wake('policy') first."
+    )
+    assert "memtrace: 'policy' is asleep, so nothing can be allocated under its tag." in told["slept"]["allocation"]
+    touched = (
+        "RuntimeError: aten::mv was given memory of 'policy', which is asleep. Call memtrace.wake('policy') first."
+    )
+    assert told["slept"]["touched"].splitlines()[0] == touched
+    assert "was given memory of 'policy', which is asleep." in told["slept"]["copied"]
+    assert told["slept"]["like"] == "no error"
+    assert told["woke"]["twice"] == "RuntimeError: memtrace.wake: 'policy' is not asleep."
+    assert told["wake of 14 GiB beside 14 GiB"].startswith(
+        "OutOfMemoryError: memtrace.wake: 'inference' needs 14.0 GiB; the card has 9."
+    )
+    assert told["unknown"] == (
+        "ValueError: memtrace.wake: no memory has the movable tag 'polcy'. "
+        "Movable tags: cache, graphs, inference, kv, policy, reference, weights (cpu backup)."
+    )
+    assert told["keep"] == "ValueError: memtrace.sleep: keep is 'host' or 'nothing', not 'disk'."
+    assert told["in a capture"] == "RuntimeError: memtrace.sleep: a graph is being captured. Call it after the capture."
+
+
+def test_model_moves_with_its_ties(told):
+    model = told["model"]
+    assert model["bytes"] == 2 * MIB
+    assert model["same parameters"]
+    assert model["tied"]
+    assert model["same contents"]
+
+
+def test_graph_replays_after_a_wake(told):
+    assert told["replay after a wake"] == "ran"  # without a fault of the card
+
+
+def test_calls_of_torch_memory_saver_are_served(told):
+    saver = told["saver"]
+    assert saver["paused"] == ["cache", "weights (cpu backup)"]
+    assert "is already asleep" in saver["twice"]
+    assert saver["backup"]
+    assert saver["contents"]
+    assert saver["zeros"]
+    assert saver["addresses"]
+    assert saver["asleep"] == {}
+    assert saver["disk"].startswith("NotImplementedError")
+
+
+SMALL = """
+import json, memtrace, torch
+with memtrace.tag("policy", movable=True):
+    policy = torch.ones(3000).cuda()
+try:
+    memtrace.sleep("policy")
+    memtrace.wake("policy")
+    print(json.dumps(policy.cpu().sum().item()))
+except RuntimeError as error:
+    print(json.dumps(str(error)))
+"""
+
+
+@pytest.mark.slow
+def test_limit_of_the_host_refuses_a_copy(tmp_path):
+    told = on_card(SMALL, tmp_path, MEMTRACE_HOST_LIMIT="8KiB").printed()
+    assert told == "memtrace.sleep: the copy of 'policy' needs 12.0 KiB; the host's limit leaves 8.0 KiB."
+
+
+@pytest.mark.slow
+def test_host_that_refuses_to_pin_memory_is_told(tmp_path):
+    done = on_card(SMALL, tmp_path, MEMTRACE_CARD_FAILURES="cuMemHostAlloc@1=2")
+    assert done.printed() == 3000
+    assert "The host refuses to pin memory, so copies of sleeping memory are slower." in done.err
+
+
+@pytest.mark.slow
+def test_grpo_fits_if_its_inference_copy_sleeps(tmp_path):
+    done = on_card(GRPO, tmp_path, "--sleep", seconds=500)
+    assert done.out.splitlines()[-1] == "done"
+    assert done.out.count("woke 8046772224") == 2
+
+
+@pytest.mark.slow
+def test_grpo_runs_out_if_its_inference_copy_stays(tmp_path):
+    done = on_card(GRPO, tmp_path, expect=1, seconds=500)
+    assert "OutOfMemoryError" in done.err
+
+
+@pytest.mark.slow
+def test_torchs_own_allocator_is_named(tmp_path):
+    program = tmp_path / "native.py"
+    program.write_text(
+        "import memtrace, torch\n"
+        "try:\n"
+        "    with memtrace.tag('policy', movable=True): torch.empty(1, device='cuda')\n"
+        "except RuntimeError as error:\n"
+        "    print(__import__('json').dumps(str(error)))\n"
+    )
+    told = on_card(program, tmp_path, options=("--allocator", "native")).printed()
+    assert told == "memtrace.tag: movable=True needs memtrace's allocator; torch's own serves this process."
