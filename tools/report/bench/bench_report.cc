@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/substitute.h"
 #include "messages/message.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -55,7 +56,7 @@ std::string Head() {
   return LeftAligned(Message("ALLOCATOR"), kName) + RightAligned(Message("SMALLEST"), 12) +
          RightAligned(Message("RATIO"), 11) + RightAligned(Message("RESERVED"), 12) +
          RightAligned(Message("CALLS"), 11) + RightAligned(Message("WAITS"), 9) +
-         RightAligned(Message("FAILED"), 9) + "\n";
+         RightAligned(Message("UNSERVED"), 9) + "\n";
 }
 
 std::string Name(const BenchRow& row) {
@@ -109,7 +110,7 @@ std::string Notes(const BenchResult& result, bool has_times) {
   std::string notes = Wrapped(
       Message("SMALLEST: MiB of the smallest card that serves all requests; RATIO: the same "
               "over the lower bound; RESERVED: the most MiB taken of a card of $0; CALLS "
-              "and WAITS: of the driver, on the smallest card; FAILED: requests that the "
+              "and WAITS: of the driver, on the smallest card; UNSERVED: requests that the "
               "card of $0 did not serve.",
               FormatBytes(result.settings.card)),
       2);
@@ -193,8 +194,8 @@ std::string FaultText(const std::string& allocator, const Fault& fault) {
   });
   const std::string_view sentence =
       known == kFaults.end() ? Marked("$0 failed: $1") : known->sentence;
-  return Message(sentence, Printable(allocator), Printable(fault.detail),
-                 fault.request.value_or(0) + 1);
+  return absl::Substitute(MessageOf(sentence), Printable(allocator), Printable(fault.detail),
+                          fault.request.value_or(0) + 1);
 }
 
 }  // namespace memtrace::report
