@@ -49,7 +49,7 @@ class CardActivitiesTest : public CardProcessTest {
     std::vector<uint64_t> blocks;
     reader.ForEach([&](const trace::Event& event) {
       if (std::holds_alternative<trace::Allocate>(event.payload)) births.push_back(event.sequence);
-      const auto* activity = std::get_if<trace::Activity, trace::Moved>(&event.payload);
+      const auto* activity = std::get_if<trace::Activity>(&event.payload);
       if (activity != nullptr && activity->kind == trace::ActivityKind::kKernel) {
         EXPECT_EQ(reader.String(activity->name), "_Z4geluPf");
         EXPECT_LE(activity->start_ns, event.time_ns + kSlack);
@@ -108,7 +108,7 @@ TEST_F(CardActivitiesTest, CopiesFillsAndDriverMemoryAreRecorded) {
   }));
   const auto reader = Trace();
   std::vector<std::string> told;
-  for (const trace::Activity& activity : EventsOf<trace::Activity, trace::Moved>(reader)) {
+  for (const trace::Activity& activity : EventsOf<trace::Activity>(reader)) {
     told.push_back(std::string(ActivityKindName(activity.kind)) + " " +
                    std::to_string(activity.bytes) + " " +
                    std::string(reader.String(activity.name)));
@@ -160,7 +160,7 @@ TEST_F(CardActivitiesTest, WithoutTheVariableNoActivitiesAreRecorded) {
     memtrace_resume_activities();
   }));
   const auto reader = Trace();
-  EXPECT_THAT(EventsOf<trace::Activity, trace::Moved>(reader), IsEmpty());
+  EXPECT_THAT(EventsOf<trace::Activity>(reader), IsEmpty());
   EXPECT_THAT(Facts(reader, "cupti.state"), IsEmpty());
 }
 
@@ -173,7 +173,7 @@ TEST_F(CardActivitiesTest, MissingLibraryIsRecordedAndTheProgramContinues) {
     memtrace_begin_step();
   }));
   const auto reader = Trace();
-  EXPECT_THAT(EventsOf<trace::Activity, trace::Moved>(reader), IsEmpty());
+  EXPECT_THAT(EventsOf<trace::Activity>(reader), IsEmpty());
   EXPECT_THAT(Facts(reader, "cupti.state"), ElementsAre("absent"));
   EXPECT_THAT(Facts(reader, "cupti.reason"), ElementsAre(HasSubstr("/nowhere/libcupti.so.13")));
 }
@@ -189,7 +189,7 @@ TEST_F(CardActivitiesTest, FailingCuptiIsRecordedWithItsReason) {
   }));
   const auto reader = Trace();
   EXPECT_THAT(EventsOf<trace::Allocate>(reader), SizeIs(1));
-  EXPECT_THAT(EventsOf<trace::Activity, trace::Moved>(reader), IsEmpty());
+  EXPECT_THAT(EventsOf<trace::Activity>(reader), IsEmpty());
   EXPECT_THAT(Facts(reader, "cupti.state"), ElementsAre("refused"));
   EXPECT_THAT(Facts(reader, "cupti.reason"),
               ElementsAre(HasSubstr("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")));

@@ -28,7 +28,7 @@ LastWrites BirthsOf(const std::vector<CapturedBlock>& captured, const LiveSet& l
 
 void AddWrites(LastWrites& last, uint64_t moment_ns, const EventSource& source) {
   source.ForEach([&](const trace::Event& event) {
-    const auto* activity = std::get_if<trace::Activity, trace::Moved>(&event.payload);
+    const auto* activity = std::get_if<trace::Activity>(&event.payload);
     if (activity == nullptr || activity->block == 0 || activity->start_ns > moment_ns) return;
     const auto found = last.find(activity->block);
     if (found == last.end()) return;

@@ -18,7 +18,7 @@ uint64_t EndOf(const trace::Activity& activity) {
 
 void ActivityWatch::Apply(const trace::Event& event, const EventSource& source) {
   last_ns_ = std::max(last_ns_, event.time_ns);
-  if (const auto* activity = std::get_if<trace::Activity, trace::Moved>(&event.payload)) {
+  if (const auto* activity = std::get_if<trace::Activity>(&event.payload)) {
     Note(*activity);
   } else if (const auto* step = std::get_if<trace::Step>(&event.payload)) {
     steps_.push_back({.time_ns = event.time_ns, .step = step->number});
