@@ -147,6 +147,7 @@ std::optional<double> Player::NanosecondsPerPair(int threads, double seconds) {
   };
   std::barrier together(threads, next_phase);
   std::vector<std::thread> running;
+  running.reserve(static_cast<size_t>(threads));
   for (int thread = 0; thread < threads; ++thread) {
     running.emplace_back([&, thread] {
       card_.Enter();

@@ -51,6 +51,7 @@ class Training {
     const uint64_t lengths = (shape_.most_length - shape_.least_length) / 8 + 1;
     tokens_ = shape_.batch * (shape_.least_length + 8 * (random_() % lengths));
     std::vector<Blocks> kept;
+    kept.reserve(shape_.layers);
     for (uint64_t layer = 0; layer < shape_.layers; ++layer) kept.push_back(Forward());
     const uint32_t logits = Take(tokens_ * shape_.vocabulary * shape_.parameter_bytes);
     const uint32_t losses = Take(tokens_ * shape_.vocabulary * sizeof(float));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -81,7 +82,7 @@ std::string Times(const BenchTable& table, const std::vector<int>& threads) {
     text += RightAligned(
         CountedMessage(static_cast<uint64_t>(count), "1 THREAD", "$0 THREADS", count), kTime);
   }
-  text += "\n";
+  text += '\n';
   for (const BenchRow& row : table.rows) {
     if (row.times.empty()) continue;
     text += Name(row);
@@ -89,7 +90,7 @@ std::string Times(const BenchTable& table, const std::vector<int>& threads) {
       const auto times = row.times.find(count);
       text += RightAligned(times == row.times.end() ? "-" : TimeCell(times->second), kTime);
     }
-    text += "\n";
+    text += '\n';
   }
   return text + "\n";
 }
@@ -171,7 +172,7 @@ uint64_t Waits(const bench::PlayOutcome& outcome) {
 Spread SpreadOf(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   const auto at = [&times](double part) {
-    return times[static_cast<size_t>(part * static_cast<double>(times.size() - 1) + 0.5)];
+    return times[static_cast<size_t>(std::lround(part * static_cast<double>(times.size() - 1)))];
   };
   return {at(0.25), at(0.5), at(0.75)};
 }
@@ -182,7 +183,7 @@ std::string TextBench(const BenchResult& result) {
   for (const BenchTable& table : result.tables) {
     text += Title(table) + "\n\n" + Head();
     for (const BenchRow& row : table.rows) text += Row(row, table.lower_bound);
-    text += "\n";
+    text += '\n';
     if (HasTimes(table)) text += Times(table, result.settings.threads);
   }
   return text + Notes(result, has_times);
