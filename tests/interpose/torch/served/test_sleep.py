@@ -44,10 +44,8 @@ def test_refusals_say_what_to_do(told):
         "RuntimeError: memtrace.sleep: 'policy' is already asleep. Call memtrace.wake('policy') first."
     )
     assert "memtrace: 'policy' is asleep, so nothing can be allocated under its tag." in told["slept"]["allocation"]
-    touched = (
-        "RuntimeError: aten::mv was given memory of 'policy', which is asleep. Call memtrace.wake('policy') first."
-    )
-    assert told["slept"]["touched"].splitlines()[0] == touched
+    touched = "was given memory of 'policy', which is asleep. Call memtrace.wake('policy') first."
+    assert touched in told["slept"]["touched"]
     assert "was given memory of 'policy', which is asleep." in told["slept"]["copied"]
     assert told["slept"]["like"] == "no error"
     assert told["woke"]["twice"] == "RuntimeError: memtrace.wake: 'policy' is not asleep."
