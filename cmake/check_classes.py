@@ -18,6 +18,8 @@ LARGER = {
     "CudaAllocator": (46, _INTERFACE),
     "RunAccount": (27, "an overload for each kind of event"),
     "MemoryVmm": (17, "Vmm's eleven, and what a test asks of it"),
+    "Reservation": (17, "what it maps, unmaps and puts away, and what is mapped where"),
+    "ProcessCards": (17, "the cards, and the shortcuts of every allocation and free"),
     "Process": (16, "the composition root: a function for each part"),
     "OperatorCall": (16, "what an operator was called with, a question each"),
     "MemoryStreams": (16, "StreamEvents' own, and what a test asks of it"),

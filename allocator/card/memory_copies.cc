@@ -25,23 +25,28 @@ void MemoryCopies::GiveHostMemoryBack(const HostPiece& piece) {
 
 absl::Status MemoryCopies::ToHost(DeviceAddress from, uint64_t host, Bytes size) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kCopy));
-  vmm_.CheckAccess(from, size);
-  contents_.Copy(vmm_.contents(), from.value(), host, size);
+  NoteUse(from, size);
+  contents_.Copy(card_, from.value(), host, size);
   return absl::OkStatus();
 }
 
 absl::Status MemoryCopies::ToCard(uint64_t host, DeviceAddress to, Bytes size) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kCopy));
-  vmm_.CheckAccess(to, size);
-  vmm_.contents().Copy(contents_, host, to.value(), size);
+  NoteUse(to, size);
+  card_.Copy(contents_, host, to.value(), size);
   return absl::OkStatus();
 }
 
 absl::Status MemoryCopies::Clear(DeviceAddress address, Bytes size) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kCopy));
-  vmm_.CheckAccess(address, size);
-  vmm_.contents().Write(address.value(), size, MemoryContents::kZeros);
+  NoteUse(address, size);
+  card_.Write(address.value(), size, MemoryContents::kZeros);
   return absl::OkStatus();
+}
+
+// The copies' own stream, which is waited for in each sleep and wake.
+void MemoryCopies::NoteUse(DeviceAddress address, Bytes size) {
+  vmm_.NoteUse(address, size, {.stream = StreamId{~uint64_t{0}}, .number = 0});
 }
 
 }  // namespace memtrace

@@ -21,10 +21,11 @@ namespace memtrace {
 // Thread rule: as Vmm.
 class MemoryCopies : public ChunkCopies {
  public:
-  // `failures` may be null. Both must outlive this.
-  MemoryCopies(MemoryVmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND, Bytes host,
+  // `card` is the contents of the MemoryVmm; `failures` may be null. All must outlive this.
+  MemoryCopies(MemoryVmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
+               MemoryContents& card ABSL_ATTRIBUTE_LIFETIME_BOUND, Bytes host,
                CallFailures* failures = nullptr)
-      : vmm_(vmm), host_(host), failures_(failures) {}
+      : vmm_(vmm), card_(card), host_(host), failures_(failures) {}
 
   absl::StatusOr<HostPiece> TakeHostMemory(Bytes size) override;
   void GiveHostMemoryBack(const HostPiece& piece) override;
@@ -40,7 +41,10 @@ class MemoryCopies : public ChunkCopies {
     return failures_ == nullptr ? absl::OkStatus() : failures_->Next(call);
   }
 
+  void NoteUse(DeviceAddress address, Bytes size);
+
   MemoryVmm& vmm_;
+  MemoryContents& card_;
   const Bytes host_;
   CallFailures* const failures_;
   MemoryContents contents_;

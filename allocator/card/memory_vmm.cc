@@ -114,7 +114,7 @@ absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
     Forget(mapping->second.chunk);
   }
   mappings_.erase(begin, end);
-  contents_.Erase(address.value(), size);
+  if (options_.contents != nullptr) options_.contents->Erase(address.value(), size);
   return absl::OkStatus();
 }
 
@@ -137,17 +137,6 @@ void MemoryVmm::NoteUse(DeviceAddress address, Bytes size, MemoryStreams::Work w
       uses.push_back(work);
     } else {
       *same = work;
-    }
-    at = mapping->first + mapping->second.size;
-  }
-}
-
-void MemoryVmm::CheckAccess(DeviceAddress address, Bytes size) {
-  DeviceAddress at = address;
-  for (auto mapping = FirstTouching(address); at < address + size; ++mapping) {
-    if (mapping == mappings_.end() || mapping->first > at || !mapping->second.is_accessible) {
-      faults_.push_back(absl::StrCat("use of unmapped memory at ", at.ToString()));
-      return;
     }
     at = mapping->first + mapping->second.size;
   }

@@ -30,7 +30,8 @@ class MemoryVmm : public Vmm {
   struct Options {
     Bytes capacity = 0;
     Bytes granularity = 2_MiB;
-    Bytes used_by_others = 0;  // the context and other processes
+    Bytes used_by_others = 0;            // the context and other processes
+    MemoryContents* contents = nullptr;  // of mapped memory; lost when it is unmapped
   };
 
   // `streams` tells which work is unfinished, `failures` which calls fail; both may be null and
@@ -57,11 +58,6 @@ class MemoryVmm : public Vmm {
 
   // Records that `work` touches [address, address + size).
   void NoteUse(DeviceAddress address, Bytes size, MemoryStreams::Work work);
-
-  // Records a fault unless all of [address, address + size) can be read and written.
-  void CheckAccess(DeviceAddress address, Bytes size);
-  // The contents of the mapped memory. They are lost when it is unmapped.
-  MemoryContents& contents() { return contents_; }
 
   const std::vector<std::string>& faults() const { return faults_; }
 
@@ -103,7 +99,6 @@ class MemoryVmm : public Vmm {
   DeviceAddress next_address_{uint64_t{0x7} << 40};
   uint64_t next_chunk_ = 1;
   Bytes used_ = 0;
-  MemoryContents contents_;
   std::vector<std::string> faults_;
 };
 

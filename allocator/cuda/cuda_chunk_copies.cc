@@ -40,8 +40,8 @@ absl::StatusOr<HostPiece> CudaChunkCopies::TakeHostMemory(Bytes size) {
   void* pinned = nullptr;
   if (scope.driver().MemHostAlloc(&pinned, size, /*Flags=*/0) == CUDA_SUCCESS)
     return HostPiece{.address = NumberOf(pinned), .size = size, .is_pinned = true};
-  void* pageable = mmap(/*addr=*/nullptr, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
+  void* pageable = mmap(/*addr=*/nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        /*fd=*/-1, /*offset=*/0);
   if (pageable == MAP_FAILED) return absl::ResourceExhaustedError("the host is out of memory");
   return HostPiece{.address = NumberOf(pageable), .size = size, .is_pinned = false};
 }
@@ -87,8 +87,7 @@ absl::Status CudaChunkCopies::Wait() {
 
 absl::Status CudaChunkCopies::OpenStream(const Driver& driver) {
   if (stream_ != nullptr) return absl::OkStatus();
-  return driver.ToStatus("cuStreamCreate",
-                         driver.StreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
+  return driver.ToStatus("cuStreamCreate", driver.StreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
 }
 
 }  // namespace memtrace

@@ -20,7 +20,9 @@ absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device) {
   auto copies = CudaChunkCopies::Open(device);
   if (!copies.ok()) return copies.status();
   CaptureGraphs* captures = events->get();
-  return OpenedCard{.vmm = *std::move(vmm), .events = *std::move(events), .captures = captures,
+  return OpenedCard{.vmm = *std::move(vmm),
+                    .events = *std::move(events),
+                    .captures = captures,
                     .copies = *std::move(copies)};
 }
 

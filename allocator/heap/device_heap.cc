@@ -53,7 +53,7 @@ DeviceHeap::~DeviceHeap() {
 }
 
 AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes size) {
-  if (!movable_.IsAwake(request.movable))
+  if (!pools_.movable().IsAwake(request.movable))
     return absl::FailedPreconditionError("the owner of the memory is asleep");
   waiting_.CompleteDone(request.stream);
   if (!request.at.is_null()) return AllocateAt(request, size);
@@ -117,9 +117,10 @@ absl::Status DeviceHeap::Free(DeviceAddress address) {
   SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) return NotInUse(address, ": freed twice?");
   Block* block = group->blocks().Find(address);
-  if (group->key().is_movable()) movable_.ForgetShared(address);
-  if (block->segment->is_asleep()) {
-    group->FreeAsleep(block);
+  if (group->key().is_movable()) pools_.movable().ForgetShared(address);
+  if (block->segment->sleep().is_asleep()) {
+    group->StartWaiting(block);
+    group->FinishWaiting(block);
   } else if (block->recorded_streams.empty()) {
     group->Free(block);
   } else {
@@ -298,7 +299,7 @@ void DeviceHeap::CheckInvariants() const {
   for (const auto& group : groups_.all()) {
     group->CheckInvariants();
     group->blocks().ForEachInUse([&](const Block* block) {
-      if (!block->segment->is_asleep()) allocated += block->size;
+      if (!block->segment->sleep().is_asleep()) allocated += block->size;
     });
     for (const auto& segment : group->segments().all()) {
       mapped += segment->reservation().mapped();

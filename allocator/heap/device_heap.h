@@ -16,7 +16,6 @@
 #include "allocator/heap/request.h"
 #include "allocator/heap/segment_grower.h"
 #include "allocator/heap/waiting_frees.h"
-#include "allocator/pools/movable_owners.h"
 #include "allocator/pools/pools.h"
 #include "allocator/pools/segment_groups.h"
 #include "base/units.h"
@@ -81,7 +80,6 @@ class DeviceHeap {
   SegmentGroups& groups() { return groups_; }
   WaitingFrees& waiting() { return waiting_; }
   LeavingMemory& leaving() { return leaving_; }
-  MovableOwners& movable() { return movable_; }
 
   // True if requests of the default pool may be served without involving the heap.
   bool is_quiet() const { return waiting_.empty() && !pools_.routing(); }
@@ -117,7 +115,6 @@ class DeviceHeap {
   SegmentGroups groups_;
   WaitingFrees waiting_;
   LeavingMemory leaving_;
-  MovableOwners movable_;
   CacheRules cache_rules_;
   SegmentGrower grower_;
 };

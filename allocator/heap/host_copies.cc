@@ -65,8 +65,7 @@ absl::Status HostCopies::TakePieces(Bytes bytes, Copy& copy) {
       pool_.pop_back();
       pooled_ -= piece.size;
     } else {
-      const auto fresh =
-          copies_->TakeHostMemory(std::min(kPiece, RoundUp(bytes - taken, kUnit)));
+      const auto fresh = copies_->TakeHostMemory(std::min(kPiece, RoundUp(bytes - taken, kUnit)));
       if (!fresh.ok()) return fresh.status();
       piece = *fresh;
     }

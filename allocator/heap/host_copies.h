@@ -40,8 +40,8 @@ class HostCopies {
   absl::StatusOr<Copy> Save(const std::vector<AddressRange>& ranges);
   // Copies back what `wanted`, ascending ranges, has of the copy.
   absl::Status Restore(const Copy& copy, const std::vector<AddressRange>& wanted);
-  // Reads `range` of a copy, whose pieces must be memory of this process. False if the copy does not
-  // have all of it.
+  // Reads `range` of a copy, whose pieces must be memory of this process. False if the copy does
+  // not have all of it.
   static bool Read(const Copy& copy, const AddressRange& range, void* to);
   // Fills the ranges with zeros.
   absl::Status Clear(const std::vector<AddressRange>& ranges);

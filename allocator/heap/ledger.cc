@@ -19,8 +19,8 @@ AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounti
     ledger.cached += reclaimable;
     for (const auto& segment : group->segments().all()) {
       ledger.cached += segment->blocks().leaving();
-      // What a sleep could not unmap serves nobody until the next try.
-      const bool is_asleep = segment->is_asleep();
+      // Memory that a sleep could not unmap serves nobody until the next try.
+      const bool is_asleep = segment->sleep().is_asleep();
       (is_pinned ? ledger.pinned : ledger.holes) +=
           is_asleep ? segment->reservation().mapped() : segment->blocks().free().bytes();
       if (is_asleep) continue;

@@ -54,7 +54,7 @@ absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress addr
   absl::Status status;
   heap_.groups().ForEachSegment([&](ExpandableSegment& segment) {
     if (!segment.reservation().Contains(address)) return;
-    if (segment.is_asleep())
+    if (segment.sleep().is_asleep())
       status.Update(absl::FailedPreconditionError("the owner of the memory is asleep"));
     for (const MappedChunk& chunk : *chunks) {
       auto descriptor = segment.reservation().Share(chunk);
@@ -70,10 +70,9 @@ absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress addr
 // Memory that another process has cannot be taken off the card, so its owner cannot sleep.
 void MemorySharing::NoteShared(DeviceAddress address) {
   const auto block = FindRange(heap_.groups(), address);
-  const SegmentGroup* group =
-      block.has_value() ? heap_.groups().OwnerOf(block->begin) : nullptr;
+  const SegmentGroup* group = block.has_value() ? heap_.groups().OwnerOf(block->begin) : nullptr;
   if (group != nullptr && group->key().is_movable())
-    heap_.movable().NoteShared(block->begin, group->key().movable);
+    heap_.pools().movable().NoteShared(block->begin, group->key().movable);
 }
 
 absl::Status MemorySharing::Admit(DeviceIndex peer) {

@@ -17,9 +17,9 @@ Bytes SumOf(const std::vector<AddressRange>& ranges) {
 }
 
 // A graph's replay uses the free memory of its pool as well.
-ExpandableSegment::Wanted WantedOf(const SegmentGroup& group) {
+SegmentSleep::Wanted WantedOf(const SegmentGroup& group) {
   const bool is_pinned = group.pool() != nullptr && group.pool()->pinned();
-  return is_pinned ? ExpandableSegment::Wanted::kAll : ExpandableSegment::Wanted::kInUse;
+  return is_pinned ? SegmentSleep::Wanted::kAll : SegmentSleep::Wanted::kInUse;
 }
 
 template <typename Visit>
@@ -53,7 +53,7 @@ absl::Status Sleep::PutToSleep(MovableOwner owner, Keep keep, Moved& moved) {
   absl::Status status = waited.ok() ? Finish(owner, moved) : waited;
   if (const auto failed = sleepers_.find(owner); failed->second.is_falling_asleep) {
     sleepers_.erase(failed);
-    heap_.movable().SetAwake(owner);
+    heap_.pools().movable().SetAwake(owner);
   }
   return status;
 }
@@ -64,13 +64,13 @@ absl::Status Sleep::Begin(MovableOwner owner, Keep keep, Moved& moved) {
   const Groups groups = GroupsOf(owner);
   if (groups.empty()) return absl::NotFoundError("no memory of the owner");
   if (heap_.groups().IsAnyCaptured()) return absl::UnavailableError("a graph is being captured");
-  moved.shared = heap_.movable().shared(owner);
+  moved.shared = heap_.pools().movable().shared(owner);
   if (moved.shared > 0) return absl::FailedPreconditionError("other processes have blocks of it");
   moved.has_graph = std::any_of(groups.begin(), groups.end(), [](const SegmentGroup* group) {
     return group->pool() != nullptr && group->pool()->pinned();
   });
   sleepers_[owner].keep = keep;
-  heap_.movable().SetAsleep(owner);
+  heap_.pools().movable().SetAsleep(owner);
   return absl::OkStatus();
 }
 
@@ -80,7 +80,7 @@ absl::Status Sleep::Finish(MovableOwner owner, Moved& moved) {
   MEMTRACE_RETURN_IF_ERROR(SaveContents(owner, sleeper, moved));
   sleeper.is_falling_asleep = false;
   ++asleep_;
-  for (SegmentGroup* group : GroupsOf(owner)) group->CountAsleep();
+  CountAsleep(GroupsOf(owner));
   return PutAway(owner, moved);
 }
 
@@ -113,11 +113,31 @@ absl::Status Sleep::SaveContents(MovableOwner owner, Sleeper& sleeper, Moved& mo
   return absl::OkStatus();
 }
 
+void Sleep::CountAsleep(const Groups& groups) {
+  for (const SegmentGroup* group : groups) {
+    group->blocks().ForEachInUse([&](Block* block) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      block->recorded_streams.clear();
+      heap_.accounting().blocks().Freed(*block, group->key(), group->lane().share);
+    });
+  }
+}
+
+void Sleep::CountAwake(const Groups& groups) {
+  for (const SegmentGroup* group : groups) {
+    UsageShare& share = group->lane().share;
+    group->blocks().ForEachInUse([&](Block* block) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      BlockAccount& account = heap_.accounting().blocks();
+      account.usage().MakeRoom(share, group->key().small, AmountsOf(block->size, block->requested));
+      account.Allocated(*block, group->key(), share);
+    });
+  }
+}
+
 absl::Status Sleep::PutAway(MovableOwner owner, Moved& moved) {
   absl::Status status;
   ForEachSegment(GroupsOf(owner), [&](ExpandableSegment& segment) {
     const Bytes before = segment.reservation().mapped();
-    status.Update(segment.PutAway());
+    status.Update(segment.sleep().PutAway());
     moved.bytes += before - segment.reservation().mapped();
   });
   return status;
@@ -136,13 +156,12 @@ absl::Status Sleep::Wake(MovableOwner owner, Moved& moved) {
     moved.bytes = 0;
     return status;
   }
-  ForEachSegment(GroupsOf(owner), [](ExpandableSegment& segment) { segment.WakeUp(); });
-  for (SegmentGroup* group : GroupsOf(owner))
-    group->CountAwake(heap_.accounting().blocks().usage());
+  ForEachSegment(GroupsOf(owner), [](ExpandableSegment& segment) { segment.sleep().WakeUp(); });
+  CountAwake(GroupsOf(owner));
   host_.Drop(std::move(found->second.copy));
   sleepers_.erase(found);
   --asleep_;
-  heap_.movable().SetAwake(owner);
+  heap_.pools().movable().SetAwake(owner);
   heap_.ForgetUnusedPools();
   return absl::OkStatus();
 }
@@ -151,7 +170,7 @@ absl::Status Sleep::BringBack(MovableOwner owner, Moved& moved) {
   const Groups groups = GroupsOf(owner);
   for (const SegmentGroup* group : groups) {
     for (const auto& segment : group->segments().all())
-      moved.needed += segment->Missing(WantedOf(*group));
+      moved.needed += segment->sleep().Missing(WantedOf(*group));
   }
   MEMTRACE_RETURN_IF_ERROR(MakeRoom(moved));
   absl::Status status;
@@ -159,7 +178,7 @@ absl::Status Sleep::BringBack(MovableOwner owner, Moved& moved) {
     status = absl::OkStatus();
     for (const SegmentGroup* group : groups) {
       for (const auto& segment : group->segments().all())
-        if (status.ok()) status = segment->BringBack(WantedOf(*group));
+        if (status.ok()) status = segment->sleep().BringBack(WantedOf(*group));
     }
     if (!absl::IsResourceExhausted(status)) break;
     // The card has room, yet the driver refused: it cannot map all the memory that it calls free.
@@ -206,7 +225,7 @@ MovableOwner Sleep::OwnerAsleepAt(DeviceAddress address) {
   const CardLock::Holder lock(lock_);
   for (const auto& group : heap_.groups().all()) {
     for (const auto& segment : group->segments().all()) {
-      if (segment->is_asleep() && segment->reservation().Contains(address))
+      if (segment->sleep().is_asleep() && segment->reservation().Contains(address))
         return group->key().movable;
     }
   }
@@ -222,7 +241,7 @@ std::vector<Sleep::Owner> Sleep::owners() {
     owner.owner = group->key().movable;
     for (const auto& segment : group->segments().all()) {
       owner.on_card += segment->reservation().mapped();
-      if (segment->is_asleep()) owner.asleep += segment->Missing(WantedOf(*group));
+      if (segment->sleep().is_asleep()) owner.asleep += segment->sleep().Missing(WantedOf(*group));
     }
   }
   for (const auto& [owner, sleeper] : sleepers_) {
@@ -267,7 +286,7 @@ Sleep::Groups Sleep::GroupsOf(MovableOwner owner) const {
 std::vector<AddressRange> Sleep::RangesInUse(MovableOwner owner) const {
   std::vector<AddressRange> ranges;
   ForEachSegment(GroupsOf(owner), [&](const ExpandableSegment& segment) {
-    const std::vector<AddressRange> more = segment.RangesOf(ExpandableSegment::Wanted::kInUse);
+    const std::vector<AddressRange> more = segment.sleep().RangesOf(SegmentSleep::Wanted::kInUse);
     ranges.insert(ranges.end(), more.begin(), more.end());
   });
   std::sort(ranges.begin(), ranges.end(),

@@ -96,6 +96,9 @@ class Sleep {
   absl::Status Finish(MovableOwner owner, Moved& moved) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   absl::Status SaveContents(MovableOwner owner, Sleeper& sleeper, Moved& moved)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  // Count and report the blocks in use as freed while they sleep, and as allocated when they wake.
+  void CountAsleep(const Groups& groups) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  void CountAwake(const Groups& groups) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   absl::Status CompleteFrees(MovableOwner owner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   absl::Status PutAway(MovableOwner owner, Moved& moved) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   absl::Status BringBack(MovableOwner owner, Moved& moved) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);

@@ -24,7 +24,7 @@ BlockView::State StateOf(const Block& block) {
 
 // Appends one view for each maximal mapped range of `segment`, in address order.
 void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& views) {
-  if (segment.is_asleep()) return;
+  if (segment.sleep().is_asleep()) return;
   const SegmentKey& key = segment.key();
   bool after_hole = true;
   for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {

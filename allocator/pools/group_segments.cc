@@ -73,7 +73,8 @@ Bytes GroupSegments::Obtainable(Bytes available, Bytes reservation) const {
 void GroupSegments::DropUnmapped(bool all) {
   if (!all && !is_fixed()) return;
   std::erase_if(segments_, [](const auto& segment) {
-    return segment->reservation().mapped() == 0 && !segment->is_asleep() && segment->Close().ok();
+    return segment->reservation().mapped() == 0 && !segment->sleep().is_asleep() &&
+           segment->Close().ok();
   });
 }
 

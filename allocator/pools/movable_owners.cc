@@ -7,9 +7,8 @@
 namespace memtrace {
 
 size_t MovableOwners::shared(MovableOwner owner) const {
-  return static_cast<size_t>(std::count_if(shared_.begin(), shared_.end(), [&](const auto& entry) {
-    return entry.second == owner;
-  }));
+  return static_cast<size_t>(std::count_if(
+      shared_.begin(), shared_.end(), [&](const auto& entry) { return entry.second == owner; }));
 }
 
 }  // namespace memtrace

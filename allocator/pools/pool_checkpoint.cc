@@ -66,7 +66,7 @@ PoolCheckpoint MakeCheckpoint(const SegmentGroups& groups, const Pool& pool) {
 absl::Status CheckCanRestore(const SegmentGroups& groups, const PoolCheckpoint& checkpoint) {
   bool is_asleep = false;
   ForEachSegmentOf(groups, checkpoint.pool, [&](const ExpandableSegment& segment) {
-    is_asleep = is_asleep || segment.is_asleep();
+    is_asleep = is_asleep || segment.sleep().is_asleep();
   });
   if (is_asleep) return absl::FailedPreconditionError("memory of the pool is asleep");
   const std::vector<AddressRange> runs = UsableRuns(groups, checkpoint.pool);

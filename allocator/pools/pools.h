@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "allocator/card/memory_source.h"
+#include "allocator/pools/movable_owners.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -32,8 +33,8 @@ struct Pool {
   bool has_fixed_segments() const { return no_split || source != nullptr; }
 };
 
-// The private pools of a card, and the routing of requests to them. Thread rule: none, guarded by
-// the owner's lock.
+// The private pools of a card, and the routing of requests to them; also the movable owners, which
+// requests name themselves. Thread rule: none, guarded by the owner's lock.
 class Pools {
  public:
   // Tells which streams' requests a routing takes. It is called in the requesting thread, under the
@@ -64,6 +65,7 @@ class Pools {
   Pool* Route(StreamId stream) const;
 
   const std::vector<std::unique_ptr<Pool>>& all() const { return pools_; }
+  MovableOwners& movable() { return movable_; }
 
  private:
   struct Routing {
@@ -73,6 +75,7 @@ class Pools {
 
   std::vector<std::unique_ptr<Pool>> pools_;  // by age; few
   std::vector<Routing> routings_;
+  MovableOwners movable_;
 };
 
 }  // namespace memtrace

@@ -5,6 +5,11 @@
 #include "base/check.h"
 
 namespace memtrace {
+namespace {
+
+bool IsAsleep(const Block& block) { return block.segment->sleep().is_asleep(); }
+
+}  // namespace
 
 SegmentGroup::SegmentGroup(const SegmentKey& key, Pool* pool, const PlanSection* section,
                            Lane& lane, Vmm& card, Accounting& accounting)
@@ -46,32 +51,13 @@ void SegmentGroup::Free(Block* block) {
 }
 
 void SegmentGroup::StartWaiting(Block* block) {
-  account_.FreeRequested(*block, key_, lane_.share);
+  if (!IsAsleep(*block)) account_.FreeRequested(*block, key_, lane_.share);
   block->state = Block::State::kPendingFree;
   blocks_.Remove(block);
 }
 
 void SegmentGroup::FinishWaiting(Block* block) {
-  account_.FreeCompleted(*block, key_);
-  Return(block);
-}
-
-void SegmentGroup::CountAsleep() {
-  blocks_.ForEachInUse([this](Block* block) {
-    block->recorded_streams.clear();
-    account_.Freed(*block, key_, lane_.share);
-  });
-}
-
-void SegmentGroup::CountAwake(Usage& usage) {
-  blocks_.ForEachInUse([&](Block* block) {
-    usage.MakeRoom(lane_.share, key_.small, AmountsOf(block->size, block->requested));
-    account_.Allocated(*block, key_, lane_.share);
-  });
-}
-
-void SegmentGroup::FreeAsleep(Block* block) {
-  blocks_.Remove(block);
+  if (!IsAsleep(*block)) account_.FreeCompleted(*block, key_);
   Return(block);
 }
 

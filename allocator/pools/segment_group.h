@@ -58,16 +58,10 @@ class SegmentGroup {
   // Counts and reports the free of a block that no other stream may still use.
   void Free(Block* block);
 
-  // Counts and reports the free of a block that waits for other streams, until it is given back.
+  // Counts and reports the free of a block that waits for other streams, until it is given back. A
+  // block that sleeps is neither counted nor reported.
   void StartWaiting(Block* block);
   void FinishWaiting(Block* block);
-
-  // Counts and reports the blocks in use as freed while they sleep, and as allocated when they
-  // wake. Their records stay. REQUIRES: the segments are asleep, or about to be.
-  void CountAsleep();
-  void CountAwake(Usage& usage);
-  // Frees a block that sleeps: it is not counted, and no work can use it.
-  void FreeAsleep(Block* block);
 
   // Merges recently freed blocks with their free neighbours.
   void MergeRecent();

@@ -16,6 +16,7 @@
 #include "allocator/segment/growth.h"
 #include "allocator/segment/reservation.h"
 #include "allocator/segment/segment_blocks.h"
+#include "allocator/segment/segment_sleep.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -63,24 +64,6 @@ class ExpandableSegment {
   // Returns the most bytes that Trim could unmap.
   Bytes trimmable() const;
 
-  // Takes all memory away; the blocks keep their addresses and may be freed meanwhile. After a
-  // failure the segment is asleep all the same, with a part of its memory, and PutAway or BringBack
-  // may be called (again). REQUIRES: all work of the card is done, no block is recently freed,
-  // leaving, or waits for a stream.
-  absl::Status PutAway();
-  // What gets memory at a wake: blocks in use, or also the free ones, which a graph's replays use.
-  enum class Wanted { kInUse, kAll };
-  // Maps memory for what is wanted, in chunks as large as possible; what it contains is undefined.
-  // After a failure the segment is still asleep, with a part of its memory.
-  absl::Status BringBack(Wanted wanted);
-  // Makes holes of the free memory that BringBack has not mapped. REQUIRES: BringBack succeeded.
-  void WakeUp();
-  bool is_asleep() const { return is_asleep_; }
-  // Returns the bytes that BringBack would map.
-  Bytes Missing(Wanted wanted) const;
-  // Returns the maximal ranges of adjacent wanted blocks, in ascending order.
-  std::vector<AddressRange> RangesOf(Wanted wanted) const;
-
   // Calls Reservation::UndoRest.
   absl::Status UndoRest() { return reservation_.UndoRest(); }
 
@@ -91,6 +74,8 @@ class ExpandableSegment {
   // Blocks are taken and returned through this; only Grow, Trim and Leave fill and dig holes.
   SegmentBlocks& blocks() { return blocks_; }
   const SegmentBlocks& blocks() const { return blocks_; }
+  // Its memory is taken away and brought back through this.
+  SegmentSleep& sleep() const { return *sleep_; }
   const Reservation& reservation() const { return reservation_; }
   const SegmentKey& key() const { return key_; }
   const SegmentShape& shape() const { return shape_; }
@@ -103,9 +88,6 @@ class ExpandableSegment {
                     Vmm& vmm, BlockArena& arena, MappingAccount& account);
 
   std::vector<Block*> FreeFromTheTop() const;
-  AddressRange InWholeGranules(const AddressRange& range, bool outwards) const;
-  std::vector<AddressRange> MissingOf(Wanted wanted) const;
-  absl::Status MapBack(const AddressRange& range);
   absl::Status Unmap(Block* range, const AddressRange& part, Bytes wanted, Bytes& sum);
 
   const SegmentKey key_;
@@ -113,7 +95,7 @@ class ExpandableSegment {
   MappingAccount& account_;
   Reservation reservation_;
   SegmentBlocks blocks_;
-  bool is_asleep_ = false;
+  const std::unique_ptr<SegmentSleep> sleep_;  // refers to the reservation and the blocks
 };
 
 }  // namespace memtrace

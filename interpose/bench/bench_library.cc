@@ -49,8 +49,8 @@ std::string Text(const Played& played) {
                      ",\"peak\":" + std::to_string(played.peak);
   if (played.first_failure) text += ",\"first_failure\":" + std::to_string(*played.first_failure);
   if (!played.fault.empty()) {
-    text += ",\"fault\":" + Quoted(played.fault) +
-            ",\"fault_at\":" + std::to_string(played.fault_at);
+    text +=
+        ",\"fault\":" + Quoted(played.fault) + ",\"fault_at\":" + std::to_string(played.fault_at);
   }
   std::string separator;
   text += ",\"calls\":{";
@@ -121,8 +121,7 @@ MEMTRACE_BENCH_EXPORTED const char* memtrace_bench_use_library(const char* path,
 MEMTRACE_BENCH_EXPORTED const char* memtrace_bench_play(int stops, int checks) {
   auto& bench = TheBench();
   memtrace::bench::Player player(bench.sequence, bench.functions, bench.card);
-  return memtrace::bench::Answer(
-      memtrace::bench::Text(player.Play(stops != 0, checks != 0)));
+  return memtrace::bench::Answer(memtrace::bench::Text(player.Play(stops != 0, checks != 0)));
 }
 
 // Returns the nanoseconds of a pair (player.h); less than 0 if a request was not served.

@@ -15,14 +15,32 @@ namespace {
 
 // The calls that an allocator makes to get memory, to give it back, and to wait for work. Others,
 // such as questions, cost it nothing.
-constexpr std::array<std::string_view, 24> kCounted = {
-    "cuMemAddressReserve",   "cuMemAddressFree",      "cuMemCreate",       "cuMemRelease",
-    "cuMemMap",              "cuMemUnmap",            "cuMemSetAccess",    "cuMemAlloc",
-    "cuMemAllocManaged",     "cuMemFree",             "cuMemAllocAsync",   "cuMemAllocFromPoolAsync",
-    "cuMemFreeAsync",        "cudaMalloc",            "cudaMallocManaged", "cudaFree",
-    "cudaMallocAsync",       "cudaMallocFromPoolAsync", "cudaFreeAsync",   "cudaDeviceSynchronize",
-    "cudaStreamSynchronize", "cudaEventSynchronize",  "cuCtxSynchronize",  "cuStreamSynchronize"};
-constexpr int kMemoryType = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+constexpr std::array<std::string_view, 25> kCounted = {"cuMemAddressReserve",
+                                                       "cuMemAddressFree",
+                                                       "cuMemCreate",
+                                                       "cuMemRelease",
+                                                       "cuMemMap",
+                                                       "cuMemUnmap",
+                                                       "cuMemSetAccess",
+                                                       "cuMemAlloc",
+                                                       "cuMemAllocManaged",
+                                                       "cuMemFree",
+                                                       "cuMemAllocAsync",
+                                                       "cuMemAllocFromPoolAsync",
+                                                       "cuMemFreeAsync",
+                                                       "cudaMalloc",
+                                                       "cudaMallocManaged",
+                                                       "cudaFree",
+                                                       "cudaMallocAsync",
+                                                       "cudaMallocFromPoolAsync",
+                                                       "cudaFreeAsync",
+                                                       "cudaDeviceSynchronize",
+                                                       "cudaStreamSynchronize",
+                                                       "cudaEventSynchronize",
+                                                       "cuCtxSynchronize",
+                                                       "cuStreamSynchronize",
+                                                       "cuEventSynchronize"};
+constexpr int kMemoryType = 2;   // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 constexpr unsigned kDevice = 2;  // CU_MEMORYTYPE_DEVICE
 
 // Returns the driver's function. `Function` is its type; the driver's handles are pointers.

@@ -20,7 +20,7 @@ class CardDriver {
   void Enter() const;
   void* MakeStream() const;
 
-  // As cudaMalloc and cudaFree; Allocate returns null if the card is full.
+  // Do the same as cudaMalloc and cudaFree. Allocate returns null if the card is full.
   void* Allocate(size_t bytes) const;
   void Free(void* address) const;
 

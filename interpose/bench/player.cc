@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
-#include <chrono>
+#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -14,16 +14,22 @@
 namespace memtrace::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr size_t kPoints = 400;               // of the curve
-constexpr size_t kRequestsAtOnce = 50'000;    // the card's log of calls is limited
+constexpr size_t kPoints = 400;             // of the curve
+constexpr size_t kRequestsAtOnce = 50'000;  // the card's log of calls is limited
 
 struct Block {
   void* address = nullptr;
   uint64_t bytes = 0;
   uint32_t stream = 0;
 };
+
+// Returns the time in nanoseconds: of the processor for a single thread, which others on the
+// machine disturb least, else of the clock.
+double Now(int threads) {
+  timespec now{};
+  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
 
 // The blocks of one copy of the sequence.
 class Blocks {
@@ -126,21 +132,22 @@ Played Player::Play(bool stops, bool checks) {
 std::optional<double> Player::NanosecondsPerPair(int threads, double seconds) {
   std::atomic<bool> is_served = true;
   size_t passes = 0;
-  Clock::time_point start;
-  Clock::time_point end;
+  double start = 0;
+  double end = 0;
   // Completed by all threads before the first pass, after it, and after the measured ones.
   int phase = 0;
   const auto next_phase = [&]() noexcept {
-    const Clock::time_point now = Clock::now();
+    const double now = Now(threads);
     if (phase == 1) {
-      const double once = std::chrono::duration<double>(now - start).count();
-      passes = static_cast<size_t>(std::clamp(seconds / std::max(once, 1e-9), 1.0, 1e6));
+      passes =
+          static_cast<size_t>(std::clamp(seconds * 1e9 / std::max(now - start, 1.0), 1.0, 1e6));
     }
-    (phase == 2 ? end : start) = Clock::now();
+    (phase == 2 ? end : start) = now;
     ++phase;
   };
   std::barrier together(threads, next_phase);
   std::vector<std::thread> running;
+  running.reserve(static_cast<size_t>(threads));
   for (int thread = 0; thread < threads; ++thread) {
     running.emplace_back([&, thread] {
       card_.Enter();
@@ -157,7 +164,7 @@ std::optional<double> Player::NanosecondsPerPair(int threads, double seconds) {
   if (!is_served) return std::nullopt;
   const double pairs = static_cast<double>(sequence_.allocations()) * static_cast<double>(passes) *
                        static_cast<double>(threads);
-  return std::chrono::duration<double, std::nano>(end - start).count() / pairs;
+  return (end - start) / pairs;
 }
 
 }  // namespace memtrace::bench

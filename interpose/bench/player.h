@@ -39,7 +39,8 @@ class Player {
 
   // Returns the nanoseconds of a pair of allocation and free, over all threads: each plays a copy
   // of the sequence with streams of its own, first once to fill the allocator's cache and then for
-  // about `seconds`. Nothing if a request was not served.
+  // about `seconds`. It is processor time with one thread, real time with several. Nothing if a
+  // request was not served.
   std::optional<double> NanosecondsPerPair(int threads, double seconds);
 
  private:

@@ -47,12 +47,13 @@ bool ReadRequests(const std::string& path, RequestSequence* sequence) {
   sequence->streams = head.streams;
   const bool is_whole = std::fread(sequence->requests.data(), sizeof(Request), head.requests,
                                    file.get()) == head.requests;
-  return is_whole && std::all_of(sequence->requests.begin(), sequence->requests.end(),
-                                 [&head](const Request& request) {
-                                   return request.block == Request::kStep ||
-                                          (request.block < head.blocks &&
-                                           (request.stream < head.streams || !request.IsAllocation()));
-                                 });
+  return is_whole &&
+         std::all_of(sequence->requests.begin(), sequence->requests.end(),
+                     [&head](const Request& request) {
+                       return request.block == Request::kStep ||
+                              (request.block < head.blocks &&
+                               (request.stream < head.streams || !request.IsAllocation()));
+                     });
 }
 
 }  // namespace memtrace::bench

@@ -22,8 +22,8 @@ struct Request {
   bool IsFree() const { return bytes == 0 && block != kStep; }
 };
 
-// What a program requested of one card, and when it was free again. Blocks that are never freed
-// live to the end.
+// The requests of a program for memory of one card, and the frees. Blocks that are never freed live
+// to the end.
 struct RequestSequence {
   std::vector<Request> requests;
   uint32_t blocks = 0;   // every block has a smaller number

@@ -25,8 +25,9 @@ bool OpenTriedLibrary(const char* path, const char* allocate, const char* releas
     *failure = {.is_missing_function = false, .detail = reason == nullptr ? "" : reason};
     return false;
   }
-  for (const auto& [name, is_found] : {std::pair{allocate, Find(library, allocate, &functions->allocate)},
-                                       std::pair{release, Find(library, release, &functions->release)}}) {
+  for (const auto& [name, is_found] :
+       {std::pair{allocate, Find(library, allocate, &functions->allocate)},
+        std::pair{release, Find(library, release, &functions->release)}}) {
     if (is_found) continue;
     *failure = {.is_missing_function = true, .detail = name};
     return false;

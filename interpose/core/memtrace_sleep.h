@@ -64,8 +64,9 @@ MEMTRACE_API int memtrace_visit_movable(void (*visit)(void* user, const struct m
  * MEMTRACE_INVALID_ARGUMENT if it does not sleep with a copy. */
 MEMTRACE_API int memtrace_read_asleep(uint64_t address, uint64_t bytes, void* host);
 
-/* If memory at `address` sleeps, writes the name of its owner and returns 1. This is one load while
- * nothing sleeps. */
+/* True if any memory of the process sleeps. One load. */
+MEMTRACE_API int memtrace_has_asleep(void);
+/* If memory at `address` sleeps, writes the name of its owner and returns 1. */
 MEMTRACE_API int memtrace_find_asleep(const void* address, char* name, uint64_t size);
 
 /* Returns the host's bytes that await the next sleep. */

@@ -13,6 +13,8 @@
 #include "base/status_macros.h"
 #include "interpose/core/assumed_workspaces.h"
 #include "interpose/core/cards/cache_settings.h"
+#include "interpose/core/host_limit.h"
+#include "interpose/core/outside/launch_processes.h"
 #include "interpose/core/plan_of_process.h"
 #include "interpose/core/program_scopes.h"
 #include "interpose/core/recorded_text/recorded_paths.h"
@@ -37,6 +39,13 @@ absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
       {.if_exists = trace::IfExists::kUseSibling, .keep_bytes = *keep, .with_summary = true});
 }
 
+// Returns "process 4711 (rank 1)", or "process 4711" if nothing is known of it.
+std::string NameOfProcess(int process) {
+  const std::string relation = RelationTo(process);
+  const std::string name = "process " + std::to_string(process);
+  return relation == "process" ? name : name + " (" + relation + ")";
+}
+
 HeapOptions ReadOptions() {
   const CacheSettings cache =
       ReadCacheSettings(env::Text(env::kCacheLimit), env::Text(env::kCacheAge));
@@ -44,6 +53,7 @@ HeapOptions ReadOptions() {
   HeapOptions options;
   options.plan = ReadPlanOfProcess();
   options.cache = cache.bounds;
+  options.host_limit = HostLimit();
   return options;
 }
 
@@ -175,6 +185,18 @@ void Process::OpenTrace() {
   trace_path_ = made->trace().path();
   cards_.watch().SetNext(&made->blocks());
   recorder_.store(made, std::memory_order_release);
+}
+
+void Process::RecordGiven(const Room::Given& given) {
+  if (recorder() == nullptr) return;
+  const bool is_neighbour = given.process != 0;
+  const trace::Moved moved{
+      .device = given.device,
+      .kind = is_neighbour ? trace::MoveKind::kGaveToNeighbour : trace::MoveKind::kGaveWay,
+      .bytes = given.bytes,
+      .duration_ns = static_cast<uint64_t>(given.duration.count())};
+  recorder()->program().Moved(moved, is_neighbour ? NameOfProcess(given.process) : "",
+                              is_neighbour ? ContextId{} : CaptureNativeContext(given.caller));
 }
 
 void Process::Close() {

@@ -91,6 +91,7 @@ class Process {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ListenToOutsideMemory();
   void BeginActivities(memtrace_mode mode);
+  void RecordGiven(const Room::Given& given);
   void OpenTrace();
 
   static inline std::atomic<Process*> instance = nullptr;
@@ -111,7 +112,7 @@ class Process {
   std::string trace_path_;                             // fixed once there is a recorder
   const CardLedgers ledgers_{recorder_, outside_};
   ProcessCards cards_{ledgers_, [this](int device) { room_.AnswerNeighbours(device); }};
-  Room room_{cards_};
+  Room room_{cards_, [this](const Room::Given& given) { RecordGiven(given); }};
   TraceNotes notes_{{.recorder = recorder_,
                      .activities = activities_,
                      .cards = cards_,

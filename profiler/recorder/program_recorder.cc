@@ -71,4 +71,13 @@ void ProgramRecorder::OutsideFreed(const trace::OutsideFree& event) {
   });
 }
 
+void ProgramRecorder::Moved(trace::Moved event, std::string_view to, ContextId context) {
+  log_.trace().Guarded([&] {
+    const SpinMutexLock lock(log_.mutex());
+    event.stack = contexts_.Unpack(context).stack;
+    event.to = log_.writer().definitions().String(to);
+    log_.Append(event);
+  });
+}
+
 }  // namespace memtrace::recorder

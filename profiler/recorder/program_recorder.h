@@ -37,6 +37,10 @@ class ProgramRecorder {
   void OutsideAllocated(trace::OutsideAllocate event, ContextId context);
   void OutsideFreed(const trace::OutsideFree& event);
 
+  // Records memory that moved; the stack comes from `context`. `to` names another process; empty
+  // if it went to a library of this one.
+  void Moved(trace::Moved event, std::string_view to, ContextId context);
+
  private:
   EventLog& log_;
   const ContextTable& contexts_;

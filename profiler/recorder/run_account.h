@@ -44,10 +44,10 @@ class RunAccount {
   }
 
   // Ignores events that change nothing here.
-  template <
-      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
-                   trace::Relabel, trace::Lost, trace::Resume, trace::Alive, trace::Activity>
-          Ignored>
+  template <trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted,
+                         trace::Reserve, trace::Relabel, trace::Lost, trace::Resume, trace::Alive,
+                         trace::Activity, trace::Moved>
+                Ignored>
   void Note(const Ignored&) {}
   void Note(const trace::Map& map);
   void Note(const trace::Unmap& unmap);

@@ -31,8 +31,8 @@ constexpr PoolId kPool{0, 7};
 struct SleepyCard {
   explicit SleepyCard(Bytes capacity, Bytes host = 64_GiB, Bytes host_limit = ~Bytes{0})
       : streams(&failures),
-        vmm({.capacity = capacity}, &streams, &failures),
-        copies(vmm, host, &failures),
+        vmm({.capacity = capacity, .contents = &contents}, &streams, &failures),
+        copies(vmm, contents, host, &failures),
         allocator({.captures = &streams, .copies = &copies, .host_limit = host_limit}, vmm, streams,
                   observer) {}
 
@@ -52,12 +52,13 @@ struct SleepyCard {
   // Allocates a block and writes a number into it.
   DeviceAddress Write(Bytes bytes, MovableOwner owner, uint64_t number) {
     const DeviceAddress address = Allocate(bytes, owner);
-    vmm.contents().Write(address.value(), bytes, number);
+    contents.Write(address.value(), bytes, number);
     return address;
   }
   std::optional<uint64_t> Read(DeviceAddress address) {
-    vmm.CheckAccess(address, 1);
-    return vmm.contents().At(address.value());
+    vmm.NoteUse(address, 1, streams.Queue(kMain));
+    streams.Finish(kMain);
+    return contents.At(address.value());
   }
   void Free(DeviceAddress address) {
     EXPECT_TRUE(allocator.Free(address).ok());
@@ -89,6 +90,7 @@ struct SleepyCard {
 
   CallFailures failures;
   MemoryStreams streams;
+  MemoryContents contents;
   MemoryVmm vmm;
   MemoryCopies copies;
   WritingObserver observer;
@@ -251,8 +253,8 @@ TEST_F(SleepTest, ObserversSeeFreesAndAllocations) {
   card_.Write(20_MiB, kPolicy, 1);
   card_.observer.Lines();
   card_.PutToSleep(kPolicy, Keep::kHost);
-  EXPECT_THAT(card_.observer.Lines(), ElementsAre("free requested 20MiB", "free completed 20MiB",
-                                                  "unmapped 20MiB"));
+  EXPECT_THAT(card_.observer.Lines(),
+              ElementsAre("free requested 20MiB", "free completed 20MiB", "unmapped 20MiB"));
   card_.Wake(kPolicy);
   EXPECT_THAT(card_.observer.Lines(), ElementsAre("mapped 20MiB", "allocated 20MiB"));
 }

@@ -250,6 +250,7 @@ void Explainer::ExplainHolders() {
   result_.kept.untrained_passes = untrained_.Kept(card.blocks, live);
   result_.holders.lines = HolderLines(result_.holders.held, source_);
   const bool known = timeline_.cards().contains(device());
+  result_.holders.moved = captures_.moved().Sums(sites_, source_);
   result_.holders.outside =
       HoldingsOf(known ? card.outside : captures_.outside().Capture(device()), sites_);
   if (known) {

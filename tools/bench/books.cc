@@ -44,10 +44,10 @@ class BookedCard {
   }
   std::map<std::string, uint64_t> calls() const {
     std::map<std::string, uint64_t> named;
-    for (const auto& [name, call] : {std::pair{"cuMemCreate", DriverCall::kCreate},
-                                     std::pair{"cuMemMap", DriverCall::kMap},
-                                     std::pair{"cuMemUnmap", DriverCall::kUnmap},
-                                     std::pair{"cuStreamSynchronize", DriverCall::kWait}}) {
+    for (const auto& [name, call] :
+         {std::pair{"cuMemCreate", DriverCall::kCreate}, std::pair{"cuMemMap", DriverCall::kMap},
+          std::pair{"cuMemUnmap", DriverCall::kUnmap},
+          std::pair{"cuStreamSynchronize", DriverCall::kWait}}) {
       const uint64_t count = calls_.calls(call);
       if (count > 0) named[name] = count;
     }

@@ -36,7 +36,7 @@ class PolicyOnBooks : public TriedAllocator {
   const SharedPlan plan_;
 };
 
-// What every allocator needs: the bytes of living blocks.
+// The least that every allocator needs: the bytes of living blocks.
 class LowerBound : public TriedAllocator {
  public:
   explicit LowerBound(const RequestSequence& sequence) : sequence_(sequence) {}

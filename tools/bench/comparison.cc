@@ -11,23 +11,44 @@ namespace {
 constexpr Bytes kGranule = 2_MiB;
 constexpr Bytes kLargestCard = Bytes{1} << 42;  // 4 TiB: an allocator that needs more has no answer
 
-// Returns the smallest card that serves all requests, in whole granules, by bisection between the
-// lower bound and a card that is known to be enough. A card a granule smaller does not serve them.
-std::optional<Bytes> SmallestCard(TriedAllocator& allocator, Bytes lower_bound, Bytes enough) {
-  if (std::optional<Bytes> known = allocator.SmallestCard()) return known;
-  Bytes fails = RoundDown(lower_bound - 1, kGranule);
-  Bytes completes = RoundUp(std::max(enough, lower_bound), kGranule);
-  while (!allocator.PlayOn(completes, /*stops=*/true, /*checks=*/false).completed()) {
-    fails = completes;
-    completes += std::max(kGranule, RoundUp(completes / 32, kGranule));
-    if (completes > kLargestCard) return std::nullopt;
+// Finds the smallest card that serves all requests, in whole granules, by bisection between the
+// lower bound and a card that should be enough. A card a granule smaller does not serve them; an
+// allocator may even crash there. One that hangs ends the search, because each play would take as
+// long.
+class CardSearch {
+ public:
+  explicit CardSearch(TriedAllocator& allocator) : allocator_(allocator) {}
+
+  std::optional<Bytes> Smallest(Bytes lower_bound, Bytes enough) {
+    if (std::optional<Bytes> known = allocator_.SmallestCard()) return known;
+    Bytes fails = RoundDown(lower_bound - 1, kGranule);
+    Bytes completes = RoundUp(std::max(enough, lower_bound), kGranule);
+    while (!Completes(completes)) {
+      fails = completes;
+      completes += std::max(kGranule, RoundUp(completes / 32, kGranule));
+      if (fault_ || completes > kLargestCard) return std::nullopt;
+    }
+    while (completes - fails > kGranule) {
+      const Bytes middle = RoundDown(fails + (completes - fails) / 2, kGranule);
+      (Completes(middle) ? completes : fails) = middle;
+      if (fault_ && fault_->name == "hung") return std::nullopt;
+    }
+    return completes;
   }
-  while (completes - fails > kGranule) {
-    const Bytes middle = RoundDown(fails + (completes - fails) / 2, kGranule);
-    (allocator.PlayOn(middle, true, false).completed() ? completes : fails) = middle;
+
+  // The fault of a play that ended the search.
+  const std::optional<Fault>& fault() const { return fault_; }
+
+ private:
+  bool Completes(Bytes card) {
+    const PlayOutcome outcome = allocator_.PlayOn(card, /*stops=*/true, /*checks=*/false);
+    fault_ = outcome.fault;
+    return outcome.completed();
   }
-  return completes;
-}
+
+  TriedAllocator& allocator_;
+  std::optional<Fault> fault_;
+};
 
 void Measure(NamedAllocator& tried, Bytes lower_bound, const ComparisonSettings& settings,
              BenchRow& row) {
@@ -36,7 +57,9 @@ void Measure(NamedAllocator& tried, Bytes lower_bound, const ComparisonSettings&
   row.on_card = allocator.PlayOn(settings.card, /*stops=*/false, /*checks=*/true);
   row.fault = row.on_card.fault;
   if (row.fault) return;
-  row.smallest = SmallestCard(allocator, lower_bound, row.on_card.peak);
+  CardSearch search(allocator);
+  row.smallest = search.Smallest(lower_bound, row.on_card.peak);
+  if (!row.smallest) row.fault = search.fault();
   if (!row.smallest) return;
   row.on_smallest = allocator.PlayOn(*row.smallest, /*stops=*/true, /*checks=*/false);
   row.fault = row.on_smallest.fault;
@@ -44,10 +67,10 @@ void Measure(NamedAllocator& tried, Bytes lower_bound, const ComparisonSettings&
 
 // Returns a card on which no thread's copy of the requests can fail for memory.
 Bytes TimedCard(const BenchRow& row, int threads) {
-  return RoundUp(2 * std::max(row.on_card.peak, row.smallest.value_or(0)) *
-                         static_cast<Bytes>(threads) +
-                     4_GiB,
-                 kGranule);
+  return RoundUp(
+      2 * std::max(row.on_card.peak, row.smallest.value_or(0)) * static_cast<Bytes>(threads) +
+          4_GiB,
+      kGranule);
 }
 
 void TimeOnce(NamedAllocator& tried, int threads, double seconds, BenchRow& row) {

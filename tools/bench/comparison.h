@@ -17,21 +17,21 @@ namespace memtrace::bench {
 
 // How allocators are compared.
 struct ComparisonSettings {
-  Bytes card = 160_GiB;              // on which reserved bytes and failures are measured
-  std::vector<int> threads = {1};    // numbers of threads whose pairs are timed; empty: none
-  int repeat = 5;                    // timed plays of each allocator
-  double seconds = 0.1;              // of one timed play
+  Bytes card = 160_GiB;            // on which reserved bytes and failures are measured
+  std::vector<int> threads = {1};  // numbers of threads whose pairs are timed; empty: none
+  int repeat = 5;                  // timed plays of each allocator
+  double seconds = 0.1;            // of one timed play
 };
 
 // The figures of one allocator.
 struct BenchRow {
   std::string allocator;
   bool on_books = false;
-  PlayOutcome on_card;                        // on the card of the settings
-  std::optional<Bytes> smallest;              // card that serves all requests
-  PlayOutcome on_smallest;                    // on that card
-  std::map<int, std::vector<double>> times;   // threads -> nanoseconds of a pair, as measured
-  std::optional<Fault> fault;                 // the first; the figures after it are missing
+  PlayOutcome on_card;                       // on the card of the settings
+  std::optional<Bytes> smallest;             // card that serves all requests
+  PlayOutcome on_smallest;                   // on that card
+  std::map<int, std::vector<double>> times;  // threads -> nanoseconds of a pair, as measured
+  std::optional<Fault> fault;                // the first; the figures after it are missing
 };
 
 // The figures of one sequence of requests.

@@ -22,9 +22,8 @@ std::string ProcessorModel() {
 unsigned UsableCores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
-  return sched_getaffinity(0, sizeof(cores), &cores) == 0
-             ? static_cast<unsigned>(CPU_COUNT(&cores))
-             : 0;
+  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? static_cast<unsigned>(CPU_COUNT(&cores))
+                                                          : 0;
 }
 
 }  // namespace

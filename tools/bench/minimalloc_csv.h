@@ -15,8 +15,8 @@ namespace memtrace::bench {
 bool IsMiniMallocCsv(std::string_view beginning);
 
 // Reads the buffers as requests in the order of their times. At one time, frees come before
-// allocations, because `upper` is the first time at which a buffer is not alive. All requests are of
-// stream 0. Returns kInvalidArgument with the line that cannot be read.
+// allocations, because `upper` is the first time at which a buffer is not alive. All requests are
+// of stream 0. Returns kInvalidArgument with the line that cannot be read.
 absl::StatusOr<RequestSequence> ReadMiniMallocCsv(std::string_view text);
 
 }  // namespace memtrace::bench

@@ -17,10 +17,11 @@ using nlohmann::json;
 void KeepRepeatable(launch::Environment& environment) {
   for (auto entry = environment.begin(); entry != environment.end();) {
     const std::string& name = entry->first;
-    const bool is_ours = name.starts_with("MEMTRACE") && name != env::kHome.name() &&
+    const bool is_ours = name.starts_with(env::kSwitch.name()) && name != env::kHome.name() &&
                          name != env::kLanguage.name();
     const bool is_setting = name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF" ||
-                            name == "PYTORCH_NO_CUDA_MEMORY_CACHING" || name == "CUDA_VISIBLE_DEVICES";
+                            name == "PYTORCH_NO_CUDA_MEMORY_CACHING" ||
+                            name == "CUDA_VISIBLE_DEVICES";
     entry = is_ours || is_setting ? environment.erase(entry) : std::next(entry);
   }
 }

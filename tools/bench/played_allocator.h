@@ -13,7 +13,7 @@
 
 namespace memtrace::bench {
 
-// What is tried in a process of its own.
+// Names what a process of its own tries.
 struct PlayedOrder {
   std::string allocator;  // a name of memtrace/_bench/tried.py, or the path of a library
   std::string allocate;   // the functions of a library

@@ -43,11 +43,12 @@ class ByCard {
     for (auto& [device, card] : cards_) card.BeginStep();
   }
   // Ignores events that change nothing here.
-  template <trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Map, trace::Unmap,
-                         trace::Relabel, trace::PhaseChange, trace::TagChange, trace::Annotate,
-                         trace::OutOfMemory, trace::CardSample, trace::Lost, trace::OutsideAllocate,
-                         trace::OutsideFree, trace::Resume, trace::Alive, trace::Activity>
-                Ignored>
+  template <
+      trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Map, trace::Unmap, trace::Relabel,
+                   trace::PhaseChange, trace::TagChange, trace::Annotate, trace::OutOfMemory,
+                   trace::CardSample, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
+                   trace::Resume, trace::Alive, trace::Activity, trace::Moved>
+          Ignored>
   void Add(const Ignored&) {}
 
   std::map<int32_t, RequestSequence> Finish() {

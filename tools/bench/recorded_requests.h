@@ -26,7 +26,7 @@ class SequenceBuilder {
 
  private:
   RequestSequence sequence_;
-  std::vector<uint32_t> unused_;               // numbers of blocks that were freed
+  std::vector<uint32_t> unused_;          // numbers of blocks that were freed
   std::map<uint64_t, uint32_t> streams_;  // handle -> number
 };
 

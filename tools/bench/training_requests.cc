@@ -35,8 +35,8 @@ class Training {
   // Returns the numbers in each parameter of a layer.
   std::vector<uint64_t> LayerParameters() const {
     const uint64_t width = shape_.width;
-    return {width,         width,     3 * width * width, 3 * width, width * width, width, width,
-            width,         4 * width * width, 4 * width, 4 * width * width, width};
+    return {width, width, 3 * width * width, 3 * width, width * width,     width,
+            width, width, 4 * width * width, 4 * width, 4 * width * width, width};
   }
   void AddAdapters() {
     constexpr int kMatrices = 4;  // two, for the queries and for the values
@@ -51,6 +51,7 @@ class Training {
     const uint64_t lengths = (shape_.most_length - shape_.least_length) / 8 + 1;
     tokens_ = shape_.batch * (shape_.least_length + 8 * (random_() % lengths));
     std::vector<Blocks> kept;
+    kept.reserve(shape_.layers);
     for (uint64_t layer = 0; layer < shape_.layers; ++layer) kept.push_back(Forward());
     const uint32_t logits = Take(tokens_ * shape_.vocabulary * shape_.parameter_bytes);
     const uint32_t losses = Take(tokens_ * shape_.vocabulary * sizeof(float));

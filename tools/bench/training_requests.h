@@ -17,8 +17,8 @@ struct TrainingShape {
   uint64_t batch = 8;
   uint64_t least_length = 128;  // each step has a length between these two, a multiple of 8
   uint64_t most_length = 1'024;
-  bool recomputes = false;      // layers keep their inputs, and run again in the backward pass
-  uint64_t adapter_rank = 0;    // only adapters of LoRA are trained; 0: all parameters are
+  bool recomputes = false;    // layers keep their inputs, and run again in the backward pass
+  uint64_t adapter_rank = 0;  // only adapters of LoRA are trained; 0: all parameters are
   uint64_t parameter_bytes = 4;
   uint32_t steps = 20;
 };

@@ -18,8 +18,8 @@ inline constexpr size_t kCurvePoints = 400;
 
 // Why an allocator could not be tried to the end; the report makes a sentence of it.
 struct Fault {
-  std::string name;    // as the player names it: "crashed", "overlapping"
-  std::string detail;  // the signal, the missing function
+  std::string name;                 // as the player names it: "crashed", "overlapping"
+  std::string detail;               // the signal, the missing function
   std::optional<uint64_t> request;  // its place in the sequence
 
   friend bool operator==(const Fault&, const Fault&) = default;

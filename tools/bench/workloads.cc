@@ -26,7 +26,7 @@ RequestSequence HotPairs(Bytes bytes) {
 
 // Frees a random one of many live blocks and allocates one of another size.
 RequestSequence MixedPairs(size_t live) {
-  static constexpr std::array<Bytes, 10> kSizes = {512,     2_KiB, 8_KiB, 64_KiB, 256_KiB,
+  static constexpr std::array<Bytes, 10> kSizes = {512,   2_KiB, 8_KiB, 64_KiB, 256_KiB,
                                                    1_MiB, 3_MiB, 8_MiB, 24_MiB, 64_MiB};
   const Bytes most = 40_GiB / live;
   SequenceBuilder builder;
@@ -53,7 +53,8 @@ const std::vector<Workload>& Workloads() {
       {"mixed-5000", Marked("5,000 live blocks of ten sizes"), [] { return MixedPairs(5'000); }},
       {"gpt2-124m", Marked("GPT-2 of 124 million parameters, each step with another length"),
        [] { return TrainingRequests({}); }},
-      {"gpt2-345m-recompute", Marked("GPT-2 of 345 million parameters with recomputation (after STAlloc)"),
+      {"gpt2-345m-recompute",
+       Marked("GPT-2 of 345 million parameters with recomputation (after STAlloc)"),
        [] {
          return TrainingRequests({.layers = 24, .width = 1'024, .batch = 16, .recomputes = true});
        }},

@@ -225,6 +225,19 @@ ordered_json OutsideJson(const Explanation& explanation) {
   return rows;
 }
 
+ordered_json MovedJson(const Explanation& explanation) {
+  ordered_json rows = ordered_json::array();
+  for (const analysis::MovedBytes& moved : explanation.holders.moved) {
+    rows.push_back({{"device", moved.device},
+                    {"kind", std::string(MoveKindName(moved.kind))},
+                    {"step", moved.step},
+                    {"to", moved.to},
+                    {"bytes", moved.bytes},
+                    {"times", moved.times}});
+  }
+  return rows;
+}
+
 ordered_json RemediesJson(const Explanation& explanation) {
   ordered_json rows = ordered_json::array();
   for (const analysis::Remedy& remedy : explanation.cures.remedies) {
@@ -343,6 +356,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   if (!explanation.failure.variables.empty())
     report["variables"] = VariablesJson(explanation.failure.variables);
   if (!explanation.holders.outside.empty()) report["outside"] = OutsideJson(explanation);
+  if (!explanation.holders.moved.empty()) report["moved"] = MovedJson(explanation);
   if (const auto& call = explanation.failure.largest_call)
     report["largest_call"] = {{"now", CallSizeJson(call->now)},
                               {"before", CallSizeJson(call->before)}};

@@ -18,7 +18,10 @@ uint64_t MakeRoom(const memtrace_room& wanted) {
   if (SourceCall::IsRunning() || IsInDriverCall() || process.cards().is_forked()) return 0;
   if (wanted.from == MEMTRACE_ROOM_FROM_NEIGHBOURS)
     return process.room().FromNeighbours(wanted.device, wanted.bytes);
-  return process.room().FromOwnCache(wanted.device, wanted.bytes, StreamId{wanted.stream});
+  return process.room().FromOwnCache({.device = wanted.device,
+                                      .bytes = wanted.bytes,
+                                      .stream = StreamId{wanted.stream},
+                                      .caller = wanted.caller});
 }
 
 memtrace_given_room ToAbi(const GiveWay::Counts& counts) {

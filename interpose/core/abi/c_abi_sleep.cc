@@ -5,8 +5,8 @@
 #include "interpose/core/abi/source_call.h"
 #include "interpose/core/abi/struct_sizes.h"
 #include "interpose/core/abi_border.h"
-#include "interpose/core/cards/movable_memory.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/movable_memory.h"
 #include "interpose/core/movable_scopes.h"
 
 namespace memtrace {
@@ -38,7 +38,7 @@ int Report(memtrace_moved* moved, Move move) {
   if (SourceCall::IsRunning())
     return Fail(MEMTRACE_UNSUPPORTED, "a pool's own allocator must not call this function");
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
-    if (Process::Get().cards().device_count() == 0) return NoSuchCard(0);
+    if (Process::Get().cards().is_forked()) return NoSuchCard(0);
     MovableMemory memory(Process::Get().cards());
     Sleep::Moved result;
     const absl::Status status = move(memory, result);
@@ -118,6 +118,8 @@ int memtrace_read_asleep(uint64_t address, uint64_t bytes, void* host) {
         MovableMemory(Process::Get().cards()).Read(memtrace::DeviceAddress{address}, bytes, host));
   });
 }
+
+int memtrace_has_asleep() { return Sleep::is_any_asleep() ? 1 : 0; }
 
 int memtrace_find_asleep(const void* address, char* name, uint64_t size) {
   if (!Sleep::is_any_asleep() || name == nullptr || size == 0) return 0;

@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "interpose/core/cards/host_limit.h"
-
 namespace memtrace {
 namespace {
 
@@ -21,7 +19,6 @@ std::unique_ptr<ObservedMemory> Observe(int device, memtrace_mode mode,
 
 absl::Status ProcessCards::Open(int device_count, memtrace_mode mode, const HeapOptions& options,
                                 AllocationObserver* observer) {
-  const Bytes host_limit = HostLimit();
   std::vector<ServedCard> cards(static_cast<size_t>(device_count));
   for (int device = 0; device < device_count; ++device) {
     ServedCard& card = cards[static_cast<size_t>(device)];
@@ -35,7 +32,6 @@ absl::Status ProcessCards::Open(int device_count, memtrace_mode mode, const Heap
       of_card.device = DeviceIndex{device};
       of_card.captures = card.driver.captures;
       of_card.copies = card.driver.copies.get();
-      of_card.host_limit = host_limit;
       card.allocator = std::make_unique<CachingAllocator>(of_card, *card.driver.vmm,
                                                           *card.driver.events, watch_);
     } else {

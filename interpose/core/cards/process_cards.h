@@ -51,9 +51,9 @@ class ProcessCards {
     CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;
     return quick != nullptr ? quick : LookAndGet(device);
   }
-  // Returns allocator_in_use() for the quick search of free memory; null if a movable owner's memory
-  // is requested, which it does not find. Until a process has such an owner, this is one load for
-  // the first card.
+  // Returns allocator_in_use() for the quick search of free memory; null if a movable owner's
+  // memory is requested, which it does not find. Until a process has such an owner, this is one
+  // load for the first card.
   template <typename IsMovable>
   CachingAllocator* allocator_for_free_memory(int device, IsMovable is_movable) {
     CachingAllocator* quick = device == 0 ? first_in_use_.load(std::memory_order_acquire) : nullptr;

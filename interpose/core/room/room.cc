@@ -9,12 +9,14 @@
 #include <exception>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "allocator/blocks/size_policy.h"
 #include "base/environment.h"
 #include "interpose/core/room/local_server.h"
+#include "interpose/core/room/local_socket.h"
 #include "interpose/core/room/room_protocol.h"
 
 namespace memtrace {
@@ -35,38 +37,72 @@ milliseconds LimitOfAnswers() {
   return milliseconds(std::clamp<int64_t>(limit, 0, 60'000));
 }
 
+}  // namespace
+
+Room::Room(ProcessCards& cards, Tell tell)
+    : cards_(cards),
+      tell_(std::move(tell)),
+      has_neighbours_(LimitOfAnswers().count() > 0),
+      neighbours_(LimitOfAnswers()) {}
+
+Bytes Room::FromOwnCache(const Request& request) {
+  CachingAllocator* allocator = cards_.allocator(request.device);
+  if (allocator == nullptr) return 0;
+  const auto begin = Clock::now();
+  const Bytes bytes = allocator->movement()
+                          .give_way()
+                          .Give({.bytes = request.bytes, .stream = request.stream})
+                          .returned;
+  if (bytes > 0) {
+    tell_({.device = request.device,
+           .bytes = bytes,
+           .duration = Clock::now() - begin,
+           .caller = request.caller});
+  }
+  return bytes;
+}
+
 // Answers one neighbour, on the server's thread.
-void Answer(int connection, const CardUuid& card, GiveWay& give_way) {
+void Room::Answer(int connection, int device, const CardUuid& card) {
   RoomRequest request;
   if (recv(connection, &request, sizeof(request), 0) != static_cast<ssize_t>(sizeof(request)))
     return;
   if (!request.is_valid() || request.card != card) return;
+  GiveWay& give_way = cards_.allocator(device)->movement().give_way();
   RoomAnswer answer;
+  GiveWay::Given given;
+  const auto begin = Clock::now();
   if (request.bytes > 0) {
     const auto limit = std::min(milliseconds(request.limit_ms), GiveWay::kLongest);
-    const GiveWay::Given given = give_way.Give({.bytes = request.bytes,
-                                                .is_shortfall = true,
-                                                .is_for_neighbour = true,
-                                                .limit = limit,
-                                                .continues = true});
-    answer.returned = given.returned;
-    answer.pending = given.pending;
-    if (given.pending > 0)
-      LocalServer::Get().CallUntilFalse([&give_way] { return give_way.Continue(); });
+    given = give_way.Give({.bytes = request.bytes,
+                           .is_shortfall = true,
+                           .is_for_neighbour = true,
+                           .limit = limit,
+                           .continues = true});
   }
+  answer.returned = given.returned;
+  answer.pending = given.pending;
   answer.cached = give_way.Offer();
   send(connection, &answer, sizeof(answer), MSG_NOSIGNAL);
+  const int process = PeerOf(connection).process;
+  TellOfGift(device, given.returned, Clock::now() - begin, process);
+  if (given.pending == 0) return;
+  LocalServer::Get().CallUntilFalse([this, &give_way, device, process, begin] {
+    const Bytes before = give_way.counts().to_neighbours;
+    const bool goes_on = give_way.Continue();
+    TellOfGift(device, give_way.counts().to_neighbours - before, Clock::now() - begin, process);
+    return goes_on;
+  });
 }
 
-}  // namespace
-
-Room::Room(ProcessCards& cards)
-    : cards_(cards), has_neighbours_(LimitOfAnswers().count() > 0), neighbours_(LimitOfAnswers()) {}
-
-Bytes Room::FromOwnCache(int device, Bytes bytes, StreamId stream) {
-  CachingAllocator* allocator = cards_.allocator(device);
-  if (allocator == nullptr) return 0;
-  return allocator->movement().give_way().Give({.bytes = bytes, .stream = stream}).returned;
+void Room::TellOfGift(int device, Bytes bytes, std::chrono::nanoseconds duration,
+                      int process) const {
+  if (bytes == 0) return;
+  tell_({.device = device,
+         .bytes = bytes,
+         .duration = duration,
+         .process = process,
+         .caller = nullptr});
 }
 
 Bytes Room::FromNeighbours(int device, Bytes bytes) {
@@ -85,18 +121,16 @@ bool Room::HasNeighbours(int device) { return CardOf(device).has_value(); }
 
 // If the thread cannot be started, or the socket cannot be made, this process only does not answer.
 void Room::AnswerNeighbours(int device) {
-  CachingAllocator* allocator = cards_.allocator(device);
   const auto card = CardOf(device);
-  if (allocator == nullptr || !card.has_value()) return;
+  if (cards_.allocator(device) == nullptr || !card.has_value()) return;
   const std::string name = card->name.NameOfProcess();
   {
     const MutexLock lock(mutex_);
     if (!by_device_[device]->own.empty()) return;
     by_device_[device]->own = name;
   }
-  GiveWay& give_way = allocator->movement().give_way();
   const CardUuid uuid = card->name.uuid;
-  const auto answer = [uuid, &give_way](int connection) { Answer(connection, uuid, give_way); };
+  const auto answer = [this, device, uuid](int connection) { Answer(connection, device, uuid); };
   try {
     LocalServer::Get().Listen(name, answer).IgnoreError();
   } catch (const std::exception&) {

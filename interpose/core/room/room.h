@@ -4,8 +4,9 @@
 #define MEMTRACE_INTERPOSE_CORE_ROOM_ROOM_H_
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,11 +29,28 @@ namespace memtrace {
 // Thread rule: any thread; no lock of an allocator may be held.
 class Room {
  public:
-  // `cards` must outlive this.
-  explicit Room(ProcessCards& cards ABSL_ATTRIBUTE_LIFETIME_BOUND);
+  // Memory that our allocator has returned.
+  struct Given {
+    int device = 0;
+    Bytes bytes = 0;
+    std::chrono::nanoseconds duration{};
+    int process = 0;               // that asked for it; 0: this one
+    const void* caller = nullptr;  // in this process
+  };
+  using Tell = std::function<void(const Given&)>;
 
-  // Returns the bytes that our allocator has returned for a request of `bytes` on `stream`.
-  Bytes FromOwnCache(int device, Bytes bytes, StreamId stream);
+  // `tell` is called with each gift, on any thread, with no lock held. `cards` must outlive this.
+  Room(ProcessCards& cards ABSL_ATTRIBUTE_LIFETIME_BOUND, Tell tell);
+
+  // A request of this process, and the return address of its caller.
+  struct Request {
+    int device = 0;
+    Bytes bytes = 0;
+    StreamId stream{};
+    const void* caller = nullptr;
+  };
+  // Returns the bytes that our allocator has returned for the request.
+  Bytes FromOwnCache(const Request& request);
 
   // Returns the bytes that other processes have returned.
   Bytes FromNeighbours(int device, Bytes bytes);
@@ -54,8 +72,11 @@ class Room {
   std::optional<Card> CardOf(int device);
   Bytes Lacking(int device, Bytes bytes) const;
   bool WaitForPending(int device, Bytes bytes) const;
+  void Answer(int connection, int device, const CardUuid& card);
+  void TellOfGift(int device, Bytes bytes, std::chrono::nanoseconds duration, int process) const;
 
   ProcessCards& cards_;
+  const Tell tell_;
   std::atomic<bool> has_neighbours_;
   Neighbours neighbours_;
   Mutex mutex_;

@@ -15,6 +15,7 @@
 #include "interpose/torch/host_values/dispatch_keys.h"
 #include "interpose/torch/host_values/operator_call.h"
 #include "interpose/torch/host_values/operator_facts.h"
+#include "interpose/torch/host_values/sleeping_tensors.h"
 #include "interpose/torch/step_time/timed_call.h"
 
 namespace memtrace::shim {
@@ -157,6 +158,7 @@ void RunLeaf(const c10::OperatorHandle& op, const OperatorFacts& facts, Dispatch
 void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kLeafKey);
   const OperatorFacts& facts = FactsOf(op, values->policy);
+  CheckAwake(facts, *stack);
   TimedCall timed(op, facts, *stack);
   RunLeaf(op, facts, below, stack);
   timed.End(*stack);

@@ -229,6 +229,18 @@ void CodeFields(Coder& coder, E& event) {
   coder.Number(event.path);
 }
 
+template <typename Coder, MaybeConst<Moved> E>
+void CodeFields(Coder& coder, E& event) {
+  coder.Device(event.device);
+  coder.Number(event.kind);
+  coder.Number(event.bytes);
+  coder.Number(event.host_bytes);
+  coder.Number(event.duration_ns);
+  coder.Number(event.owner);
+  coder.Number(event.to);
+  coder.Number(event.stack);
+}
+
 template <typename Coder, MaybeConst<Activity> E>
 void CodeFields(Coder& coder, E& event) {
   Activity& last = coder.delta().last_activity;

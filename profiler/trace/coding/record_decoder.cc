@@ -32,6 +32,7 @@ static_assert(std::is_same_v<std::variant_alternative_t<13, Payload>, Lost>);
 static_assert(std::is_same_v<std::variant_alternative_t<15, Payload>, OutsideFree>);
 static_assert(std::is_same_v<std::variant_alternative_t<17, Payload>, Alive>);
 static_assert(std::is_same_v<std::variant_alternative_t<18, Payload>, Activity>);
+static_assert(std::is_same_v<std::variant_alternative_t<19, Payload>, Moved>);
 
 }  // namespace
 

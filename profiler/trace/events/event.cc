@@ -23,6 +23,9 @@ constexpr std::array<std::string_view, 6> kOutsideKindNames = {
 constexpr std::array<std::string_view, 5> kActivityKindNames = {
     "kernel", "copy", "fill", "memory_given", "memory_taken_back"};
 
+constexpr std::array<std::string_view, kMoveKindCount> kMoveKindNames = {
+    "gave_way", "gave_to_neighbour", "slept", "woke", "spilled", "came_back", "took_turns"};
+
 template <typename Names, typename Enum>
 std::string_view NameOf(const Names& names, Enum value) {
   const auto index = static_cast<size_t>(value);
@@ -35,5 +38,6 @@ std::string_view RoleName(Role role) { return NameOf(kRoleNames, role); }
 std::string_view PhaseName(Phase phase) { return NameOf(kPhaseNames, phase); }
 std::string_view OutsideKindName(OutsideKind kind) { return NameOf(kOutsideKindNames, kind); }
 std::string_view ActivityKindName(ActivityKind kind) { return NameOf(kActivityKindNames, kind); }
+std::string_view MoveKindName(MoveKind kind) { return NameOf(kMoveKindNames, kind); }
 
 }  // namespace memtrace::trace

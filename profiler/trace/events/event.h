@@ -55,6 +55,19 @@ enum class ActivityKind : uint8_t {
 };
 std::string_view ActivityKindName(ActivityKind kind);  // "memory_given"
 
+// The ways in which memory moves out of the way, or back.
+enum class MoveKind : uint8_t {
+  kGaveWay,          // free memory was unmapped for another library of the process
+  kGaveToNeighbour,  // the same for another process
+  kSlept,
+  kWoke,
+  kSpilled,
+  kCameBack,
+  kTookTurns,
+};
+inline constexpr size_t kMoveKindCount = static_cast<size_t>(MoveKind::kTookTurns) + 1;
+std::string_view MoveKindName(MoveKind kind);  // "gave_way"
+
 // Index into the file's string table; 0 is the empty string. A string lost with a damaged block
 // reads "(lost)".
 using StringId = uint32_t;
@@ -223,9 +236,21 @@ struct Activity {
   uint64_t block = 0;
 };
 
+// Memory of a card that moved out of the way, or back.
+struct Moved {
+  int32_t device = 0;
+  MoveKind kind = MoveKind::kGaveWay;
+  uint64_t bytes = 0;
+  uint64_t host_bytes = 0;  // copied to or from the host
+  uint64_t duration_ns = 0;
+  StringId owner = 0;  // of the memory that slept or was spilled
+  StringId to = 0;     // "process 4711 (rank 1)"; 0: the library at `stack`
+  StackId stack = 0;
+};
+
 using Payload = std::variant<Allocate, FreeRequested, FreeCompleted, Reserve, Map, Unmap, Relabel,
                              Step, PhaseChange, TagChange, Annotate, OutOfMemory, CardSample, Lost,
-                             OutsideAllocate, OutsideFree, Resume, Alive, Activity>;
+                             OutsideAllocate, OutsideFree, Resume, Alive, Activity, Moved>;
 
 // True for the kinds listed. A visitor of payloads lists the kinds it ignores, so that a new kind
 // does not compile until each visitor handles it.

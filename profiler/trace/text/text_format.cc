@@ -90,6 +90,15 @@ class LineFormatter {
     String("name", event.name);
     Amount("block", event.block);
   }
+  void Line(const Moved& event) {
+    text_ += "moved " + std::to_string(event.device) + " " + std::string(MoveKindName(event.kind));
+    Amount("bytes", event.bytes);
+    Amount("host_bytes", event.host_bytes);
+    Amount("duration", event.duration_ns);
+    String("owner", event.owner);
+    String("to", event.to);
+    Stack(event.stack);
+  }
 
   void Line(const Resume& event) {
     text_ += "resume " + std::string(PhaseName(event.phase));
@@ -129,11 +138,12 @@ class LineFormatter {
   }
   template <typename E>
   void Site(const E& event) {
-    if (event.stack != 0) {
-      text_ += " stack=" + QuoteText(FormatStack(reader_.Stack(event.stack)));
-    }
+    Stack(event.stack);
     String("owner", event.owner);
     String("module", event.module);
+  }
+  void Stack(StackId stack) {
+    if (stack != 0) text_ += " stack=" + QuoteText(FormatStack(reader_.Stack(stack)));
   }
   void Card(const char* verb, const CardLedger& card) {
     text_ += verb + std::to_string(card.device);

@@ -188,6 +188,17 @@ class TextParser {
                  .block = line.Amount("block")});
   }
 
+  void Move(TextLine& line) {
+    Add(Moved{.device = line.Device(1),
+              .kind = ByName<MoveKind>(line, line.Word(2), MoveKindName, kMoveKindCount),
+              .bytes = line.Amount("bytes"),
+              .host_bytes = line.Amount("host_bytes"),
+              .duration_ns = line.Amount("duration"),
+              .owner = String(line, "owner"),
+              .to = String(line, "to"),
+              .stack = Stack(line)});
+  }
+
   void BeginPhase(TextLine& line) {
     Add(PhaseChange{.phase = ByName<Phase>(line, line.Word(1), PhaseName, 8),
                     .micro_batch = line.Amount("micro_batch")});
@@ -230,6 +241,7 @@ const std::map<std::string, TextParser::Verb>& TextParser::Verbs() {
       {"outside", &TextParser::Outside},
       {"outside_free", &TextParser::FreeOutside},
       {"activity", &TextParser::Act},
+      {"moved", &TextParser::Move},
       {"step", [](Self self, TextLine& line) { self.Add(Step{.number = line.Number(1)}); }},
       {"phase", &TextParser::BeginPhase},
       {"tag",

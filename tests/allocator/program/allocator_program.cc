@@ -36,8 +36,9 @@ struct ProgramCard {
 
   CallFailures failures;
   MemoryStreams streams{&failures};
-  MemoryVmm vmm{{.capacity = 128_MiB}, &streams, &failures};
-  MemoryCopies copies{vmm, 1_GiB, &failures};
+  MemoryContents contents;
+  MemoryVmm vmm{{.capacity = 128_MiB, .contents = &contents}, &streams, &failures};
+  MemoryCopies copies{vmm, contents, 1_GiB, &failures};
   Observer observer;
   CachingAllocator allocator;
 };
@@ -199,8 +200,7 @@ class Machine {
       const bool is_shared = std::any_of(in_use_.begin(), in_use_.end(), [&](const auto& entry) {
         return entry.second.pool == i.pool && entry.second.is_shared;
       });
-      Expect(is_shared || !asleep_.empty() ||
-                 card_.allocator.accounts().ledger().stream_wait > 0,
+      Expect(is_shared || !asleep_.empty() || card_.allocator.accounts().ledger().stream_wait > 0,
              "RestorePool failed");
       return;
     }
@@ -261,8 +261,7 @@ class Machine {
       if (!is_kept) block.contents = MemoryContents::kZeros;
       if (block.contents == kUnknown) continue;
       for (const DeviceAddress at : {address, address + (block.bytes - 1)}) {
-        card_.vmm.CheckAccess(at, 1);
-        Expect(card_.vmm.contents().At(at.value()) == block.contents, "other contents");
+        Expect(card_.contents.At(at.value()) == block.contents, "other contents");
       }
     }
   }
@@ -297,7 +296,7 @@ class Machine {
     InUse& block = in_use_[address] = {i.bytes, size, i.stream, PoolOf(i.stream), i.owner};
     if (i.owner != 0) {
       block.contents = ++last_contents_;
-      card_.vmm.contents().Write(address.value(), i.bytes, block.contents);
+      card_.contents.Write(address.value(), i.bytes, block.contents);
     }
     Use(address, block, i.stream);
   }
@@ -324,8 +323,7 @@ class Machine {
       Expect(oom.ledger.stream_wait == 0, "failed although frees were waiting");
       Expect(oom.ledger.cached == 0, "failed although whole chunks were cached");
     }
-    const bool is_same_group =
-        i.owner != 0 || IsSmall(oom.obtainable) == IsSmall(oom.allocated);
+    const bool is_same_group = i.owner != 0 || IsSmall(oom.obtainable) == IsSmall(oom.allocated);
     if (oom.obtainable == 0 || !is_same_group) return;
     card_.failures.StopFailing();
     const auto more = Request({oom.obtainable + 1, i.stream, i.owner});

@@ -72,10 +72,9 @@ struct PutToSleep {
 struct Wake {
   uint32_t owner;
 };
-using Instruction =
-    std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail, StopFailing,
-                 BeginCapture, JoinCapture, EndCapture, Replay, ReleaseGraph, Checkpoint, Restore,
-                 PutToSleep, Wake>;
+using Instruction = std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail,
+                                 StopFailing, BeginCapture, JoinCapture, EndCapture, Replay,
+                                 ReleaseGraph, Checkpoint, Restore, PutToSleep, Wake>;
 using Program = std::vector<Instruction>;
 
 // Returns one line for each instruction: "Allocate{512, 1}".

@@ -51,6 +51,9 @@ info host node7
 @15000 activity 0 kernel start=5000 duration=70 stream=7 name=_Z4geluPf block=6
 @16000 activity 0 copy start=6000 duration=80 stream=7 bytes=4096 name=HtoD
 @17000 activity 1 memory_given start=7000 bytes=2097152 address=0x7f0040000000
+@18000 moved 0 gave_way bytes=4294967296 duration=9000 stack=ncclCommInitRank@/opt/libnccl.so.2+0x1
+@19000 moved 1 gave_to_neighbour bytes=7 to="process 4711 (rank 1)"
+@20000 moved 0 slept bytes=8 host_bytes=8 owner=policy
 )";
   EXPECT_EQ(Through(kText), kText);
 }

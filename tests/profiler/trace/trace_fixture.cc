@@ -63,6 +63,7 @@ class FieldInventor {
   void Number(Role& role) { role = static_cast<Role>(random_() % 10); }
   void Number(Phase& phase) { phase = static_cast<Phase>(random_() % 8); }
   void Number(OutsideKind& kind) { kind = static_cast<OutsideKind>(random_() % 6); }
+  void Number(MoveKind& kind) { kind = static_cast<MoveKind>(random_() % kMoveKindCount); }
   void Number(ActivityKind& kind) { kind = static_cast<ActivityKind>(random_() % 5); }
   void Device(int32_t& device) { device = static_cast<int32_t>(random_() >> (random_() % 64)); }
   void Place(int32_t& device, uint64_t& address) {

@@ -48,8 +48,7 @@ TEST(ComparisonTest, AllocatorThatServesNoCardHasNoSmallest) {
 }
 
 TEST(ComparisonTest, TimesAreTakenAsOftenAsRequestedForEachNumberOfThreads) {
-  const BenchRow row =
-      Compared(1_MiB, 1_MiB, {.threads = {1, 8}, .repeat = 3});
+  const BenchRow row = Compared(1_MiB, 1_MiB, {.threads = {1, 8}, .repeat = 3});
   EXPECT_EQ(row.times.at(1), (std::vector<double>{10, 11, 12}));
   EXPECT_EQ(row.times.at(8).size(), 3);
 }

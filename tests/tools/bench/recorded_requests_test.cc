@@ -55,9 +55,8 @@ TEST(RecordedRequestsTest, FileGivesTheSameSequence) {
 }
 
 TEST(RecordedRequestsTest, FileWithABlockBeyondItsNumbersIsRefused) {
-  RequestSequence sequence{.requests = {{.bytes = 512, .block = 3, .stream = 0}},
-                           .blocks = 1,
-                           .streams = 1};
+  RequestSequence sequence{
+      .requests = {{.bytes = 512, .block = 3, .stream = 0}}, .blocks = 1, .streams = 1};
   const std::string path = testing::TempDir() + "/wrong_requests";
   ASSERT_TRUE(WriteRequests(sequence, path));
   EXPECT_FALSE(ReadRequests(path, &sequence));

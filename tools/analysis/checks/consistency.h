@@ -56,9 +56,10 @@ class Consistency {
   std::string Apply(const trace::OutsideFree& back);
   std::string Apply(const trace::Lost& lost);
   // Accepts events of kinds that cannot contradict earlier ones.
-  template <trace::OneOf<trace::Reserve, trace::Relabel, trace::Step, trace::PhaseChange,
-                         trace::TagChange, trace::Annotate, trace::Resume, trace::Activity>
-                Ignored>
+  template <
+      trace::OneOf<trace::Reserve, trace::Relabel, trace::Step, trace::PhaseChange,
+                   trace::TagChange, trace::Annotate, trace::Resume, trace::Activity, trace::Moved>
+          Ignored>
   std::string Apply(const Ignored&) {
     return {};
   }

@@ -11,6 +11,7 @@
 #include "tools/analysis/holders/breakdown.h"
 #include "tools/analysis/holders/holder_lines.h"
 #include "tools/analysis/holders/idle_blocks.h"
+#include "tools/analysis/replayed/moved_memory.h"
 #include "tools/analysis/replayed/outside_set.h"
 
 namespace memtrace::analysis {
@@ -20,6 +21,7 @@ struct ExplainedHolders {
   Breakdown held;                           // requested bytes in use
   std::vector<AttributedBytes> attributed;  // the same, by all that is known
   std::vector<HolderLine> lines;            // of each of held.holdings
+  std::vector<MovedBytes> moved;            // in the whole run
   std::vector<OutsideHolding> outside;      // of that card and of the host; at the end of a trace
                                             // without blocks
   std::optional<IdleBlocks> idle;           // of `held`; nothing without CUPTI

@@ -40,7 +40,7 @@ class Reader {
   template <trace::OneOf<Lives::Found, Lives::LetGo, Lives::Stray, trace::Reserve, trace::Relabel,
                          trace::Step, trace::PhaseChange, trace::TagChange, trace::Annotate,
                          trace::CardSample, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
-                         trace::Resume, trace::Activity>
+                         trace::Resume, trace::Activity, trace::Moved>
                 Ignored>
   void Apply(const Ignored&) {}
 

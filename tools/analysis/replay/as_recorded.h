@@ -46,7 +46,7 @@ class AsRecorded {
   // Ignores events that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::Relabel, trace::Step, trace::PhaseChange,
                          trace::TagChange, trace::Annotate, trace::CardSample, trace::Lost,
-                         trace::OutsideAllocate, trace::OutsideFree, trace::Activity>
+                         trace::OutsideAllocate, trace::OutsideFree, trace::Activity, trace::Moved>
                 Ignored>
   void Apply(uint64_t, const Ignored&) {}
   void Apply(uint64_t sequence, const Lives::Born& born);

@@ -45,7 +45,7 @@ class Course {
   template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
                          trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
-                         trace::Activity>
+                         trace::Activity, trace::Moved>
                 Ignored>
   void Apply(uint64_t, const Ignored&) {}
   void Apply(uint64_t sequence, const Lives::Born& born);

@@ -59,10 +59,11 @@ class DeviceWatch {
   using Lives = analysis::BlockLives<Bytes>;
 
   // Ignores events that change nothing here.
-  template <trace::OneOf<Lives::Ended, trace::Reserve, trace::Relabel, trace::Step,
-                         trace::PhaseChange, trace::TagChange, trace::Annotate, trace::Lost,
-                         trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity>
-                Ignored>
+  template <
+      trace::OneOf<Lives::Ended, trace::Reserve, trace::Relabel, trace::Step, trace::PhaseChange,
+                   trace::TagChange, trace::Annotate, trace::Lost, trace::OutsideAllocate,
+                   trace::OutsideFree, trace::Resume, trace::Activity, trace::Moved>
+          Ignored>
   void Apply(uint64_t, const Ignored&) {}
 
   void Apply(uint64_t, const Lives::Born& born) {

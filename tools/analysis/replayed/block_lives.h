@@ -128,7 +128,7 @@ class BlockLives {
   template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::OutOfMemory,
                          trace::CardSample, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
-                         trace::Resume, trace::Activity>
+                         trace::Resume, trace::Activity, trace::Moved>
                 Other,
             typename Pass>
   void Follow(const Other& event, const Pass& pass) {

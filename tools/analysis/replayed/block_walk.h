@@ -60,7 +60,7 @@ class BlockWalk {
   template <trace::OneOf<trace::Reserve, trace::Map, trace::Unmap, trace::Step, trace::PhaseChange,
                          trace::TagChange, trace::Annotate, trace::OutOfMemory, trace::CardSample,
                          trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
-                         trace::Activity>
+                         trace::Activity, trace::Moved>
                 Ignored>
   void Apply(const Ignored&) {}
 

@@ -48,6 +48,7 @@ void Captures::Read(const EventSource& source) {
     now_.time_ns = event.time_ns;
     live_.Apply(event);
     outside_.Apply(event);
+    moved_.Apply(event);
     segments_.Apply(event, [](const MappedSegment&) {});
     if (const auto* sample = std::get_if<trace::CardSample>(&event.payload)) {
       samples_[sample->card.device] = sample->card;

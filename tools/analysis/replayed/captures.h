@@ -13,6 +13,7 @@
 #include "tools/analysis/replayed/card_ledger.h"
 #include "tools/analysis/replayed/live_set.h"
 #include "tools/analysis/replayed/mapped_segments.h"
+#include "tools/analysis/replayed/moved_memory.h"
 #include "tools/analysis/replayed/outside_set.h"
 #include "tools/analysis/replayed/timeline.h"
 #include "tools/analysis/source/event_source.h"
@@ -46,6 +47,7 @@ class Captures {
   LiveSet& live() { return live_; }
   const LiveSet& live() const { return live_; }
   const OutsideSet& outside() const { return outside_; }
+  const MovedMemory& moved() const { return moved_; }
   // Returns the ledger of a card at the end, for cards on which nothing was ever allocated.
   Ledger LedgerAtEnd(int32_t device);
 
@@ -56,6 +58,7 @@ class Captures {
   std::multimap<uint64_t, std::function<void()>> looks_;
   LiveSet live_;
   OutsideSet outside_;
+  MovedMemory moved_;
   MappedSegments segments_;
   std::map<int32_t, trace::CardLedger> samples_;               // the latest
   std::map<std::string, std::string, std::less<>> processes_;  // likewise, by key

@@ -107,11 +107,11 @@ class LiveSet {
   void Apply(const trace::Map& map);
   void Apply(const trace::Unmap& unmap);
   // Ignores events that change nothing here.
-  template <
-      trace::OneOf<Lives::Stray, trace::Reserve, trace::Step, trace::PhaseChange, trace::TagChange,
-                   trace::Annotate, trace::OutOfMemory, trace::CardSample, trace::Lost,
-                   trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity>
-          Ignored>
+  template <trace::OneOf<Lives::Stray, trace::Reserve, trace::Step, trace::PhaseChange,
+                         trace::TagChange, trace::Annotate, trace::OutOfMemory, trace::CardSample,
+                         trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
+                         trace::Activity, trace::Moved>
+                Ignored>
   void Apply(const Ignored&) {}
 
   BlockId Begin(const trace::Allocate& allocation);

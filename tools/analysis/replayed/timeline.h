@@ -137,7 +137,7 @@ class Timeline {
   void Apply(const trace::Lost& lost) { counts_.lost += lost.events; }
   // Ignores events that change nothing here.
   template <trace::OneOf<trace::Reserve, trace::TagChange, trace::OutsideAllocate,
-                         trace::OutsideFree, trace::Resume, trace::Activity>
+                         trace::OutsideFree, trace::Resume, trace::Activity, trace::Moved>
                 Ignored>
   void Apply(const Ignored&) {}
 

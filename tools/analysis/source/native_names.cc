@@ -28,6 +28,8 @@ struct Mentioned {
       stacks.insert(allocated->stack);
     } else if (const auto* outside = std::get_if<trace::OutsideAllocate>(&event.payload)) {
       stacks.insert(outside->stack);
+    } else if (const auto* moved = std::get_if<trace::Moved>(&event.payload)) {
+      stacks.insert(moved->stack);
     } else if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload)) {
       stacks.insert(failed->stack);
     } else if (const auto* said = std::get_if<trace::Annotate>(&event.payload)) {

@@ -61,9 +61,8 @@ absl::StatusOr<BenchAllocator> LibraryOf(const std::string& word) {
     allocator.allocate = functions.substr(0, comma);
     allocator.release = comma == std::string::npos ? "" : functions.substr(comma + 1);
     if (allocator.allocate.empty() || allocator.release.empty()) {
-      return absl::InvalidArgumentError(
-          Message("--allocator $0 must name two functions: LIBRARY:MALLOC,FREE",
-                  report::Printable(word)));
+      return absl::InvalidArgumentError(Message(
+          "--allocator $0 must name two functions: LIBRARY:MALLOC,FREE", report::Printable(word)));
     }
   }
   std::error_code error;
@@ -93,9 +92,10 @@ absl::StatusOr<BenchAllocator> KnownOf(const std::string& word) {
 }
 
 void AddOnce(std::vector<BenchAllocator>& allocators, BenchAllocator one) {
-  const bool is_there = std::any_of(
-      allocators.begin(), allocators.end(), [&](const BenchAllocator& each) {
-        return each.name == one.name && each.library == one.library && each.allocate == one.allocate;
+  const bool is_there =
+      std::any_of(allocators.begin(), allocators.end(), [&](const BenchAllocator& each) {
+        return each.name == one.name && each.library == one.library &&
+               each.allocate == one.allocate;
       });
   if (!is_there) allocators.push_back(std::move(one));
 }
@@ -113,11 +113,13 @@ std::unique_ptr<bench::TriedAllocator> OnBooks(const std::string& name,
 // Makes the allocators that are compared on one sequence.
 class Tried {
  public:
-  Tried(const bench::RequestSequence& sequence, double limit) : sequence_(sequence), limit_(limit) {}
+  Tried(const bench::RequestSequence& sequence, double limit)
+      : sequence_(sequence), limit_(limit) {}
 
   absl::Status Add(const BenchAllocator& allocator) {
     std::unique_ptr<bench::TriedAllocator> made;
-    if (allocator.library.empty()) made = OnBooks(allocator.name, sequence_, PlanFor(allocator.name));
+    if (allocator.library.empty())
+      made = OnBooks(allocator.name, sequence_, PlanFor(allocator.name));
     if (made == nullptr) {
       auto played = Play(allocator);
       if (!played.ok()) return played.status();
@@ -139,13 +141,13 @@ class Tried {
       return absl::UnavailableError(
           Message("the requests cannot be written to the temporary folder; set TMPDIR to another"));
     is_written_ = true;
-    bench::PlayedOrder order{.allocator = allocator.library.empty() ? allocator.name
-                                                                    : allocator.library,
-                             .allocate = allocator.allocate,
-                             .release = allocator.release,
-                             .requests = folder_.requests(),
-                             .plan = "",
-                             .limit = limit_};
+    bench::PlayedOrder order{
+        .allocator = allocator.library.empty() ? allocator.name : allocator.library,
+        .allocate = allocator.allocate,
+        .release = allocator.release,
+        .requests = folder_.requests(),
+        .plan = "",
+        .limit = limit_};
     if (allocator.name == "planned" && allocator.library.empty()) {
       order.plan = folder_.plan();
       std::ofstream(order.plan) << PlanFor(allocator.name)->Text();

@@ -92,8 +92,8 @@ absl::StatusOr<std::vector<BenchInput>> InputsOf(const Options& options, int& ex
     inputs.push_back(*std::move(input));
   }
   if (!inputs.empty()) return inputs;
-  return absl::InvalidArgumentError(Message(
-      "there is nothing to compare: name a FILE, or a workload with --workload"));
+  return absl::InvalidArgumentError(
+      Message("there is nothing to compare: name a FILE, or a workload with --workload"));
 }
 
 // Prints a sentence for each allocator that could not be tried to the end. Returns the exit code:

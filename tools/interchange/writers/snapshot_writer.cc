@@ -141,7 +141,7 @@ class Snapshot {
   template <trace::OneOf<trace::Reserve, trace::Unmap, trace::Relabel, trace::Step,
                          trace::PhaseChange, trace::TagChange, trace::Annotate, trace::CardSample,
                          trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
-                         trace::Alive, trace::Activity>
+                         trace::Alive, trace::Activity, trace::Moved>
                 Ignored>
   void Apply(int32_t /*device*/, const Ignored&) {}
 

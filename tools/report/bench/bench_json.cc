@@ -44,9 +44,10 @@ ordered_json FaultJson(const BenchRow& row) {
 ordered_json RowJson(const BenchRow& row, Bytes lower_bound) {
   ordered_json said{{"allocator", row.allocator}, {"on", row.on_books ? "books" : "card"}};
   said["smallest_card"] = row.smallest ? ordered_json(*row.smallest) : nullptr;
-  said["ratio"] = row.smallest ? ordered_json(static_cast<double>(*row.smallest) /
-                                              static_cast<double>(lower_bound))
-                               : nullptr;
+  said["ratio"] =
+      row.smallest
+          ? ordered_json(static_cast<double>(*row.smallest) / static_cast<double>(lower_bound))
+          : nullptr;
   said["on_card"] = row.on_card.fault ? ordered_json(nullptr) : PlayJson(row.on_card);
   said["on_smallest_card"] = row.smallest ? PlayJson(row.on_smallest) : ordered_json(nullptr);
   said["reserved"] = row.on_card.in_use;
@@ -58,9 +59,12 @@ ordered_json RowJson(const BenchRow& row, Bytes lower_bound) {
 ordered_json TableJson(const BenchTable& table) {
   ordered_json rows = ordered_json::array();
   for (const BenchRow& row : table.rows) rows.push_back(RowJson(row, table.lower_bound));
-  return {{"input", table.input},           {"device", table.device},
-          {"requests", table.allocations},  {"streams", table.streams},
-          {"lower_bound", table.lower_bound}, {"rows", rows}};
+  return {{"input", table.input},
+          {"device", table.device},
+          {"requests", table.allocations},
+          {"streams", table.streams},
+          {"lower_bound", table.lower_bound},
+          {"rows", rows}};
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ class Chart {
   }
 
   void Draw() {
-    Write(kMargin, top_ - 8, Printable(table_.input) + ": " +
-                                 Message("reserved memory over the recorded requests"),
+    Write(kMargin, top_ - 8,
+          Printable(table_.input) + ": " + Message("reserved memory over the recorded requests"),
           kTextHeight, kInk);
     for (int line = 0; line <= kScaleLines; ++line) Scale(line);
     for (size_t i = 0; i < table_.rows.size(); ++i) {
@@ -87,7 +87,7 @@ class Chart {
       const double x = left() + step * static_cast<double>(i);
       curve.places.push_back({x, Y(bytes[i]), step + kThickness, kThickness});
       if (i + 1 == bytes.size() || bytes[i] == bytes[i + 1]) continue;
-      const auto [upper, lower] = std::minmax(Y(bytes[i]), Y(bytes[i + 1]));
+      const auto [upper, lower] = std::minmax({Y(bytes[i]), Y(bytes[i + 1])});
       curve.places.push_back({x + step, upper, kThickness, lower - upper + kThickness});
     }
     if (!curve.places.empty()) drawing_.shapes.push_back(std::move(curve));
@@ -99,8 +99,8 @@ class Chart {
     const std::string smallest =
         row.smallest ? Message("smallest card $0", FormatBytes(*row.smallest)) : "";
     Write(left() + 24, baseline,
-          LeftAligned(Printable(row.allocator), 24) + RightAligned(FormatBytes(row.on_card.peak), 12) +
-              "  " + smallest,
+          LeftAligned(Printable(row.allocator), 24) +
+              RightAligned(FormatBytes(row.on_card.peak), 12) + "  " + smallest,
           kSmall, kInk);
   }
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/substitute.h"
 #include "messages/message.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -44,19 +46,18 @@ std::string TimeCell(const std::vector<double>& times) {
 }
 
 std::string Title(const BenchTable& table) {
-  const std::string name =
-      table.is_one_of_several
-          ? Message("$0, card $1", Printable(table.input), table.device)
-          : Printable(table.input);
+  const std::string name = table.is_one_of_several
+                               ? Message("$0, card $1", Printable(table.input), table.device)
+                               : Printable(table.input);
   return Message("$0: $1 requests, streams: $2, lower bound $3 MiB", name,
                  FormatCount(table.allocations), table.streams, Mebibytes(table.lower_bound));
 }
 
 std::string Head() {
   return LeftAligned(Message("ALLOCATOR"), kName) + RightAligned(Message("SMALLEST"), 12) +
-         RightAligned(Message("RATIO"), 9) + RightAligned(Message("RESERVED"), 12) +
+         RightAligned(Message("RATIO"), 11) + RightAligned(Message("RESERVED"), 12) +
          RightAligned(Message("CALLS"), 11) + RightAligned(Message("WAITS"), 9) +
-         RightAligned(Message("FAILED"), 9) + "\n";
+         RightAligned(Message("UNSERVED"), 9) + "\n";
 }
 
 std::string Name(const BenchRow& row) {
@@ -67,7 +68,7 @@ std::string Row(const BenchRow& row, Bytes lower_bound) {
   const bool has_figures = !row.on_card.fault;
   const bool has_smallest = has_figures && row.smallest.has_value();
   return Name(row) + RightAligned(has_smallest ? Mebibytes(*row.smallest) : "-", 12) +
-         RightAligned(has_smallest ? Ratio(*row.smallest, lower_bound) : "-", 9) +
+         RightAligned(has_smallest ? Ratio(*row.smallest, lower_bound) : "-", 11) +
          RightAligned(has_figures ? Mebibytes(row.on_card.peak) : "-", 12) +
          RightAligned(has_smallest ? FormatCount(MemoryCalls(row.on_smallest)) : "-", 11) +
          RightAligned(has_smallest ? FormatCount(Waits(row.on_smallest)) : "-", 9) +
@@ -81,7 +82,7 @@ std::string Times(const BenchTable& table, const std::vector<int>& threads) {
     text += RightAligned(
         CountedMessage(static_cast<uint64_t>(count), "1 THREAD", "$0 THREADS", count), kTime);
   }
-  text += "\n";
+  text += '\n';
   for (const BenchRow& row : table.rows) {
     if (row.times.empty()) continue;
     text += Name(row);
@@ -89,7 +90,7 @@ std::string Times(const BenchTable& table, const std::vector<int>& threads) {
       const auto times = row.times.find(count);
       text += RightAligned(times == row.times.end() ? "-" : TimeCell(times->second), kTime);
     }
-    text += "\n";
+    text += '\n';
   }
   return text + "\n";
 }
@@ -107,21 +108,24 @@ bool HasBooks(const BenchResult& result) {
 }
 
 std::string Notes(const BenchResult& result, bool has_times) {
-  std::string notes =
-      Wrapped(Message("SMALLEST: MiB of the smallest card that serves all requests; RATIO: the same "
-                      "over the lower bound; RESERVED: the most MiB taken of a card of $0; CALLS "
-                      "and WAITS: of the driver, on the smallest card; FAILED: requests that the "
-                      "card of $0 did not serve.",
-                      FormatBytes(result.settings.card)),
-              2);
+  std::string notes = Wrapped(
+      Message("SMALLEST: MiB of the smallest card that serves all requests; RATIO: the same "
+              "over the lower bound; RESERVED: the most MiB taken of a card of $0; CALLS "
+              "and WAITS: of the driver, on the smallest card; UNSERVED: requests that the "
+              "card of $0 did not serve.",
+              FormatBytes(result.settings.card)),
+      2);
   if (HasBooks(result))
-    notes += Wrapped(Message("*: computed without a card, so its waits and calls are its own counts."), 2);
+    notes += Wrapped(
+        Message("*: computed without a card, so its waits and calls are its own counts."), 2);
   if (!has_times) return notes;
   notes += Wrapped(
       CountedMessage(static_cast<uint64_t>(result.settings.repeat),
-                     "A pair is an allocation and its free; threads share the time of all pairs.",
-                     "A pair is an allocation and its free; threads share the time of all pairs. "
-                     "The median of $0 measurements stands before the quarters around it.",
+                     "A pair is an allocation and its free: processor time with one thread, real "
+                     "time over the pairs of all threads with more.",
+                     "A pair is an allocation and its free: processor time with one thread, real "
+                     "time over the pairs of all threads with more. The median of $0 measurements "
+                     "stands before the quarters around it.",
                      result.settings.repeat),
       2);
   return notes + Wrapped(Message("Machine: $0, cores: $1, load $2 before and $3 after. Times of a "
@@ -168,7 +172,7 @@ uint64_t Waits(const bench::PlayOutcome& outcome) {
 Spread SpreadOf(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   const auto at = [&times](double part) {
-    return times[static_cast<size_t>(part * static_cast<double>(times.size() - 1) + 0.5)];
+    return times[static_cast<size_t>(std::lround(part * static_cast<double>(times.size() - 1)))];
   };
   return {at(0.25), at(0.5), at(0.75)};
 }
@@ -179,20 +183,20 @@ std::string TextBench(const BenchResult& result) {
   for (const BenchTable& table : result.tables) {
     text += Title(table) + "\n\n" + Head();
     for (const BenchRow& row : table.rows) text += Row(row, table.lower_bound);
-    text += "\n";
+    text += '\n';
     if (HasTimes(table)) text += Times(table, result.settings.threads);
   }
   return text + Notes(result, has_times);
 }
 
 std::string FaultText(const std::string& allocator, const Fault& fault) {
-  const auto* known =
-      std::find_if(kFaults.begin(), kFaults.end(),
-                   [&](const FaultSentence& each) { return each.fault == fault.name; });
+  const auto* known = std::find_if(kFaults.begin(), kFaults.end(), [&](const FaultSentence& each) {
+    return each.fault == fault.name;
+  });
   const std::string_view sentence =
       known == kFaults.end() ? Marked("$0 failed: $1") : known->sentence;
-  return Message(sentence, Printable(allocator), Printable(fault.detail),
-                 fault.request.value_or(0) + 1);
+  return absl::Substitute(MessageOf(sentence), Printable(allocator), Printable(fault.detail),
+                          fault.request.value_or(0) + 1);
 }
 
 }  // namespace memtrace::report

@@ -3,7 +3,9 @@
 #include "tools/report/sections/outside_table.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "messages/message.h"
 #include "tools/report/words/quantity.h"
@@ -15,6 +17,11 @@ namespace {
 using analysis::Explanation;
 
 constexpr size_t kRows = 8;
+constexpr size_t kGivenShown = 3;
+
+bool IsGiven(trace::MoveKind kind) {
+  return kind == trace::MoveKind::kGaveWay || kind == trace::MoveKind::kGaveToNeighbour;
+}
 
 TableRow RowOf(const analysis::OutsideHolding& holding, TableUnit unit) {
   return {.cells = {OutsideKindWords(holding.kind), SiteWords(holding.site),
@@ -39,15 +46,36 @@ Paragraph NcclParagraph(const analysis::NcclBytes& nccl) {
                "it.")})};
 }
 
-}  // namespace
+std::string GivenSentence(const analysis::MovedBytes& moved) {
+  return moved.step == 0 ? Message("Returned $0 to $1 before the first step.",
+                                   FormatBytes(moved.bytes), SiteWords(moved.to))
+                         : Message("Returned $0 to $1 in step $2.", FormatBytes(moved.bytes),
+                                   SiteWords(moved.to), moved.step);
+}
 
-Section OutsideSection(const Explanation& explanation,
-                       const analysis::SimulationFacts& simulation) {
-  const std::vector<analysis::OutsideHolding>& holdings = explanation.holders.outside;
-  Section section{.id = "outside",
-                  .title = Message("OUTSIDE THE ALLOCATOR"),
-                  .subtitle = Message("requested directly from the driver")};
-  if (holdings.empty()) return section;
+// Says what the allocator has given to others, the most first, and how much it was in all.
+void AddGiven(const Explanation& explanation, Section& section) {
+  std::vector<analysis::MovedBytes> given;
+  uint64_t sum = 0;
+  for (const analysis::MovedBytes& moved : explanation.holders.moved) {
+    if (!IsGiven(moved.kind) || moved.device != explanation.card_of_verdict().index) continue;
+    given.push_back(moved);
+    sum += moved.bytes;
+  }
+  if (given.empty()) return;
+  std::stable_sort(given.begin(), given.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  const size_t shown = std::min(given.size(), kGivenShown);
+  std::vector<std::string> sentences;
+  for (size_t i = 0; i < shown; ++i) sentences.push_back(GivenSentence(given[i]));
+  if (given.size() > shown) {
+    sentences.push_back(Message("In all, the allocator returned $0 of its cached memory to others.",
+                                FormatBytes(sum)));
+  }
+  section.parts.emplace_back(Paragraph{JoinedSentences(sentences)});
+}
+
+Table HoldingsTable(const std::vector<analysis::OutsideHolding>& holdings) {
   uint64_t largest = 0;
   for (const analysis::OutsideHolding& holding : holdings)
     largest = std::max(largest, holding.bytes);
@@ -62,7 +90,20 @@ Section OutsideSection(const Explanation& explanation,
   uint64_t rest = 0;
   for (size_t i = shown; i < holdings.size(); ++i) rest += holdings[i].bytes;
   if (holdings.size() > shown) table.rest = FormatRest(holdings.size() - shown, rest);
-  section.parts.emplace_back(std::move(table));
+  return table;
+}
+
+}  // namespace
+
+Section OutsideSection(const Explanation& explanation,
+                       const analysis::SimulationFacts& simulation) {
+  const std::vector<analysis::OutsideHolding>& holdings = explanation.holders.outside;
+  Section section{.id = "outside",
+                  .title = Message("OUTSIDE THE ALLOCATOR"),
+                  .subtitle = Message("requested directly from the driver")};
+  if (!holdings.empty()) section.parts.emplace_back(HoldingsTable(holdings));
+  AddGiven(explanation, section);
+  if (holdings.empty()) return section;
   const auto nccl = simulation.nccl.find(explanation.card_of_verdict().index);
   if (nccl != simulation.nccl.end()) section.parts.emplace_back(NcclParagraph(nccl->second));
   return section;

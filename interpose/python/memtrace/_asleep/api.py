@@ -17,7 +17,7 @@ _KEEPS = {"host": Keep.HOST, "nothing": Keep.NOTHING}
 
 
 class Moved(NamedTuple):
-    """What `memtrace.sleep` and `memtrace.wake` moved, in bytes, summed over the cards of the process."""
+    """The bytes that `memtrace.sleep` or `memtrace.wake` moved, summed over the cards of the process."""
 
     card_bytes: int  # taken off the cards, or brought back
     host_bytes: int  # of the host that the copy takes

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_uint32, c_uint64, c_void_p, sizeof
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtrace._core import core
 from memtrace._package import CORE_LIBRARY
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Keep(IntEnum):
-    """What is kept of memory that sleeps."""
+    """The contents that a sleep keeps."""
 
     HOST = 0
     NOTHING = 1
 
 
 class Refusal(IntEnum):
-    """Why a call moved nothing."""
+    """The reason for which a call moved nothing."""
 
     NONE = 0
     UNKNOWN = 1
@@ -120,13 +120,11 @@ class SleepCore:
         """Returns the movable owners by name."""
         found: dict[str, MovableStruct] = {}
 
-        @_VISIT
-        def visit(_user: object, movable: object) -> None:
-            one = movable.contents  # type: ignore[attr-defined]
-            copy = MovableStruct.from_buffer_copy(one)
-            found[bytes(one.name).decode(errors="replace")] = copy
+        def note(_user: object, movable: Any) -> None:  # ctypes gives the pointer
+            one = movable.contents
+            found[bytes(one.name).decode(errors="replace")] = MovableStruct.from_buffer_copy(one)
 
-        self._visit(visit, None)
+        self._visit(_VISIT(note), None)
         return found
 
     def copy_of(self, tensor: torch.Tensor) -> torch.Tensor | None:

@@ -13,12 +13,13 @@ from memtrace._messages import counted, translated
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_GIB = 1024.0**3
+_UNITS = (("GiB", 30), ("MiB", 20), ("KiB", 10))
 
 
-def gib(amount: int) -> str:
+def amount_text(amount: int) -> str:
     """Returns an amount with a unit: "14.0 GiB", "3.5 MiB"."""
-    return f"{amount / _GIB:.1f} GiB" if amount >= _GIB else f"{amount * 1024 / _GIB:.1f} MiB"
+    unit, bits = next(((unit, bits) for unit, bits in _UNITS if amount >> bits), _UNITS[-1])
+    return f"{amount / (1 << bits):.1f} {unit}"
 
 
 def needs_allocator(call: str) -> RuntimeError:
@@ -63,8 +64,8 @@ def of_sleep(name: str, moved: MovedStruct) -> Exception:
             translated(
                 "memtrace.sleep: the copy of '$0' needs $1; the host's limit leaves $2.",
                 name,
-                gib(moved.needed),
-                gib(moved.available),
+                amount_text(moved.needed),
+                amount_text(moved.available),
             )
         )
     return RuntimeError(f"memtrace.sleep: {sleep_core().last_error()}")
@@ -81,8 +82,8 @@ def of_wake(name: str, moved: MovedStruct) -> Exception:
         sentence = translated(
             "memtrace.wake: '$0' needs $1; the card has $2. It stays asleep.",
             name,
-            gib(moved.needed),
-            gib(moved.available),
+            amount_text(moved.needed),
+            amount_text(moved.available),
         )
         kind: type[Exception] = getattr(sys.modules.get("torch"), "OutOfMemoryError", RuntimeError)
         return kind(sentence)

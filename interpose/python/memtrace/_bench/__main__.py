@@ -25,7 +25,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Order(TypedDict):
-    """What is tried: an allocator's name or library, its functions, and the file of the requests."""
+    """Names what is tried: an allocator or a library, its functions, and the file of the requests."""
 
     allocator: str
     allocate: str
@@ -34,7 +34,10 @@ class Order(TypedDict):
 
 
 class Turn(TypedDict, total=False):
-    """One play on a card of `card` bytes: of `threads`, if it is timed, for about `seconds`; at most `limit` seconds."""
+    """One play on a card of `card` bytes, of at most `limit` seconds.
+
+    With `threads`, it is timed and takes about `seconds`.
+    """
 
     card: int
     limit: float

@@ -49,6 +49,9 @@ def contents_and_addresses():
         "asleep": memtrace.asleep()["policy"],
         "twice": refused(memtrace.sleep, "policy"),
         "allocation": refused(allocate_under, "policy"),
+        "touched": refused(lambda: policy.weight @ torch.ones(1500, device="cuda")),
+        "copied": refused(policy.weight.cpu),
+        "like": refused(lambda: (torch.empty_like(policy.weight), policy.weight.view(-1), policy.weight[0])),
     }
     beside = torch.ones(1500, 1500, device="cuda")
     woke = memtrace.wake("policy")
@@ -127,11 +130,45 @@ def graph():
     told["replay after a wake"] = "ran"  # the card does not know what a replay has written
 
 
+def saver():
+    memtrace.as_torch_memory_saver()
+    from torch_memory_saver import configure_subprocess, torch_memory_saver
+
+    torch_memory_saver.hook_mode = "preload"
+    host = torch.randn(3000)
+    with configure_subprocess(), torch_memory_saver.region(tag="weights", enable_cpu_backup=True):
+        weights = host.cuda()
+        with torch_memory_saver.disable():
+            other = torch.ones(1000, device="cuda")
+    with torch_memory_saver.region(tag="cache"):
+        cache = torch.ones(1000).cuda()
+    addresses = weights.data_ptr(), cache.data_ptr()
+    awake = torch_memory_saver.get_cpu_backup(weights)
+    torch_memory_saver.pause("weights")
+    backup = torch_memory_saver.get_cpu_backup(weights[1:])
+    twice = refused(torch_memory_saver.pause, "weights")
+    torch_memory_saver.pause()
+    paused = sorted(memtrace.asleep())
+    still = other.cpu().shape
+    torch_memory_saver.resume()
+    told["saver"] = {
+        "paused": paused,
+        "twice": twice,
+        "backup": awake is None and torch.equal(backup, host[1:]) and list(still) == [1000],
+        "contents": torch.equal(weights.cpu(), host),
+        "zeros": cache.cpu().abs().sum().item() == 0,
+        "addresses": addresses == (weights.data_ptr(), cache.data_ptr()),
+        "asleep": memtrace.asleep(),
+        "disk": refused(torch_memory_saver.set_disk_backup_dir, "/tmp"),
+    }
+
+
 contents_and_addresses()
 nothing_kept()
 fourteen()
 whole_model()
 graph()
+saver()
 told["unknown"] = refused(memtrace.wake, "polcy")
 told["keep"] = refused(memtrace.sleep, "policy", "disk")
 print(json.dumps(told))

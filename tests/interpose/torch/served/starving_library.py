@@ -20,8 +20,9 @@ cuda = ctypes.CDLL("libcuda.so.1")
 class Properties(ctypes.Structure):
     """`CUmemAllocationProp` for memory of card 0 that is not exported."""
 
-    _fields_ = [("type", ctypes.c_int), ("handles", ctypes.c_int), ("location", ctypes.c_int), ("id", ctypes.c_int)] + [
-        ("rest", ctypes.c_byte * 16)
+    _fields_ = [
+        *[(name, ctypes.c_int) for name in ("type", "handles", "location", "id")],
+        ("rest", ctypes.c_byte * 16),
     ]
 
 

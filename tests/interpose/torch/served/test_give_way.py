@@ -22,6 +22,10 @@ def test_another_library_gets_what_torch_has_cached(options, tmp_path):
         assert before >= 23 * GIB
         assert 18 * GIB < after < 20 * GIB  # no more than the request and a little
     assert "fault" not in done.err
+    if "--no-trace" not in options:
+        (moved,) = done.report()["moved"]
+        assert moved["kind"] == "gave_way"
+        assert moved["bytes"] == sum(before - after for _, before, after in told.values())
 
 
 @pytest.mark.slow

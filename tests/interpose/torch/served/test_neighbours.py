@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes of one user on one card return what they have free to each other."""
 
+import json
 from pathlib import Path
 
 import pytest
-from support.programs import GIB, on_card
+from support.programs import GIB, memtrace, on_card
 
 TRAINERS = Path(__file__).with_name("turning_trainers.py")
 CARD = 24 * GIB
@@ -14,9 +15,12 @@ PATIENT = {"MEMTRACE_NEIGHBOURS": "20000"}
 
 
 def test_trainers_whose_peaks_do_not_coincide_share_a_card(tmp_path):
-    ended = on_card(TRAINERS, tmp_path, options=("--events", "lazy"), **PATIENT).printed()
+    done = on_card(TRAINERS, tmp_path, options=("--events", "lazy"), **PATIENT)
+    ended = done.printed()
     assert [status for _, status in ended] == [0, 0]
     assert sum(reserved for reserved, _ in ended) > 1.4 * CARD
+    report = json.loads(memtrace("report", "--json", str(max(tmp_path.glob("run.trace.*")))).out)
+    assert {moved["kind"] for moved in report["moved"]} == {"gave_to_neighbour"}
 
 
 @pytest.mark.slow

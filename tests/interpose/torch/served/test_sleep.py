@@ -44,19 +44,20 @@ def test_refusals_say_what_to_do(told):
         "RuntimeError: memtrace.sleep: 'policy' is already asleep. Call memtrace.wake('policy') first."
     )
     assert "memtrace: 'policy' is asleep, so nothing can be allocated under its tag." in told["slept"]["allocation"]
+    touched = "was given memory of 'policy', which is asleep. Call memtrace.wake('policy') first."
+    assert touched in told["slept"]["touched"]
+    assert "was given memory of 'policy', which is asleep." in told["slept"]["copied"]
+    assert told["slept"]["like"] == "no error"
     assert told["woke"]["twice"] == "RuntimeError: memtrace.wake: 'policy' is not asleep."
     assert told["wake of 14 GiB beside 14 GiB"].startswith(
         "OutOfMemoryError: memtrace.wake: 'inference' needs 14.0 GiB; the card has 9."
     )
     assert told["unknown"] == (
         "ValueError: memtrace.wake: no memory has the movable tag 'polcy'. "
-        "Movable tags: graphs, inference, kv, policy, reference."
+        "Movable tags: cache, graphs, inference, kv, policy, reference, weights (cpu backup)."
     )
     assert told["keep"] == "ValueError: memtrace.sleep: keep is 'host' or 'nothing', not 'disk'."
-    assert (
-        told["in a capture"]
-        == "RuntimeError: memtrace.sleep: a graph is being captured. Call it after the capture."
-    )
+    assert told["in a capture"] == "RuntimeError: memtrace.sleep: a graph is being captured. Call it after the capture."
 
 
 def test_model_moves_with_its_ties(told):
@@ -69,6 +70,44 @@ def test_model_moves_with_its_ties(told):
 
 def test_graph_replays_after_a_wake(told):
     assert told["replay after a wake"] == "ran"  # without a fault of the card
+
+
+def test_calls_of_torch_memory_saver_are_served(told):
+    saver = told["saver"]
+    assert saver["paused"] == ["cache", "weights (cpu backup)"]
+    assert "is already asleep" in saver["twice"]
+    assert saver["backup"]
+    assert saver["contents"]
+    assert saver["zeros"]
+    assert saver["addresses"]
+    assert saver["asleep"] == {}
+    assert saver["disk"].startswith("NotImplementedError")
+
+
+SMALL = """
+import json, memtrace, torch
+with memtrace.tag("policy", movable=True):
+    policy = torch.ones(3000).cuda()
+try:
+    memtrace.sleep("policy")
+    memtrace.wake("policy")
+    print(json.dumps(policy.cpu().sum().item()))
+except RuntimeError as error:
+    print(json.dumps(str(error)))
+"""
+
+
+@pytest.mark.slow
+def test_limit_of_the_host_refuses_a_copy(tmp_path):
+    told = on_card(SMALL, tmp_path, MEMTRACE_HOST_LIMIT="8KiB").printed()
+    assert told == "memtrace.sleep: the copy of 'policy' needs 12.0 KiB; the host's limit leaves 8.0 KiB."
+
+
+@pytest.mark.slow
+def test_host_that_refuses_to_pin_memory_is_told(tmp_path):
+    done = on_card(SMALL, tmp_path, MEMTRACE_CARD_FAILURES="cuMemHostAlloc@1=2")
+    assert done.printed() == 3000
+    assert "The host refuses to pin memory, so copies of sleeping memory are slower." in done.err
 
 
 @pytest.mark.slow
@@ -96,5 +135,3 @@ def test_torchs_own_allocator_is_named(tmp_path):
     )
     told = on_card(program, tmp_path, options=("--allocator", "native")).printed()
     assert told == "memtrace.tag: movable=True needs memtrace's allocator; torch's own serves this process."
-
-

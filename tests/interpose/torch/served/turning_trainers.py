@@ -32,7 +32,9 @@ def train(turn):
 def lead():
     """Waits until both trainers have ended a turn, or have died, before both begin the next."""
     trainers = [
-        subprocess.Popen([sys.executable, __file__, str(turn)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, __file__, str(turn)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         for turn in (0, 1)
     ]
     for _ in range(2 * STEPS):

@@ -50,6 +50,12 @@ class Detail {
             {"name", source_.String(activity.name)},
             {"block", activity.block}};
   }
+  Json operator()(const trace::Moved& moved) const {
+    return {{"kind", trace::MoveKindName(moved.kind)},
+            {"host_bytes", moved.host_bytes},
+            {"duration_ns", moved.duration_ns},
+            {"to", source_.String(moved.to)}};
+  }
   // Returns nothing for kinds whose row says all.
   template <
       trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,

@@ -11,11 +11,11 @@ namespace memtrace::interchange {
 namespace {
 
 // The names are in the order of trace::Payload.
-constexpr std::array<std::string_view, 19> kKinds = {
-    "alloc",        "free_requested", "free_completed", "reserve", "map",
-    "unmap",        "relabel",        "step",           "phase",   "tag",
-    "annotate",     "out_of_memory",  "sample",         "lost",    "outside",
-    "outside_free", "resume",         "alive",          "activity"};
+constexpr std::array<std::string_view, 20> kKinds = {
+    "alloc",        "free_requested", "free_completed", "reserve",  "map",
+    "unmap",        "relabel",        "step",           "phase",    "tag",
+    "annotate",     "out_of_memory",  "sample",         "lost",     "outside",
+    "outside_free", "resume",         "alive",          "activity", "moved"};
 static_assert(kKinds.size() == std::variant_size_v<trace::Payload>);
 
 Cell NameCell(trace::StringId id) { return id == 0 ? Cell() : Cell(Name{id}); }
@@ -71,6 +71,12 @@ class Filler {
     row_.stream = activity.stream;
     if (activity.address != 0) row_.address = Address{activity.address};
     if (activity.bytes != 0) row_.size = activity.bytes;
+  }
+  void operator()(const trace::Moved& moved) {
+    row_.device = int64_t{moved.device};
+    row_.size = moved.bytes;
+    row_.owner = NameCell(moved.owner);
+    row_.stack = StackCell(moved.stack);
   }
   // Ignores events that change nothing here.
   template <

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/cards/movable_memory.h"
+#include "interpose/core/movable_memory.h"
 
 #include "absl/container/btree_map.h"
 

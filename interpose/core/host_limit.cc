@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/cards/host_limit.h"
+#include "interpose/core/host_limit.h"
 
 #include <algorithm>
 #include <fstream>

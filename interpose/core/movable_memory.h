@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_CORE_CARDS_MOVABLE_MEMORY_H_
-#define MEMTRACE_INTERPOSE_CORE_CARDS_MOVABLE_MEMORY_H_
+#ifndef MEMTRACE_INTERPOSE_CORE_MOVABLE_MEMORY_H_
+#define MEMTRACE_INTERPOSE_CORE_MOVABLE_MEMORY_H_
 
 #include <vector>
 
@@ -13,8 +13,8 @@
 
 namespace memtrace {
 
-// Sleep and wake of an owner on all cards of the process. If a card refuses a sleep, those before it
-// wake again.
+// Sleep and wake of an owner on all cards of the process. If a card refuses a sleep, those before
+// it wake again.
 //
 // Errors: as Sleep; kNotFound if no card has memory of the owner. Thread rule: any thread.
 class MovableMemory {
@@ -46,4 +46,4 @@ class MovableMemory {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_INTERPOSE_CORE_CARDS_MOVABLE_MEMORY_H_
+#endif  // MEMTRACE_INTERPOSE_CORE_MOVABLE_MEMORY_H_

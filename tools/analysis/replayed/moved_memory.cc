@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/replayed/moved_memory.h"
+
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "tools/analysis/source/frames.h"
+
+namespace memtrace::analysis {
+namespace {
+
+std::string PlaceOf(trace::StackId stack, SiteNames& sites) {
+  const SiteId site = sites.Site(trace::Role::kUnknown, 0, 0, stack, trace::Phase::kOther);
+  const std::string name = sites.Name(site);
+  const std::string_view library = LibraryOfSite(name);
+  return library.empty() ? name : std::string(library);
+}
+
+}  // namespace
+
+void MovedMemory::Apply(const trace::Event& event) {
+  if (const auto* step = std::get_if<trace::Step>(&event.payload)) {
+    step_ = step->number;
+  } else if (const auto* resumed = std::get_if<trace::Resume>(&event.payload)) {
+    step_ = resumed->step;
+  } else if (const auto* moved = std::get_if<trace::Moved>(&event.payload)) {
+    Sum& sum = sums_[{step_, moved->device, moved->kind, moved->to, moved->stack}];
+    sum.bytes += moved->bytes;
+    ++sum.times;
+  }
+}
+
+std::vector<MovedBytes> MovedMemory::Sums(SiteNames& sites, const EventSource& source) const {
+  std::vector<MovedBytes> moved;
+  for (const auto& [key, sum] : sums_) {
+    const auto& [step, device, kind, to, stack] = key;
+    MovedBytes row{.device = device,
+                   .kind = kind,
+                   .step = step,
+                   .to = to != 0 ? std::string(source.String(to)) : PlaceOf(stack, sites),
+                   .bytes = sum.bytes,
+                   .times = sum.times};
+    // Several stacks may lead into one library.
+    const bool is_same = !moved.empty() && moved.back().to == row.to && moved.back().step == step &&
+                         moved.back().kind == kind && moved.back().device == device;
+    if (is_same) {
+      moved.back().bytes += row.bytes;
+      moved.back().times += row.times;
+    } else {
+      moved.push_back(std::move(row));
+    }
+  }
+  return moved;
+}
+
+}  // namespace memtrace::analysis
