@@ -17,7 +17,8 @@ RUNNER = Path(__file__).with_name("run_examples.py")
 ALONE = ["simulated_card", "pluggable_library", "estimate", "check_fit", "Estimate", "DoesNotFit", "largest_batch"]
 ALONE += ["callbacks.FitCallback", "callbacks.LightningFitCallback"]
 # The first must come before the first use of CUDA.
-UNDER_RUN = ["apply", "enable", "tag", "step", "release_failed_attempt"]
+UNDER_RUN = ["apply", "enable", "tag", "step", "release_failed_attempt", "sleep", "wake", "asleep", "Asleep", "Moved"]
+UNDER_RUN += ["movable", "release_host_memory", "as_torch_memory_saver"]
 CALLED_BY_TRAINERS = ("on_train_begin", "on_train_start")
 
 

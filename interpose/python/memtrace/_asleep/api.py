@@ -17,14 +17,33 @@ _KEEPS = {"host": Keep.HOST, "nothing": Keep.NOTHING}
 
 
 class Moved(NamedTuple):
-    """The bytes that `memtrace.sleep` or `memtrace.wake` moved, summed over the cards of the process."""
+    """The bytes that `memtrace.sleep` or `memtrace.wake` moved, summed over the cards of the process.
+
+    Example:
+        >>> import memtrace, torch
+        >>> with memtrace.tag("draft", movable=True):
+        ...     draft = torch.ones(1 << 20, device="cuda")
+        >>> memtrace.sleep("draft", keep="nothing")
+        Moved(card_bytes=4194304, host_bytes=0)
+        >>> moved = memtrace.wake("draft")
+    """
 
     card_bytes: int  # taken off the cards, or brought back
     host_bytes: int  # of the host that the copy takes
 
 
 class Asleep(NamedTuple):
-    """An owner whose memory sleeps."""
+    """An owner whose memory sleeps.
+
+    Example:
+        >>> import memtrace, torch
+        >>> with memtrace.tag("judge", movable=True):
+        ...     judge = torch.ones(1 << 20, device="cuda")
+        >>> moved = memtrace.sleep("judge", keep="nothing")
+        >>> memtrace.asleep()["judge"]
+        Asleep(keep='nothing', card_bytes=4194304, host_bytes=0)
+        >>> moved = memtrace.wake("judge")
+    """
 
     keep: str  # "host" or "nothing"
     card_bytes: int  # that a wake will map
