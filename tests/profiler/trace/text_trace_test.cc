@@ -30,7 +30,7 @@ class TextTraceTest : public testing::Test {
 
 TEST_F(TextTraceTest, EveryKindOfLineRoundTrips) {
   constexpr std::string_view kText =
-      R"(info command python train.py --lr 1e-4
+      R"text(info command python train.py --lr 1e-4
 info host node7
 @1000 step 1
 @2000 phase optimizer
@@ -51,10 +51,10 @@ info host node7
 @15000 activity 0 kernel start=5000 duration=70 stream=7 name=_Z4geluPf block=6
 @16000 activity 0 copy start=6000 duration=80 stream=7 bytes=4096 name=HtoD
 @17000 activity 1 memory_given start=7000 bytes=2097152 address=0x7f0040000000
-@18000 moved 0 gave_way bytes=4294967296 duration=9000 stack=ncclCommInitRank@/opt/libnccl.so.2+0x1
+@18000 moved 0 gave_way bytes=4294967296 duration=9000 stack=ncclCommInitRank@/opt/libnccl.so.2+0x1:0
 @19000 moved 1 gave_to_neighbour bytes=7 to="process 4711 (rank 1)"
 @20000 moved 0 slept bytes=8 host_bytes=8 owner=policy
-)";
+)text";
   EXPECT_EQ(Through(kText), kText);
 }
 
