@@ -21,8 +21,14 @@ Bytes SumOf(const std::vector<AddressRange>& ranges) {
   return sum;
 }
 
-// Calls `visit(address on the card, address on the host, bytes)` for each part of the copy that
-// lies in one range and in one piece, until it fails.
+// A part of a copy that lies in one range of the card and in one piece of the host.
+struct Part {
+  DeviceAddress card;
+  uint64_t host;
+  Bytes bytes;
+};
+
+// Calls `visit(part)` for each part of the copy, until it fails.
 template <typename Visit>
 absl::Status ForEachPart(const HostCopies::Copy& copy, Visit visit) {
   auto piece = copy.pieces.begin();
@@ -34,7 +40,7 @@ absl::Status ForEachPart(const HostCopies::Copy& copy, Visit visit) {
         used = 0;
       }
       const Bytes bytes = std::min(range.end - at, piece->size - used);
-      MEMTRACE_RETURN_IF_ERROR(visit(at, piece->address + used, bytes));
+      MEMTRACE_RETURN_IF_ERROR(visit(Part{at, piece->address + used, bytes}));
       at += bytes;
       used += bytes;
     }
@@ -52,7 +58,7 @@ absl::StatusOr<HostCopies::Copy> HostCopies::Save(const std::vector<AddressRange
   absl::Status status = TakePieces(SumOf(ranges), copy);
   if (status.ok()) status = SaveInto(copy);
   if (status.ok()) return copy;
-  Drop(std::move(copy));
+  Drop(copy);
   return status;
 }
 
@@ -78,10 +84,8 @@ absl::Status HostCopies::TakePieces(Bytes bytes, Copy& copy) {
 }
 
 absl::Status HostCopies::SaveInto(const Copy& copy) {
-  const absl::Status queued =
-      ForEachPart(copy, [&](DeviceAddress card, uint64_t host, Bytes bytes) {
-        return copies_->ToHost(card, host, bytes);
-      });
+  const absl::Status queued = ForEachPart(
+      copy, [&](const Part& part) { return copies_->ToHost(part.card, part.host, part.bytes); });
   absl::Status waited = copies_->Wait();  // also after a failure: the pieces are reused
   return queued.ok() ? waited : queued;
 }
@@ -89,29 +93,28 @@ absl::Status HostCopies::SaveInto(const Copy& copy) {
 absl::Status HostCopies::Restore(const Copy& copy, const std::vector<AddressRange>& wanted) {
   if (copies_ == nullptr) return absl::OkStatus();
   auto next = wanted.begin();
-  const absl::Status queued =
-      ForEachPart(copy, [&](DeviceAddress card, uint64_t host, Bytes bytes) -> absl::Status {
-        const DeviceAddress end = card + bytes;
-        while (next != wanted.end() && next->end <= card) ++next;
-        for (auto one = next; one != wanted.end() && one->begin < end; ++one) {
-          const DeviceAddress from = std::max(one->begin, card);
-          const DeviceAddress to = std::min(one->end, end);
-          MEMTRACE_RETURN_IF_ERROR(copies_->ToCard(host + (from - card), from, to - from));
-        }
-        return absl::OkStatus();
-      });
+  const absl::Status queued = ForEachPart(copy, [&](const Part& part) -> absl::Status {
+    const DeviceAddress end = part.card + part.bytes;
+    while (next != wanted.end() && next->end <= part.card) ++next;
+    for (auto one = next; one != wanted.end() && one->begin < end; ++one) {
+      const DeviceAddress from = std::max(one->begin, part.card);
+      const DeviceAddress to = std::min(one->end, end);
+      MEMTRACE_RETURN_IF_ERROR(copies_->ToCard(part.host + (from - part.card), from, to - from));
+    }
+    return absl::OkStatus();
+  });
   absl::Status waited = copies_->Wait();
   return queued.ok() ? waited : queued;
 }
 
 bool HostCopies::Read(const Copy& copy, const AddressRange& range, void* to) {
   Bytes read = 0;
-  ForEachPart(copy, [&](DeviceAddress card, uint64_t host, Bytes bytes) {
-    const DeviceAddress from = std::max(card, range.begin);
-    const DeviceAddress end = std::min(card + bytes, range.end);
+  ForEachPart(copy, [&](const Part& part) {
+    const DeviceAddress from = std::max(part.card, range.begin);
+    const DeviceAddress end = std::min(part.card + part.bytes, range.end);
     if (from >= end) return absl::OkStatus();
     // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of the host are numbers here
-    const void* piece = reinterpret_cast<const void*>(host + (from - card));
+    const void* piece = reinterpret_cast<const void*>(part.host + (from - part.card));
     std::memcpy(static_cast<char*>(to) + (from - range.begin), piece, end - from);
     read += end - from;
     return absl::OkStatus();
@@ -129,7 +132,7 @@ absl::Status HostCopies::Clear(const std::vector<AddressRange>& ranges) {
   return queued.ok() ? waited : queued;
 }
 
-void HostCopies::Drop(Copy copy) {
+void HostCopies::Drop(const Copy& copy) {
   for (const HostPiece& piece : copy.pieces) {
     in_use_ -= piece.size;
     pooled_ += piece.size;

@@ -46,7 +46,7 @@ class HostCopies {
   // Fills the ranges with zeros.
   absl::Status Clear(const std::vector<AddressRange>& ranges);
   // Returns the pieces of a copy to the pool.
-  void Drop(Copy copy);
+  void Drop(const Copy& copy);
 
   // Gives the pool back to the host. Returns its bytes.
   Bytes ReleasePool();

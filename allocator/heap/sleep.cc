@@ -79,7 +79,7 @@ absl::Status Sleep::Finish(MovableOwner owner, Moved& moved) {
   Sleeper& sleeper = sleepers_[owner];
   MEMTRACE_RETURN_IF_ERROR(SaveContents(owner, sleeper, moved));
   sleeper.is_falling_asleep = false;
-  ++asleep_;
+  ++sleeping;
   CountAsleep(GroupsOf(owner));
   return PutAway(owner, moved);
 }
@@ -158,9 +158,9 @@ absl::Status Sleep::Wake(MovableOwner owner, Moved& moved) {
   }
   ForEachSegment(GroupsOf(owner), [](ExpandableSegment& segment) { segment.sleep().WakeUp(); });
   CountAwake(GroupsOf(owner));
-  host_.Drop(std::move(found->second.copy));
+  host_.Drop(found->second.copy);
   sleepers_.erase(found);
-  --asleep_;
+  --sleeping;
   heap_.pools().movable().SetAwake(owner);
   heap_.ForgetUnusedPools();
   return absl::OkStatus();

@@ -76,7 +76,7 @@ class Sleep {
   // Returns the owner whose sleeping memory contains the address; 0 if there is none.
   MovableOwner OwnerAsleepAt(DeviceAddress address);
   // False as long as nothing sleeps on any card of the process. One load.
-  static bool is_any_asleep() { return asleep_.load(std::memory_order_relaxed) > 0; }
+  static bool is_any_asleep() { return sleeping.load(std::memory_order_relaxed) > 0; }
 
   // Gives the host's memory that no copy uses back. Returns its bytes.
   Bytes ReleaseHostMemory();
@@ -110,7 +110,7 @@ class Sleep {
   std::vector<AddressRange> RangesInUse(MovableOwner owner) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
 
-  static inline std::atomic<int> asleep_ = 0;  // owners, on all cards
+  static inline std::atomic<int> sleeping = 0;  // owners, on all cards
 
   CardLock& lock_;
   DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);

@@ -12,7 +12,7 @@ thread_local std::vector<MovableOwner> owners;
 }  // namespace
 
 void MovableScopes::Push(uint32_t name) {
-  is_used_.store(true, std::memory_order_relaxed);
+  is_used.store(true, std::memory_order_relaxed);
   owners.push_back(MovableOwner{name});
 }
 

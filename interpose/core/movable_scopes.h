@@ -21,13 +21,13 @@ class MovableScopes {
 
   // Returns the owner 0 outside all scopes. This is one load until a process has a movable owner.
   static MovableOwner Current() {
-    return is_used_.load(std::memory_order_relaxed) ? OfThread() : MovableOwner{};
+    return is_used.load(std::memory_order_relaxed) ? OfThread() : MovableOwner{};
   }
 
  private:
   static MovableOwner OfThread();
 
-  static inline std::atomic<bool> is_used_ = false;
+  static inline std::atomic<bool> is_used = false;
 };
 
 }  // namespace memtrace

@@ -235,10 +235,10 @@ TEST(HelpTest, DocumentShowsTheHelpOfEveryVerb) {
   for (const char* command :
        {"memtrace --help", "memtrace run --help", "memtrace fit --help", "memtrace report --help",
         "memtrace diff --help", "memtrace stats --help", "memtrace plan --help",
-        "memtrace replay --help", "memtrace bench --help", "memtrace top --help", "memtrace snapshot --help",
-        "memtrace export --help", "memtrace import --help", "memtrace verify --help",
-        "memtrace repair --help", "memtrace cards --help", "memtrace doctor --help",
-        "memtrace completion --help"}) {
+        "memtrace replay --help", "memtrace bench --help", "memtrace top --help",
+        "memtrace snapshot --help", "memtrace export --help", "memtrace import --help",
+        "memtrace verify --help", "memtrace repair --help", "memtrace cards --help",
+        "memtrace doctor --help", "memtrace completion --help"}) {
     const std::string help = shell.Run(command).out;
     const std::string prompt = std::string("$ ") + command + "\n";
     const size_t begin = document.find(prompt);

@@ -75,6 +75,7 @@ void LocalServer::Run() {
 std::vector<const LocalServer::Listener*> LocalServer::Listeners() {
   const MutexLock lock(mutex_);
   std::vector<const Listener*> all;
+  all.reserve(listeners_.size());
   for (const Listener& listener : listeners_) all.push_back(&listener);
   return all;
 }
@@ -83,6 +84,7 @@ std::vector<const LocalServer::Listener*> LocalServer::Listeners() {
 void LocalServer::WaitForAny(const std::vector<const Listener*>& listeners,
                              std::vector<bool>& is_ready) {
   std::vector<pollfd> all;
+  all.reserve(listeners.size() + connections_.size() + 1);
   for (const Listener* listener : listeners) all.push_back(ToRead(listener->socket.get()));
   for (const Connection& connection : connections_) all.push_back(ToRead(connection.socket.get()));
   all.push_back(ToRead(wake_));

@@ -39,6 +39,7 @@ Conversation Begin(const std::string& name, const RoomRequest& request) {
 // Returns false after the time is up.
 bool WaitForAnswers(std::vector<Conversation>& all, milliseconds left) {
   std::vector<pollfd> sockets;
+  sockets.reserve(all.size());
   for (const Conversation& one : all)
     sockets.push_back({.fd = one.socket.get(), .events = POLLIN, .revents = 0});
   if (poll(sockets.data(), sockets.size(), static_cast<int>(left.count())) <= 0) return false;
@@ -64,6 +65,7 @@ Neighbours::Returned Neighbours::Ask(const CardName& card, const std::vector<std
   RoomRequest offer;
   offer.card = card.uuid;
   std::vector<std::pair<std::string, RoomRequest>> requests;
+  requests.reserve(names.size());
   for (const std::string& name : names) requests.emplace_back(name, offer);
   std::vector<Answered> offers = Exchange(requests, until);
   std::sort(offers.begin(), offers.end(),
@@ -107,6 +109,7 @@ std::vector<std::string> Neighbours::Names(const CardName& card, const std::stri
 std::vector<Neighbours::Answered> Neighbours::Exchange(
     const std::vector<std::pair<std::string, RoomRequest>>& requests, Clock::time_point until) {
   std::vector<Conversation> all;
+  all.reserve(requests.size());
   for (const auto& [name, request] : requests) all.push_back(Begin(name, request));
   const auto is_open = [](const Conversation& one) { return one.socket.get() >= 0; };
   while (std::any_of(all.begin(), all.end(), is_open)) {

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "messages/message.h"
 #include "tools/bench/books.h"
 #include "tools/bench/played_allocator.h"
@@ -209,8 +210,7 @@ absl::StatusOr<bench::BenchTable> MeasureTable(const BenchInput& input,
                           .rows = {}};
   Tried tried(input.sequence, limit);
   for (const BenchAllocator& allocator : allocators) {
-    const absl::Status added = tried.Add(allocator);
-    if (!added.ok()) return added;
+    MEMTRACE_RETURN_IF_ERROR(tried.Add(allocator));
   }
   table.rows = bench::Compare(tried.all(), table.lower_bound, settings);
   return table;
