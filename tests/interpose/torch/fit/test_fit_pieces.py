@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logits and their cross entropy in pieces take less memory, and have the values of the whole."""
 
+from support.fit_changes import Changed, changed
 from support.programs import on_card
 
 # On the host, where values are computed: a program's way to the loss, with whole logits and with lazy ones.
@@ -57,44 +58,31 @@ def test_losses_and_gradients_are_those_of_whole_logits(tmp_path):
         assert error < (2e-2 if is_half else 1e-5), (way, is_half, error)
 
 
-# A change with 0 pieces does nothing more.
 GPT2 = """
-import gc, json, torch
+import json, torch
 from transformers import GPT2Config, GPT2LMHeadModel
-from memtrace import _session
-from memtrace._changes import _pieces
-from memtrace._changes._change import Change
+with torch.device("cuda"):
+    model = GPT2LMHeadModel(GPT2Config(n_embd=256, n_layer=2, n_head=4, vocab_size=50000))
+optimizer = torch.optim.AdamW(model.parameters())
 tokens = torch.randint(50000, (4, 256), device="cuda")
-def peak():
-    gc.collect()
-    with torch.device("cuda"):
-        model = GPT2LMHeadModel(GPT2Config(n_embd=256, n_layer=2, n_head=4, vocab_size=50000))
-    optimizer = torch.optim.AdamW(model.parameters())
-    torch.cuda.reset_peak_memory_stats()
-    for _ in range(2):
-        output = model(input_ids=tokens, labels=tokens)
-        output.loss.backward()
-        assert output.logits.shape == (4, 256, 50000)
-        del output
-        model.zero_grad()
-    seen = torch.cuda.max_memory_allocated()
-    assert model(input_ids=tokens).logits.argmax(-1).shape == (4, 256)
-    return seen
-said = {"whole": peak()}
-for pieces in ("2", "8"):
-    change = Change("pieces", pieces)
-    _pieces.watch(torch, _session.current(), change)
-    said[pieces] = peak()
-    said["told"] = json.loads(change.facts())
-    change.value = "0"
-print(json.dumps(said))
+torch.cuda.reset_peak_memory_stats()
+for _ in range(2):
+    output = model(input_ids=tokens, labels=tokens)
+    output.loss.backward()
+    assert output.logits.shape == (4, 256, 50000)
+    del output
+    model.zero_grad()
+peak = torch.cuda.max_memory_allocated()
+assert model(input_ids=tokens).logits.argmax(-1).shape == (4, 256)
+print(json.dumps(peak))
 """
 
 
 def test_peak_falls_with_the_number_of_pieces(tmp_path):
-    said = on_card(GPT2, tmp_path).printed()
+    whole = on_card(GPT2, tmp_path).printed()
     logits = 4 * 256 * 50000 * 4
     for pieces in (2, 8):
+        run = on_card(GPT2, tmp_path, MEMTRACE_FIT_CHANGES=f"pieces={pieces}")
+        assert changed(run.trace, "pieces") == Changed(1, 1, "Linear", "lm_head")
         # Logits, their gradient and a temporary exist for one piece at a time.
-        assert said["whole"] - said[str(pieces)] > 1.9 * logits * (pieces - 1) / pieces
-    assert said["told"] == {"places": 1, "of": 1, "target": "Linear", "first": "lm_head"}
+        assert whole - run.printed() > 2 * logits * (pieces - 1) / pieces
