@@ -95,7 +95,7 @@ import torch.distributed as dist
 
 rank = int(os.environ["LOCAL_RANK"])
 torch.cuda.set_device(rank)
-torch.empty(torch.cuda.mem_get_info()[0] - (100 << 20), dtype=torch.uint8, device="cuda")
+held = torch.empty(torch.cuda.mem_get_info()[0] - (100 << 20), dtype=torch.uint8, device="cuda")
 dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
 """
 
