@@ -67,6 +67,7 @@ void AddGiven(const Explanation& explanation, Section& section) {
                    [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   const size_t shown = std::min(given.size(), kGivenShown);
   std::vector<std::string> sentences;
+  sentences.reserve(shown + 1);
   for (size_t i = 0; i < shown; ++i) sentences.push_back(GivenSentence(given[i]));
   if (given.size() > shown) {
     sentences.push_back(Message("In all, the allocator returned $0 of its cached memory to others.",
