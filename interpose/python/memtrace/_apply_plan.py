@@ -75,9 +75,10 @@ def _from_names(names: str) -> Plan:
         if name == _EXPANDABLE:
             settings[_SETTINGS[1]] = "expandable_segments:True"
         else:
-            words.append(_known(name) + equals + degree)
-            if _known(name) == _FOUND_AFTER_A_STEP:
-                expected[_known(name)] = Expected(by=AFTER_STEP)
+            hook = _known(name)
+            words.append(hook + equals + degree)
+            if hook == _FOUND_AFTER_A_STEP:
+                expected[hook] = Expected(by=AFTER_STEP)
     return Plan(names, ",".join(words), expected, settings=settings, allocator="native" if settings else "")
 
 
