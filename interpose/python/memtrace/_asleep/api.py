@@ -64,6 +64,16 @@ def check_allocator(call: str) -> None:
         raise refusals.needs_allocator(call)
 
 
+def _is_capturing() -> bool:
+    """Returns True if a graph is being captured from the current stream.
+
+    The allocator itself knows only of captures whose stream has allocated memory.
+    """
+    import torch
+
+    return torch.cuda.is_current_stream_capturing()
+
+
 def sleep(tag: str, keep: str = "host") -> Moved:
     """Takes the memory of a movable tag off the card, after all work of the card. Its addresses stay reserved.
 
@@ -101,6 +111,8 @@ def sleep(tag: str, keep: str = "host") -> Moved:
     if is_off():
         return Moved(0, 0)
     check_allocator("sleep")
+    if _is_capturing():
+        raise refusals.in_capture()
     moved = sleep_core().sleep(tag, _KEEPS[keep])
     if moved.refusal != Refusal.NONE:
         raise refusals.of_sleep(tag, moved)

@@ -39,6 +39,11 @@ def unknown(call: str, name: str, names: Iterable[str]) -> ValueError:
     return ValueError(translated("memtrace.$0: no memory has the movable tag '$1'.", call, name))
 
 
+def in_capture() -> RuntimeError:
+    """Returns the error of a sleep within the capture of a graph."""
+    return RuntimeError(translated("memtrace.sleep: a graph is being captured. Call it after the capture."))
+
+
 def of_sleep(name: str, moved: MovedStruct) -> Exception:
     """Returns the error of a sleep that was refused."""
     if moved.refusal == Refusal.UNKNOWN:
@@ -46,7 +51,7 @@ def of_sleep(name: str, moved: MovedStruct) -> Exception:
     if moved.refusal == Refusal.ASLEEP:
         return RuntimeError(translated("memtrace.sleep: '$0' is already asleep. Call memtrace.wake('$0') first.", name))
     if moved.refusal == Refusal.CAPTURE:
-        return RuntimeError(translated("memtrace.sleep: a graph is being captured. Call it after the capture."))
+        return in_capture()
     if moved.refusal == Refusal.SHARED:
         return RuntimeError(
             counted(

@@ -159,8 +159,8 @@ def largest_batch(
         >>> model = torch.nn.Linear(1024, 1024)
         >>> optimizer = torch.optim.SGD(model.parameters())
         >>> example = torch.zeros(1, 16384, 1024)  # a row has 64 MiB, and its output as much
-        >>> memtrace.largest_batch(model, optimizer, example, card="1GiB")
-        2
+        >>> memtrace.largest_batch(model, optimizer, example, card="1100MiB")
+        3
     """
     from memtrace._estimate import experiment
     from memtrace._estimate.description import Job

@@ -172,4 +172,9 @@ def test_stated_bytes_replace_the_rule(tmp_path):
 
 def test_a_full_card_refuses_a_communicator(tmp_path):
     finished = on_card(FULL, tmp_path, card="2x8GiB,link=nvlink", launcher=TORCHRUN, expect=1)
-    assert "Cuda failure 2 'out of memory'" in finished.err
+    # Since 2.15, torch's process group does not ask NCCL for the reason ("Cuda failure 2 'out of memory'").
+    assert "unhandled cuda error" in finished.err
+    report = finished.report()
+    assert report["request"]["site"].startswith("NCCL")
+    assert report["request"]["obtainable"] == 100 * MIB
+    assert report["verdict"]["cause"] == "capacity"

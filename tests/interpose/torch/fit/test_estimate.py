@@ -173,7 +173,7 @@ def test_estimate_errors_are_one_sentence(tmp_path: Path) -> None:
         ("RuntimeError", "the step itself failed on the simulated card: TypeError"),
         ("RuntimeError", "the model is a DataParallel. Give the model inside it"),
         ("RuntimeError", "the model's layers.2.lock cannot be sent to the process that tries the step"),
-        ("no error", "does not fit: it holds more memory from step to step, and the card is full in step 3"),
+        ("no error", "does not fit: it holds more memory from step to step, and the card is full in step "),
         ("no error", "The model runs out of memory in the placement of the model: it needs"),
         ("no error", "The request that fails is at module 0. "),
     ]

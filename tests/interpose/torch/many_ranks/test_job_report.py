@@ -62,8 +62,10 @@ def test_each_stage_is_a_kind_and_the_fullest_comes_first(report):
 
 def test_stage_of_a_1f1b_pipeline_holds_as_many_micro_batches_as_stages_follow(report):
     in_flight = {rank: process(report, rank)["micro_batches_in_flight"] for rank in REAL}
-    # The last stage has its peak after all passes, when the outputs are joined.
-    assert in_flight == {0: 4, 2: 3, 4: 2, 6: None}
+    # The last stage has its peak after all passes, when the outputs are joined, or with torch 2.15, whose workspaces of
+    # cuBLAS live for one operator, in a pass.
+    assert in_flight.pop(6) in (None, 1)
+    assert in_flight == {0: 4, 2: 3, 4: 2}
 
 
 def test_embedding_and_output_layer_are_causes(report):
