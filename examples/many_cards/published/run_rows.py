@@ -60,7 +60,7 @@ def command(row: Row, options: argparse.Namespace) -> list[str]:
 def environment(options: argparse.Namespace) -> dict[str, str]:
     """Returns the variables of the program. It reads its data from files, so no network is asked for.
 
-    Eight stages on two cores compile faster by themselves than with processes that compile for each of them.
+    Each rank compiles in its own process: Inductor's further processes would take 0.3 GiB of the host each.
     """
     variables = dict(os.environ, HF_HUB_OFFLINE="1", TORCHINDUCTOR_COMPILE_THREADS="1")
     if options.expandable:
