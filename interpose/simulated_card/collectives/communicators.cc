@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "interpose/simulated_card/collectives/sent_bytes.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
+#include "interpose/simulated_card/collectives/unseen_receives.h"
 #include "interpose/simulated_card/interface/card_ranges.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 
@@ -29,10 +30,6 @@ Registry& OfProcess() {
   static auto* registry = new Registry;
   return *registry;
 }
-
-// The contents of all ranks of a communicator that one call computes with: 16 MiB, if some of them
-// are virtual. With those of each rank alone, 512 ranks would take 1 GiB of the host.
-constexpr std::uint64_t kMostBytesOfAll = 16u << 20;
 
 // A call that has begun.
 struct Pending {
@@ -67,11 +64,6 @@ bool IsCaptured(const CollectiveCall& call) {
          status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-std::uint64_t MostBytes(const RealRanks& ranks) {
-  if (ranks.AreAll()) return Part::kMostBytes;
-  return std::min(Part::kMostBytes, kMostBytesOfAll / static_cast<std::uint64_t>(ranks.size()));
-}
-
 Part ReadFromCard(const CollectiveCall& call) {
   const auto& [begin, bytes] = call.given;
   Part part = {.call = call.name,
@@ -79,7 +71,7 @@ Part ReadFromCard(const CollectiveCall& call) {
                .held = false,
                .bytes = call.told,
                .known = std::string(call.told.size(), MEMTRACE_CARD_KNOWN)};
-  if (bytes == 0 || bytes > MostBytes(call.communicator->real)) return part;
+  if (bytes == 0 || bytes > MostExchangedBytes(call.communicator->real)) return part;
   std::string contents(bytes, '\0');
   part.held = memtrace_card_read(begin, bytes, contents.data()) == 1;
   if (!part.held) return part;
@@ -203,26 +195,24 @@ std::string Describe(const Part& part) {
 
 // On a GPU, ranks that disagree wait for each other forever, or mix up their bytes.
 ncclResult_t CheckAgreement(const CollectiveCall& call, const Part& own, const Parts& parts) {
-  const std::string rank = std::to_string(call.communicator->rank);
   if (call.kind == CollectiveCall::kReceive) {
     const Part& sent = parts.front();
     if (sent.size == call.size) return ncclSuccess;
-    return Fail(ncclInvalidUsage, "rank " + rank + " receives " + std::to_string(call.size) +
-                                      " bytes, rank " + std::to_string(call.peer) + " sends " +
-                                      std::to_string(sent.size));
+    return Fail(ncclInvalidUsage, ReceiveText(call) + std::to_string(sent.size));
   }
   for (std::size_t other = 0; other < parts.size(); ++other) {
     if (parts[other].call == own.call && parts[other].size == own.size) continue;
     const int other_rank = call.communicator->real.ranks()[other];
-    return Fail(ncclInvalidUsage, "rank " + rank + " calls " + Describe(own) + ", rank " +
-                                      std::to_string(other_rank) + " " + Describe(parts[other]));
+    return Fail(ncclInvalidUsage, "rank " + std::to_string(call.communicator->rank) + " calls " +
+                                      Describe(own) + ", rank " + std::to_string(other_rank) + " " +
+                                      Describe(parts[other]));
   }
   return ncclSuccess;
 }
 
 // Counts a call whose contents are small enough to steer a program, but come from virtual ranks.
 void CountIfSmall(const CollectiveCall& call) {
-  if (call.taken.bytes > 0 && call.size <= MostBytes(call.communicator->real))
+  if (call.taken.bytes > 0 && call.size <= MostExchangedBytes(call.communicator->real))
     CountMadeUp(call.name);
 }
 
@@ -279,6 +269,7 @@ ncclResult_t Finish(Pending* pending) {
   if (HasNothingToFinish(*pending) || IsWithVirtualPeer(call)) return ncclSuccess;
   Parts parts = {pending->own};
   if (communicator.member != nullptr) {
+    if (ReceiveUnseen(call, pending->ticket)) return ncclSuccess;
     const auto answer = communicator.member->Answer(
         pending->ticket, [&](const std::vector<int>& late) { SayLate(call, late); });
     if (!answer) return FailForEnded(call);

@@ -32,7 +32,8 @@ bool OpenRendezvous(const std::string& name,
                     std::chrono::milliseconds late_after = std::chrono::seconds(60));
 
 // A member of a rendezvous. Requests are made in order and never wait for each other; answers may
-// be awaited in any order. One thread at a time, except that any thread may call Leave.
+// be awaited in any order, or taken whenever they come. One thread at a time, except that any
+// thread may call Leave.
 class RendezvousMember {
  public:
   // Returns null if no process on this machine opened it.
@@ -52,6 +53,11 @@ class RendezvousMember {
   std::optional<std::vector<std::string>> Answer(
       Ticket ticket, const std::function<void(const std::vector<int>&)>& is_late = {});
 
+  // Calls take(answer) when the answer is read, within this or a later request for an answer, or
+  // never. Does not wait. Call it instead of Answer.
+  using Take = std::function<void(const std::vector<std::string>&)>;
+  void AnswerLater(Ticket ticket, Take take);
+
   // Returns the rank of a member that has ended, after Answer has returned nothing; -1 if no other
   // member's end was the reason.
   int ended() const { return ended_; }
@@ -64,11 +70,14 @@ class RendezvousMember {
   // Reads one frame. Returns its ticket, or nothing if the rendezvous cannot be read. A frame that
   // is no answer leaves the members that are late in *late.
   std::optional<Ticket> ReadFrame(std::vector<int>* late);
+  // Reads what has arrived, so that the rendezvous never has to wait to write to this member.
+  void ReadArrived();
 
   const int socket_;
   int ended_ = -1;
   Ticket next_ = 1;
   std::map<Ticket, std::optional<std::vector<std::string>>> answers_;  // received, not yet returned
+  std::map<Ticket, Take> later_;
 };
 
 }  // namespace memtrace::card

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -101,10 +102,31 @@ std::optional<RendezvousMember::Ticket> RendezvousMember::ReadFrame(std::vector<
     }
     return frame.ticket;
   }
+  if (const auto take = later_.extract(frame.ticket)) {
+    if (frame.kind == RendezvousFrame::kAnswer) take.mapped()(Elements(list));
+    return frame.ticket;
+  }
   auto& answer = answers_[frame.ticket];
   if (frame.kind == RendezvousFrame::kAnswer) answer = Elements(list);
   if (frame.kind == RendezvousFrame::kGone) ended_ = frame.peer;
   return frame.ticket;
+}
+
+void RendezvousMember::ReadArrived() {
+  std::vector<int> late;
+  pollfd readable = {.fd = socket_, .events = POLLIN, .revents = 0};
+  while (poll(&readable, 1, 0) > 0 && ReadFrame(&late)) {
+  }
+}
+
+void RendezvousMember::AnswerLater(Ticket ticket, Take take) {
+  const auto arrived = answers_.extract(ticket);
+  if (!arrived) {
+    later_.emplace(ticket, std::move(take));
+  } else if (arrived.mapped()) {
+    take(*arrived.mapped());
+  }
+  ReadArrived();
 }
 
 std::optional<std::vector<std::string>> RendezvousMember::Answer(

@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::string_view kPrefix = "memtrace-ranks:";
 
+// The contents of all ranks of a communicator that one call computes with: 16 MiB, if some of them
+// are virtual. With those of each rank alone, 512 ranks would take 1 GiB of the host.
+constexpr std::uint64_t kMostBytesOfAll = 16u << 20;
+
 thread_local std::optional<PairPeer> pair_peer;
 
 struct MadeUp {
@@ -109,6 +113,19 @@ std::optional<GroupRanks> ParseGroupRanks(std::string_view text) {
                       : ParseRankMachines(text.substr(colon + 1), *size);
   if (!ranks || !machines) return std::nullopt;
   return GroupRanks{.real = RealRanks(*size, *std::move(ranks)), .machines = *std::move(machines)};
+}
+
+bool HasJobVirtualRanks() {
+  static const bool has_virtual = [] {
+    const auto job = RanksOfJob();
+    return job && !job->AreAll();
+  }();
+  return has_virtual;
+}
+
+std::uint64_t MostExchangedBytes(const RealRanks& ranks) {
+  if (ranks.AreAll()) return Part::kMostBytes;
+  return std::min(Part::kMostBytes, kMostBytesOfAll / static_cast<std::uint64_t>(ranks.size()));
 }
 
 std::optional<RealRanks> FindRealRanks(const ncclConfig_t* config, int size, int rank) {

@@ -5,6 +5,7 @@
 
 #include <nccl.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,12 @@ struct GroupRanks {
 // each group as the name of the network module. Without MACHINES all ranks are in one. Returns
 // nothing for any other text.
 std::optional<GroupRanks> ParseGroupRanks(std::string_view text);
+
+// True if `memtrace run --world` started this process and some of the job's ranks are virtual.
+bool HasJobVirtualRanks();
+
+// Returns how many bytes of each rank's contents a call exchanges at most.
+std::uint64_t MostExchangedBytes(const RealRanks& ranks);
 
 // Finds the real ranks of a new communicator: from the configuration, which describes the group it
 // is for, or from the environment if it has as many ranks as the job. `config` may be null. Returns

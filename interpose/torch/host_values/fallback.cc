@@ -164,6 +164,20 @@ void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   timed.End(*stack);
 }
 
+// Reads one value as every other operator is run, but calls it unboxed. Up to 2.7, torch cannot box
+// a number above 2^63: such a value travels as the signed number with the same bits. A Python mode
+// gets the program's own tensor, because the mode may show it.
+at::Scalar ReadOneValue(DispatchKeySet keys, const at::Tensor& tensor) {
+  static const c10::OperatorHandle op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("aten::_local_scalar_dense", "");
+  const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kLeafKey);
+  const bool is_unsigned = tensor.scalar_type() == at::kUInt64 && !WillBeCalledAgain(below);
+  Stack stack = {is_unsigned ? tensor.view(at::kLong) : tensor};
+  Leaf(op, keys, &stack);
+  const at::Scalar value = stack.back().toScalar();
+  return is_unsigned ? at::Scalar(static_cast<uint64_t>(value.toLong())) : value;
+}
+
 // Runs a composite operator with a rule: its parts are seen at the leaves, its meaning only here.
 void Composite(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kCompositeKey);
@@ -196,11 +210,12 @@ bool IsDispatchKeyTaken() {
 void RegisterFallback(const CardContents& card, const HostValuesPolicy& policy, Answers& answers) {
   values = new Values{.card = card, .policy = policy, .answers = answers};
   static auto* registrations = new std::vector<torch::Library>;
-  registrations->reserve(3);
+  registrations->reserve(4);
   const auto library = [](const char* name, c10::DispatchKey key) -> torch::Library& {
     return registrations->emplace_back(torch::Library::IMPL, name, key, __FILE__, __LINE__);
   };
   library("_", kLeafKey).fallback(torch::CppFunction::makeFromBoxedFunction<&Leaf>());
+  library("aten", kLeafKey).impl("_local_scalar_dense", TORCH_FN(ReadOneValue));
   library("_", kCompositeKey).fallback(torch::CppFunction::makeFallthrough());
   torch::Library& aten = library("aten", kCompositeKey);
   constexpr std::string_view kAten = "aten::";

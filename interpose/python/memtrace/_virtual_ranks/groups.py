@@ -15,6 +15,7 @@ from memtrace import _patches
 from memtrace._say import refuse
 from memtrace._virtual_ranks.nccl import NcclLibrary
 from memtrace._virtual_ranks.ranks import GroupRanks, Job
+from memtrace._virtual_ranks.time_limits import lengthened
 
 # torch's processes of a group find the id of its communicator in its store under this key; those of a pair that sends
 # and receives, under "LOWER:HIGHER".
@@ -95,7 +96,8 @@ def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
         )
         if devices:
             given.arguments[options_name] = _described(c10d, group, given.arguments.get(options_name))
-            given.arguments[options_name]._timeout = given.arguments.get("timeout")
+            given.arguments["timeout"] = lengthened(given.arguments.get("timeout"))
+            given.arguments[options_name]._timeout = given.arguments["timeout"]
             _write_id(group, nccl)
         _groups[given.arguments["group_name"]] = group
         _in_making.append(group)

@@ -15,6 +15,7 @@ from memtrace._virtual_ranks import (
     objects,
     stores,
     symmetric_memory,
+    time_limits,
 )
 from memtrace._virtual_ranks.nccl import NcclLibrary
 from memtrace._virtual_ranks.ranks import Job, job_from_environment
@@ -53,5 +54,6 @@ def _prepare(c10d: ModuleType, job: Job, nccl: NcclLibrary, scout: Scout | None)
     gloo_on_card.prepare(c10d)
     objects.prepare(c10d, job, None if scout is None else scout.exchanges)
     symmetric_memory.prepare(c10d)
+    time_limits.prepare(c10d)
     if scout is not None:
         watch_groups(c10d, scout)

@@ -70,6 +70,30 @@ TEST_F(RendezvousTest, SentMessagesAreReceivedInOrder) {
   EXPECT_THAT(second->Answer(second->Receive(0)), Optional(ElementsAre("b")));
 }
 
+TEST_F(RendezvousTest, AnswersThatNobodyAwaitsAreTakenWhenTheyCome) {
+  const auto first = Join(0, 2);
+  const auto second = Join(1, 2);
+  std::vector<std::string> taken;
+  const auto take = [&](const std::vector<std::string>& answer) {
+    taken.insert(taken.end(), answer.begin(), answer.end());
+  };
+  second->AnswerLater(second->Receive(0), take);
+  EXPECT_THAT(taken, ElementsAre());
+  first->Send(1, "a");
+  first->Send(1, "b");
+  const auto last = second->Receive(0);
+  EXPECT_THAT(second->Answer(last), Optional(ElementsAre("b")));
+  EXPECT_THAT(taken, ElementsAre("a"));
+  // An answer that came before somebody asked to take it.
+  const auto early = second->Receive(0);
+  const auto late = second->Receive(0);
+  first->Send(1, "c");
+  first->Send(1, "d");
+  EXPECT_THAT(second->Answer(late), Optional(ElementsAre("d")));
+  second->AnswerLater(early, take);
+  EXPECT_THAT(taken, ElementsAre("a", "c"));
+}
+
 TEST_F(RendezvousTest, RequestsToAnEndedMemberReturnNothing) {
   const auto first = Join(0, 3);
   auto second = Join(1, 3);

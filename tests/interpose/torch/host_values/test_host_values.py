@@ -23,6 +23,12 @@ assert m[:, ::2].cpu().tolist() == [[0, 2, 0], [6, 8, 0], [12, 14, 0], [18, 20, 
 assert m.t()[1].tolist() == [1, 7, 13, 19]
 assert torch.ones(3, device="cuda").expand(2, 3).cpu().tolist() == [[1.0] * 3] * 2
 """,
+    "whole_numbers_without_a_sign": """
+for value in (0, 5, 2**63 - 1, 2**63, 2**64 - 1):
+    x = torch.tensor([value], dtype=torch.uint64)
+    assert x.item() == value and x.to("cuda").item() == value
+    assert x.to("cuda").view(torch.int64).view(torch.uint64).item() == value
+""",
     "what_lies_between_the_elements_of_a_view_stays_unknown": """
 u = torch.empty(4, 4, device="cuda")
 u[:, 0] = 7

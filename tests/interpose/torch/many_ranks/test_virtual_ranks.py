@@ -182,6 +182,19 @@ def test_key_of_the_store_that_no_rank_writes_is_explained(tmp_path):
     assert "waits.py:4 waited for a key of the store that no real rank wrote" in finished.err
 
 
+def test_large_receive_waits_for_nobody_and_time_limits_are_those_of_one_host(tmp_path):
+    """Rank 1 sends only after rank 0 has received: a receive that waited would wait forever."""
+    ranks = by_rank(run_job(HERE / "large_receive.py", tmp_path, str(tmp_path / "received"), "2", world=4, ranks="0,1"))
+    assert ranks[0]["answer"] == 7
+    assert [rank["limits"] for rank in ranks.values()] == [[7200, 7200]] * 2
+
+
+def test_large_receive_of_another_size_is_said(tmp_path):
+    program = (HERE / "large_receive.py", tmp_path, str(tmp_path / "received"), "3")
+    finished = run_job(*program, world=4, ranks="0,1", expect=None)
+    assert f"memtrace: rank 0 receives {3 << 20} bytes, rank 1 sends {2 << 20}" in finished.err
+
+
 def test_rank_that_ends_without_a_collective_is_named(tmp_path):
     program = tmp_path / "ends.py"
     program.write_text(
