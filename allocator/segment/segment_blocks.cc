@@ -82,9 +82,23 @@ void SegmentBlocks::Fill(Block* hole, const AddressRange& mapped) {
 void SegmentBlocks::MakeHole(Block* block, const AddressRange& unmapped) {
   free_.Remove(block);
   Block* hole = Isolate(block, unmapped);
-  hole->state = Block::State::kUnmapped;
   if (IsFree(hole->previous)) free_.Return(hole->previous);
   if (IsFree(hole->next)) free_.Return(hole->next);
+  PutHole(hole);
+}
+
+void SegmentBlocks::FreeLeft(const AddressRange& part, bool is_unmapped) {
+  Block* block = first_;
+  while (block->end() <= part.begin) block = block->next;
+  MEMTRACE_CHECK(block->is(Block::State::kLeftOnHost));
+  block = Isolate(block, part);
+  if (is_unmapped) return PutHole(block);
+  free_.Return(block);
+}
+
+// Makes an isolated block a hole, and merges it with the holes beside it.
+void SegmentBlocks::PutHole(Block* hole) {
+  hole->state = Block::State::kUnmapped;
   if (IsHole(hole->next)) {
     holes_.Remove(hole->next);
     arena_.AbsorbNext(hole);
