@@ -47,9 +47,11 @@ std::vector<AddressRange> SegmentSpill::PiecesOnHost() const {
 }
 
 absl::Status SegmentSpill::ToHost(const AddressRange& piece, ChunkExchange& exchange) {
-  MEMTRACE_RETURN_IF_ERROR(reservation_.Exchange(piece, Place::kHost, exchange));
+  return reservation_.Exchange(piece, Place::kHost, exchange);
+}
+
+void SegmentSpill::CountLeft(const AddressRange& piece) {
   account_.Unmapped(key_, piece.begin, piece.size(), /*ranges=*/0);
-  return absl::OkStatus();
 }
 
 absl::Status SegmentSpill::ToCard(const AddressRange& piece, ChunkExchange& exchange) {

@@ -45,6 +45,9 @@ class SegmentSpill {
   // uses the piece is done.
   absl::Status ToHost(const AddressRange& piece, ChunkExchange& exchange);
   absl::Status ToCard(const AddressRange& piece, ChunkExchange& exchange);
+  // Counts and reports that a piece has left the card; called when its blocks are no longer counted
+  // as in use, because observers know no block without memory.
+  void CountLeft(const AddressRange& piece);
 
   // Frees blocks that were freed while the host had a part of their memory: the card's parts become
   // free, and the host's go back to it, except for pieces that blocks in use have a part of.

@@ -108,6 +108,16 @@ TEST_F(SpillTest, FiguresOfTheCardLeaveOutWhatIsOnTheHost) {
   EXPECT_EQ(card_.vmm.used(), 64_MiB);
 }
 
+TEST_F(SpillTest, ObserversLearnOfBlocksBeforeTheirMemoryAndTheOtherWayRound) {
+  const DeviceAddress cold = card_.Write(64_MiB, 1);
+  card_.observer.Lines();
+  card_.Move({{cold}}, 64_MiB);
+  EXPECT_THAT(card_.observer.Lines(),
+              ElementsAre("free requested 64MiB", "free completed 64MiB", "unmapped 64MiB"));
+  card_.EndStep();
+  EXPECT_THAT(card_.observer.Lines(), ElementsAre("mapped 64MiB", "allocated 64MiB"));
+}
+
 TEST_F(SpillTest, AChunkWithAPartOfAnotherBlockStays) {
   card_.Write(3_MiB, 1);
   const DeviceAddress cold = card_.Write(6_MiB, 2);  // from the middle of a chunk to its end
