@@ -82,6 +82,7 @@ void SegmentBlocks::Fill(Block* hole, const AddressRange& mapped) {
 void SegmentBlocks::MakeHole(Block* block, const AddressRange& unmapped) {
   free_.Remove(block);
   Block* hole = Isolate(block, unmapped);
+  hole->state = Block::State::kUnmapped;
   if (IsFree(hole->previous)) free_.Return(hole->previous);
   if (IsFree(hole->next)) free_.Return(hole->next);
   PutHole(hole);
@@ -92,13 +93,16 @@ void SegmentBlocks::FreeLeft(const AddressRange& part, bool is_unmapped) {
   while (block->end() <= part.begin) block = block->next;
   MEMTRACE_CHECK(block->is(Block::State::kLeftOnHost));
   block = Isolate(block, part);
-  if (is_unmapped) return PutHole(block);
-  free_.Return(block);
+  if (!is_unmapped) {
+    free_.Return(block);
+    return;
+  }
+  block->state = Block::State::kUnmapped;
+  PutHole(block);
 }
 
-// Makes an isolated block a hole, and merges it with the holes beside it.
+// Merges a new hole with the holes beside it.
 void SegmentBlocks::PutHole(Block* hole) {
-  hole->state = Block::State::kUnmapped;
   if (IsHole(hole->next)) {
     holes_.Remove(hole->next);
     arena_.AbsorbNext(hole);
