@@ -41,6 +41,7 @@ struct AllocatorLedger {
   Bytes cached = 0;          // whole free chunks: can be unmapped or mapped elsewhere
   Bytes holes = 0;           // free, but in a chunk that is partly in use
   Bytes pinned = 0;          // free in private pools with users: a graph's replay may write there
+  Bytes on_host = 0;         // mapped memory of the host (Spill), which is in no other figure
   Bytes largest_hole = 0;    // the largest free mapped range, whole chunks included
 };
 

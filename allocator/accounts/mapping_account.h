@@ -29,6 +29,9 @@ class MappingAccount {
   void Mapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
   void Unmapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
 
+  // Counts that the host's memory was unmapped, which is not counted as the card's.
+  void UnmappedFromHost(const SegmentKey& key, int ranges) { Count(key, 0, ranges); }
+
   // Returns the bytes that are currently mapped.
   Bytes reserved() const { return static_cast<Bytes>(bytes_.all.current); }
   // Returns the bytes mapped for each private pool that has ever existed.

@@ -25,7 +25,9 @@ struct Block {
     kRecentlyFreed,  // free, but not yet merged with its neighbours (RecentFrees)
     kAllocated,
     kPendingFree,
-    kLeaving  // free, but about to be unmapped, so nobody may take it (LeavingMemory)
+    kLeaving,     // free, but about to be unmapped, so nobody may take it (LeavingMemory)
+    kOnHost,      // in use, but the host has the memory of a part or all of it (Spill)
+    kLeftOnHost,  // freed in that state: work of the card may still use it
   };
 
   DeviceAddress address;

@@ -36,6 +36,14 @@ class BlocksByAddress {
     return is_it && likely->is(Block::State::kAllocated) ? likely : FindAny(address);
   }
 
+  // Returns the block in use that starts at `address` and has memory of the host; null if there is
+  // none.
+  Block* FindOnHost(DeviceAddress address) const {
+    const auto found = blocks_.find(address);
+    if (found == blocks_.end()) return nullptr;
+    return found->second->is(Block::State::kOnHost) ? found->second : nullptr;
+  }
+
   // Calls `visit` for every block in use, in unspecified order.
   template <typename Visit>
   void ForEachInUse(Visit visit) const {

@@ -32,6 +32,8 @@ class ChunkCopies {
 
   virtual absl::Status ToHost(DeviceAddress from, uint64_t host, Bytes size) = 0;
   virtual absl::Status ToCard(uint64_t host, DeviceAddress to, Bytes size) = 0;
+  // Copies between two ranges at the card's addresses, of its own or of the host's memory.
+  virtual absl::Status Within(DeviceAddress from, DeviceAddress to, Bytes size) = 0;
   // Fills memory of the card with zeros.
   virtual absl::Status Clear(DeviceAddress address, Bytes size) = 0;
   virtual absl::Status Wait() = 0;

@@ -37,6 +37,14 @@ absl::Status MemoryCopies::ToCard(uint64_t host, DeviceAddress to, Bytes size) {
   return absl::OkStatus();
 }
 
+absl::Status MemoryCopies::Within(DeviceAddress from, DeviceAddress to, Bytes size) {
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kCopy));
+  NoteUse(from, size);
+  NoteUse(to, size);
+  card_.Copy(card_, from.value(), to.value(), size);
+  return absl::OkStatus();
+}
+
 absl::Status MemoryCopies::Clear(DeviceAddress address, Bytes size) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kCopy));
   NoteUse(address, size);

@@ -31,6 +31,7 @@ class MemoryCopies : public ChunkCopies {
   void GiveHostMemoryBack(const HostPiece& piece) override;
   absl::Status ToHost(DeviceAddress from, uint64_t host, Bytes size) override;
   absl::Status ToCard(uint64_t host, DeviceAddress to, Bytes size) override;
+  absl::Status Within(DeviceAddress from, DeviceAddress to, Bytes size) override;
   absl::Status Clear(DeviceAddress address, Bytes size) override;
   absl::Status Wait() override { return Next(DriverCall::kCopy); }
 

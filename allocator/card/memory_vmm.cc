@@ -51,17 +51,37 @@ absl::StatusOr<ChunkHandle> MemoryVmm::Create(Bytes size) {
   }
   used_ += size;
   const ChunkHandle chunk{next_chunk_++};
-  chunks_[chunk] = {size};
+  chunks_[chunk] = {.size = size};
   return chunk;
+}
+
+absl::StatusOr<ChunkHandle> MemoryVmm::CreateOnHost(Bytes size) {
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kCreate));
+  if (size == 0 || !IsGranular(size)) return Refused("CreateOnHost", "size is not granular");
+  if (options_.host == 0) return Vmm::CreateOnHost(size);
+  if (size > options_.host - on_host_)
+    return absl::ResourceExhaustedError("CreateOnHost: the host is full");
+  on_host_ += size;
+  const ChunkHandle chunk{next_chunk_++};
+  chunks_[chunk] = {.size = size, .is_on_host = true};
+  return chunk;
+}
+
+absl::StatusOr<ChunkHandle> MemoryVmm::Retain(DeviceAddress address) {
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRetain));
+  const auto mapping = mappings_.find(address);
+  if (mapping == mappings_.end()) return Refused("Retain", "no chunk is mapped there");
+  ++chunks_[mapping->second.chunk].references;
+  return mapping->second.chunk;
 }
 
 absl::Status MemoryVmm::Release(ChunkHandle chunk) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRelease));
   const auto found = chunks_.find(chunk);
-  if (found == chunks_.end() || found->second.is_released) {
+  if (found == chunks_.end() || found->second.references == 0) {
     return Refused("Release", "no such chunk");
   }
-  found->second.is_released = true;
+  --found->second.references;
   Forget(chunk);
   return absl::OkStatus();
 }
@@ -69,7 +89,8 @@ absl::Status MemoryVmm::Release(ChunkHandle chunk) {
 absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kMap));
   const auto found = chunks_.find(chunk);
-  if (found == chunks_.end() || found->second.is_released) return Refused("Map", "no such chunk");
+  if (found == chunks_.end() || found->second.references == 0)
+    return Refused("Map", "no such chunk");
   if (found->second.size != size) return Refused("Map", "a chunk is mapped whole");
   if (found->second.is_mapped) return Refused("Map", "the chunk is mapped already");
   if (!IsGranular(address.value()) || !IsReserved(address, size)) {
@@ -81,6 +102,8 @@ absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk
   }
   mappings_[address] = {.size = size, .chunk = chunk, .is_accessible = false, .uses = {}};
   found->second.is_mapped = true;
+  if (options_.contents != nullptr)
+    options_.contents->Copy(found->second.contents, 0, address.value(), size);
   return absl::OkStatus();
 }
 
@@ -110,7 +133,10 @@ absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
   if (begin == mappings_.end()) return Refused("Unmap", "not whole mapped chunks");
   for (auto mapping = begin; mapping != end; ++mapping) {
     CheckUnused(mapping->first, mapping->second);
-    chunks_[mapping->second.chunk].is_mapped = false;
+    Chunk& chunk = chunks_[mapping->second.chunk];
+    if (options_.contents != nullptr)
+      chunk.contents.Copy(*options_.contents, mapping->first.value(), 0, chunk.size);
+    chunk.is_mapped = false;
     Forget(mapping->second.chunk);
   }
   mappings_.erase(begin, end);
@@ -173,8 +199,9 @@ void MemoryVmm::CheckUnused(DeviceAddress address, const Mapping& mapping) {
 // Forgets a chunk once it is released and unmapped: only then its memory returns to the card.
 void MemoryVmm::Forget(ChunkHandle chunk) {
   const auto found = chunks_.find(chunk);
-  if (!found->second.is_released || found->second.is_mapped) return;
-  used_ -= found->second.size;
+  const Chunk& unused = found->second;
+  if (unused.references > 0 || unused.is_mapped) return;
+  (unused.is_on_host ? on_host_ : used_) -= unused.size;
   chunks_.erase(found);
 }
 

@@ -31,6 +31,7 @@ class MemoryVmm : public Vmm {
     Bytes capacity = 0;
     Bytes granularity = 2_MiB;
     Bytes used_by_others = 0;            // the context and other processes
+    Bytes host = 0;                      // of the host, for chunks; 0: it cannot have any
     MemoryContents* contents = nullptr;  // of mapped memory; lost when it is unmapped
   };
 
@@ -44,6 +45,8 @@ class MemoryVmm : public Vmm {
   absl::StatusOr<DeviceAddress> Reserve(Bytes size) override;
   absl::Status ReleaseReservation(DeviceAddress address, Bytes size) override;
   absl::StatusOr<ChunkHandle> Create(Bytes size) override;
+  absl::StatusOr<ChunkHandle> CreateOnHost(Bytes size) override;
+  absl::StatusOr<ChunkHandle> Retain(DeviceAddress address) override;
   absl::Status Release(ChunkHandle chunk) override;
   absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
   absl::Status GiveAccess(DeviceAddress address, Bytes size) override;
@@ -66,12 +69,15 @@ class MemoryVmm : public Vmm {
   size_t live_chunks() const { return chunks_.size(); }
   size_t live_mappings() const { return mappings_.size(); }
   Bytes used() const { return used_; }
+  Bytes on_host() const { return on_host_; }
 
  private:
   struct Chunk {
     Bytes size = 0;
+    bool is_on_host = false;
     bool is_mapped = false;
-    bool is_released = false;
+    uint32_t references = 1;
+    MemoryContents contents = {};  // while it is not mapped
   };
   struct Mapping {
     Bytes size = 0;
@@ -99,6 +105,7 @@ class MemoryVmm : public Vmm {
   DeviceAddress next_address_{uint64_t{0x7} << 40};
   uint64_t next_chunk_ = 1;
   Bytes used_ = 0;
+  Bytes on_host_ = 0;
   std::vector<std::string> faults_;
 };
 

@@ -21,6 +21,7 @@ struct MappedChunk {
   DeviceAddress address;
   Bytes size = 0;
   uint64_t serial = 0;
+  bool is_on_host = false;
 };
 
 struct DeviceMemory {
@@ -51,6 +52,16 @@ class Vmm {
   virtual absl::Status ReleaseReservation(DeviceAddress address, Bytes size) = 0;
 
   virtual absl::StatusOr<ChunkHandle> Create(Bytes size) = 0;
+  // Makes a chunk of the host's memory, which the card reads and writes over the bus. It cannot be
+  // shared. kUnimplemented if the driver cannot do this, kResourceExhausted if the host is full.
+  virtual absl::StatusOr<ChunkHandle> CreateOnHost(Bytes /*size*/) {
+    return absl::UnimplementedError("no memory of the host at a card's addresses");
+  }
+  // Returns a further handle of the chunk that is mapped at `address`, which keeps its memory until
+  // it is released. kUnimplemented if the memory is not the card's.
+  virtual absl::StatusOr<ChunkHandle> Retain(DeviceAddress /*address*/) {
+    return absl::UnimplementedError("the memory is not the card's");
+  }
   virtual absl::Status Release(ChunkHandle chunk) = 0;
 
   // Maps the whole chunk (`size` is its size). It cannot be read or written before GiveAccess.

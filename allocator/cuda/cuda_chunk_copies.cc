@@ -71,6 +71,14 @@ absl::Status CudaChunkCopies::ToCard(uint64_t host, DeviceAddress to, Bytes size
                          driver.MemcpyHtoDAsync(to.value(), Host(host), size, stream_));
 }
 
+absl::Status CudaChunkCopies::Within(DeviceAddress from, DeviceAddress to, Bytes size) {
+  const CallScope scope(context_);
+  const Driver& driver = scope.driver();
+  MEMTRACE_RETURN_IF_ERROR(OpenStream(driver));
+  return driver.ToStatus("cuMemcpyDtoDAsync",
+                         driver.MemcpyDtoDAsync(to.value(), from.value(), size, stream_));
+}
+
 absl::Status CudaChunkCopies::Clear(DeviceAddress address, Bytes size) {
   const CallScope scope(context_);
   const Driver& driver = scope.driver();

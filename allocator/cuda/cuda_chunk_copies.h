@@ -27,6 +27,7 @@ class CudaChunkCopies : public ChunkCopies {
   void GiveHostMemoryBack(const HostPiece& piece) override;
   absl::Status ToHost(DeviceAddress from, uint64_t host, Bytes size) override;
   absl::Status ToCard(uint64_t host, DeviceAddress to, Bytes size) override;
+  absl::Status Within(DeviceAddress from, DeviceAddress to, Bytes size) override;
   absl::Status Clear(DeviceAddress address, Bytes size) override;
   absl::Status Wait() override;
 

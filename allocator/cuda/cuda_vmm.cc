@@ -83,6 +83,34 @@ absl::StatusOr<ChunkHandle> CudaVmm::Create(Bytes size) {
   return ChunkHandle{handle};
 }
 
+// The memory is of the host's node that is nearest to the card.
+absl::StatusOr<ChunkHandle> CudaVmm::CreateOnHost(Bytes size) {
+  const CallScope scope(context_);
+  int node = 0;
+  const CUresult asked =
+      scope.driver().DeviceGetAttribute(&node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, context_.device());
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  properties.location.id = asked == CUDA_SUCCESS ? std::max(node, 0) : 0;  // -1: one node
+  CUmemGenericAllocationHandle handle = 0;
+  const CUresult result = scope.driver().MemCreate(&handle, size, &properties, /*flags=*/0);
+  if (result == CUDA_ERROR_NOT_SUPPORTED)
+    return absl::UnimplementedError("the driver has no memory of the host at a card's addresses");
+  MEMTRACE_RETURN_IF_ERROR(scope.driver().ToStatus("cuMemCreate", result));
+  return ChunkHandle{handle};
+}
+
+absl::StatusOr<ChunkHandle> CudaVmm::Retain(DeviceAddress address) {
+  const CallScope scope(context_);
+  CUmemGenericAllocationHandle handle = 0;
+  MEMTRACE_RETURN_IF_ERROR(scope.driver().ToStatus(
+      "cuMemRetainAllocationHandle",
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants its address as a pointer
+      scope.driver().MemRetainAllocationHandle(&handle, reinterpret_cast<void*>(address.value()))));
+  return ChunkHandle{handle};
+}
+
 absl::Status CudaVmm::Release(ChunkHandle chunk) {
   const CallScope scope(context_);
   return scope.driver().ToStatus("cuMemRelease",

@@ -27,6 +27,8 @@ class CudaVmm : public Vmm {
   absl::StatusOr<DeviceAddress> Reserve(Bytes size) override;
   absl::Status ReleaseReservation(DeviceAddress address, Bytes size) override;
   absl::StatusOr<ChunkHandle> Create(Bytes size) override;
+  absl::StatusOr<ChunkHandle> CreateOnHost(Bytes size) override;
+  absl::StatusOr<ChunkHandle> Retain(DeviceAddress address) override;
   absl::Status Release(ChunkHandle chunk) override;
   absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
   absl::Status GiveAccess(DeviceAddress address, Bytes size) override;

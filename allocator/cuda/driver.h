@@ -58,6 +58,7 @@ namespace memtrace {
   X(MemFreeHost, cuMemFreeHost)                                   \
   X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2)                        \
   X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2)                        \
+  X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2)                        \
   X(MemsetD8Async, cuMemsetD8Async)                               \
   X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
 

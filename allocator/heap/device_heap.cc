@@ -115,7 +115,7 @@ DeviceAddress DeviceHeap::HandOut(Block* block, Bytes requested, ContextId conte
 
 absl::Status DeviceHeap::Free(DeviceAddress address) {
   SegmentGroup* group = groups_.OwnerOf(address);
-  if (group == nullptr) return NotInUse(address, ": freed twice?");
+  if (group == nullptr) return FreeOnHost(address);
   Block* block = group->blocks().Find(address);
   if (group->key().is_movable()) pools_.movable().ForgetShared(address);
   if (block->segment->sleep().is_asleep()) {
@@ -129,9 +129,28 @@ absl::Status DeviceHeap::Free(DeviceAddress address) {
   return absl::OkStatus();
 }
 
+// Its memory is free when all work of the card has been waited for (Spill).
+absl::Status DeviceHeap::FreeOnHost(DeviceAddress address) {
+  for (const auto& group : groups_.all()) {
+    Block* block = group->blocks().FindOnHost(address);
+    if (block == nullptr) continue;
+    group->StartWaiting(block);
+    return absl::OkStatus();
+  }
+  return NotInUse(address, ": freed twice?");
+}
+
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
   const SegmentGroup* group = groups_.OwnerOf(address);
-  if (group == nullptr) return NotInUse(address, "");
+  if (group == nullptr) {
+    for (const auto& other : groups_.all()) {
+      Block* on_host = other->blocks().FindOnHost(address);
+      if (on_host == nullptr) continue;
+      on_host->RecordStream(stream, other->key().stream);
+      return absl::OkStatus();
+    }
+    return NotInUse(address, "");
+  }
   Block* block = group->blocks().Find(address);
   block->RecordStream(stream, group->key().stream);
   const bool is_used_outside =
@@ -302,7 +321,7 @@ void DeviceHeap::CheckInvariants() const {
       if (!block->segment->sleep().is_asleep()) allocated += block->size;
     });
     for (const auto& segment : group->segments().all()) {
-      mapped += segment->reservation().mapped();
+      mapped += segment->reservation().mapped() - segment->reservation().on_host();
       recent += segment->blocks().recent().bytes();
     }
   }

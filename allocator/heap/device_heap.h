@@ -88,6 +88,7 @@ class DeviceHeap {
   void CheckInvariants() const;
 
  private:
+  absl::Status FreeOnHost(DeviceAddress address);
   SegmentGroup& GroupOf(const AllocationRequest& request, Bytes size);
   AllocationResult AllocateAt(const AllocationRequest& request, Bytes size);
   AllocationResult TakeFree(SegmentGroup& group, const AllocationRequest& request, Bytes size);

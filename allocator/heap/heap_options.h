@@ -21,6 +21,7 @@ struct HeapOptions {
   CaptureGraphs* captures = nullptr;  // must outlive the allocator; null: SetCaptureReuse() is idle
   ChunkCopies* copies = nullptr;      // must outlive the allocator; null: no copies to the host
   Bytes host_limit = ~Bytes{0};       // the most bytes of the host for copies of sleeping memory
+  Bytes spill = 0;                    // the most bytes of the host behind blocks in use; 0: none
 };
 
 }  // namespace memtrace

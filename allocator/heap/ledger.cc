@@ -19,6 +19,8 @@ AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounti
     ledger.cached += reclaimable;
     for (const auto& segment : group->segments().all()) {
       ledger.cached += segment->blocks().leaving();
+      ledger.on_host += segment->spill().on_host();
+      ledger.holes += segment->spill().on_card_beside();
       // Memory that a sleep could not unmap serves nobody until the next try.
       const bool is_asleep = segment->sleep().is_asleep();
       (is_pinned ? ledger.pinned : ledger.holes) +=

@@ -16,7 +16,8 @@ std::optional<AddressRange> FindRange(const SegmentGroups& groups, DeviceAddress
     if (!segment.reservation().Contains(address)) return;
     const Block* block = segment.blocks().first();
     while (block->end() <= address) block = block->next;
-    if (block->is(Block::State::kAllocated)) range = block->range();
+    const bool is_in_use = block->is(Block::State::kAllocated) || block->is(Block::State::kOnHost);
+    if (is_in_use) range = block->range();
   });
   return range;
 }
@@ -56,8 +57,10 @@ absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress addr
     if (!segment.reservation().Contains(address)) return;
     if (segment.sleep().is_asleep())
       status.Update(absl::FailedPreconditionError("the owner of the memory is asleep"));
+    if (segment.spill().IsOnHost(address))
+      status.Update(absl::FailedPreconditionError("the memory is on the host"));
     for (const MappedChunk& chunk : *chunks) {
-      auto descriptor = segment.reservation().Share(chunk);
+      auto descriptor = segment.spill().Share(chunk);
       status.Update(descriptor.status());
       if (descriptor.ok()) shared.push_back({chunk, *std::move(descriptor)});
     }

@@ -11,6 +11,7 @@
 #include "allocator/heap/give_way.h"
 #include "allocator/heap/heap_options.h"
 #include "allocator/heap/sleep.h"
+#include "allocator/heap/spill.h"
 
 namespace memtrace {
 
@@ -26,14 +27,15 @@ class Movement {
       : lock_(lock),
         heap_(heap),
         give_way_(lock, heap, events),
-        sleep_(lock, heap, events, options.copies, options.host_limit) {
-    static_cast<void>(vmm);
-  }
+        sleep_(lock, heap, events, options.copies, options.host_limit),
+        spill_(lock, heap, vmm, events, options) {}
 
   // Free memory for somebody else.
   GiveWay& give_way() { return give_way_; }
   // Memory of movable owners, which sleeps and wakes.
   Sleep& sleep() { return sleep_; }
+  // Memory of blocks in use, on the host while the card is full.
+  Spill& spill() { return spill_; }
 
   // Ends a step of the program: what the rules for cached memory no longer keep goes.
   void EndStep() {
@@ -46,6 +48,7 @@ class Movement {
   DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);
   GiveWay give_way_;
   Sleep sleep_;
+  Spill spill_;
 };
 
 }  // namespace memtrace

@@ -10,6 +10,7 @@ namespace {
 BlockView::State StateOf(const Block& block) {
   switch (block.state) {
     case Block::State::kAllocated:
+    case Block::State::kOnHost:
       return BlockView::State::kAllocated;
     case Block::State::kPendingFree:
       return BlockView::State::kPendingFree;
@@ -17,6 +18,7 @@ BlockView::State StateOf(const Block& block) {
     case Block::State::kRecentlyFreed:
     case Block::State::kLeaving:
     case Block::State::kUnmapped:
+    case Block::State::kLeftOnHost:
       break;
   }
   return BlockView::State::kFree;

@@ -51,6 +51,7 @@ void SegmentGroup::Free(Block* block) {
 }
 
 void SegmentGroup::StartWaiting(Block* block) {
+  if (block->is(Block::State::kOnHost)) return LeaveOnHost(block);
   if (!IsAsleep(*block)) account_.FreeRequested(*block, key_, lane_.share);
   block->state = Block::State::kPendingFree;
   blocks_.Remove(block);
@@ -59,6 +60,14 @@ void SegmentGroup::StartWaiting(Block* block) {
 void SegmentGroup::FinishWaiting(Block* block) {
   if (!IsAsleep(*block)) account_.FreeCompleted(*block, key_);
   Return(block);
+}
+
+void SegmentGroup::LeaveOnHost(Block* block) {
+  blocks_.Remove(block);
+  block->state = Block::State::kLeftOnHost;
+  block->recorded_streams.clear();
+  block->requested = 0;
+  block->context = {};
 }
 
 void SegmentGroup::MergeRecent() {
@@ -85,8 +94,9 @@ void SegmentGroup::CheckInvariants() const {
   for (const auto& segment : segments_.all()) {
     segment->CheckInvariants();
     for (const Block* block = segment->blocks().first(); block != nullptr; block = block->next) {
-      const bool is_known =
-          block->is(Block::State::kAllocated) || block->is(Block::State::kRecentlyFreed);
+      const bool is_known = block->is(Block::State::kAllocated) ||
+                            block->is(Block::State::kRecentlyFreed) ||
+                            block->is(Block::State::kOnHost);
       if (!is_known) continue;
       MEMTRACE_CHECK(blocks_.Has(block));
       ++known;

@@ -59,7 +59,8 @@ class SegmentGroup {
   void Free(Block* block);
 
   // Counts and reports the free of a block that waits for other streams, until it is given back. A
-  // block that sleeps is neither counted nor reported.
+  // block that sleeps or is on the host is neither counted nor reported; on the host it waits for
+  // Spill.
   void StartWaiting(Block* block);
   void FinishWaiting(Block* block);
 
@@ -79,6 +80,7 @@ class SegmentGroup {
   PlannedMemory* planned() const { return planned_.get(); }
 
  private:
+  void LeaveOnHost(Block* block);
   Block* Known(Block* block);
   void Merge(Block* recent);
   void Return(Block* block);

@@ -17,11 +17,13 @@ uint64_t NextSerial() {
 
 }  // namespace
 
-void ChunkMap::Add(ChunkRange chunk) {
+void ChunkMap::Add(ChunkRange chunk, Place place) {
   MEMTRACE_CHECK_GT(chunk.count, 0U);
   ranges_ += 1 - Neighbours(chunk);
   granules_ += chunk.count;
-  const auto [at, inserted] = chunks_.emplace(chunk.first, Chunk{chunk.count, NextSerial()});
+  if (place == Place::kHost) on_host_ += chunk.count;
+  const auto [at, inserted] =
+      chunks_.emplace(chunk.first, Chunk{chunk.count, NextSerial(), place, /*is_shared=*/false});
   MEMTRACE_CHECK(inserted);
   if (at != chunks_.begin()) {
     const auto below = std::prev(at);
@@ -36,6 +38,7 @@ void ChunkMap::Remove(ChunkRange chunk) {
   const auto found = chunks_.find(chunk.first);
   MEMTRACE_CHECK(found != chunks_.end());
   MEMTRACE_CHECK_EQ(found->second.count, chunk.count);
+  if (found->second.place == Place::kHost) on_host_ -= chunk.count;
   chunks_.erase(found);
   granules_ -= chunk.count;
   ranges_ -= 1 - Neighbours(chunk);

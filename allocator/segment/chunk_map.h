@@ -25,6 +25,9 @@ struct ChunkRange {
   friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
 };
 
+// Tells whose memory a chunk is. The card reaches the host's over the bus.
+enum class Place : uint8_t { kCard, kHost };
+
 // The granules of a segment that have physical memory, and the chunks they belong to, because the
 // driver unmaps only whole chunks.
 //
@@ -32,7 +35,7 @@ struct ChunkRange {
 class ChunkMap {
  public:
   // REQUIRES: no granule of `chunk` is mapped.
-  void Add(ChunkRange chunk);
+  void Add(ChunkRange chunk, Place place = Place::kCard);
 
   // REQUIRES: exactly this chunk is mapped.
   void Remove(ChunkRange chunk);
@@ -44,8 +47,15 @@ class ChunkMap {
   // has ever had the same.
   uint64_t SerialOf(GranuleIndex first) const { return chunks_.at(first).serial; }
 
+  // Returns where the chunk that starts at `first` is.
+  Place PlaceOf(GranuleIndex first) const { return chunks_.at(first).place; }
+  // Notes that other processes may use the chunk that starts at `first`.
+  void NoteShared(GranuleIndex first) { chunks_.at(first).is_shared = true; }
+  bool IsShared(GranuleIndex first) const { return chunks_.at(first).is_shared; }
+
   std::vector<ChunkRange> chunks() const { return Inside(0, ~GranuleIndex{0}); }
   uint32_t granules() const { return granules_; }  // mapped
+  uint32_t on_host() const { return on_host_; }    // of these
   int ranges() const { return ranges_; }           // maximal mapped runs
 
   // Returns a picture of the first `length` granules: in "xx..x" granules 0, 1 and 4 are mapped.
@@ -57,10 +67,13 @@ class ChunkMap {
   struct Chunk {
     uint32_t count = 0;
     uint64_t serial = 0;
+    Place place = Place::kCard;
+    bool is_shared = false;
   };
 
   absl::btree_map<GranuleIndex, Chunk> chunks_;  // by first granule
   uint32_t granules_ = 0;
+  uint32_t on_host_ = 0;
   int ranges_ = 0;
 };
 

@@ -17,6 +17,7 @@
 #include "allocator/segment/reservation.h"
 #include "allocator/segment/segment_blocks.h"
 #include "allocator/segment/segment_sleep.h"
+#include "allocator/segment/segment_spill.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -76,6 +77,8 @@ class ExpandableSegment {
   const SegmentBlocks& blocks() const { return blocks_; }
   // Its memory is taken away and brought back through this.
   SegmentSleep& sleep() const { return *sleep_; }
+  // Memory of it is replaced by the host's through this.
+  SegmentSpill& spill() const { return *spill_; }
   const Reservation& reservation() const { return reservation_; }
   const SegmentKey& key() const { return key_; }
   const SegmentShape& shape() const { return shape_; }
@@ -95,7 +98,9 @@ class ExpandableSegment {
   MappingAccount& account_;
   Reservation reservation_;
   SegmentBlocks blocks_;
-  const std::unique_ptr<SegmentSleep> sleep_;  // refers to the reservation and the blocks
+  // These refer to the reservation and the blocks.
+  const std::unique_ptr<SegmentSleep> sleep_;
+  const std::unique_ptr<SegmentSpill> spill_;
 };
 
 }  // namespace memtrace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/segment/reservation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "allocator/blocks/size_policy.h"
@@ -146,10 +147,41 @@ std::vector<MappedChunk> Reservation::ChunksUnder(const AddressRange& range) con
   std::vector<MappedChunk> under;
   for (const ChunkRange chunk : chunks_.chunks()) {
     const MappedChunk mapped{AddressOf(chunk.first), chunk.count * granularity_,
-                             chunks_.SerialOf(chunk.first)};
+                             chunks_.SerialOf(chunk.first),
+                             chunks_.PlaceOf(chunk.first) == Place::kHost};
     if (range.Overlaps(AddressRange::Of(mapped.address, mapped.size))) under.push_back(mapped);
   }
   return under;
+}
+
+std::vector<AddressRange> Reservation::PiecesIn(const AddressRange& range, Place place) const {
+  std::vector<AddressRange> pieces;
+  for (const ChunkRange chunk : WholeChunks(range)) {
+    if (chunks_.PlaceOf(chunk.first) != place || chunks_.IsShared(chunk.first)) continue;
+    const AddressRange whole{AddressOf(chunk.first), AddressOf(chunk.end())};
+    if (whole.size() > ChunkExchange::kLargest) continue;
+    const bool is_joined = !pieces.empty() && pieces.back().end == whole.begin &&
+                           pieces.back().size() + whole.size() <= ChunkExchange::kLargest;
+    if (!is_joined) pieces.push_back(whole);
+    pieces.back().end = whole.end;
+  }
+  return pieces;
+}
+
+bool Reservation::IsAnyOnHost(const AddressRange& range) const {
+  if (chunks_.on_host() == 0) return false;
+  const std::vector<MappedChunk> under = ChunksUnder(range);
+  return std::any_of(under.begin(), under.end(),
+                     [](const MappedChunk& chunk) { return chunk.is_on_host; });
+}
+
+absl::Status Reservation::Exchange(const AddressRange& piece, Place place,
+                                   ChunkExchange& exchange) {
+  MEMTRACE_RETURN_IF_ERROR(exchange.Replace(ChunksUnder(piece), piece, place));
+  for (const ChunkRange chunk : WholeChunks(piece)) chunks_.Remove(chunk);
+  const GranuleIndex first = IndexOf(piece.begin);
+  chunks_.Add({first, IndexOf(piece.end) - first}, place);
+  return absl::OkStatus();
 }
 
 std::string Reservation::Picture() const {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "allocator/card/unique_descriptor.h"
 #include "allocator/card/vmm.h"
+#include "allocator/segment/chunk_exchange.h"
 #include "allocator/segment/chunk_map.h"
 #include "base/units.h"
 
@@ -59,6 +60,16 @@ class Reservation {
   // Returns the parts of `range` that are not mapped, in ascending order. REQUIRES: whole granules.
   std::vector<AddressRange> MissingIn(const AddressRange& range) const;
 
+  // Returns the chunks in `place` that lie entirely in `range` and are not shared, joined into
+  // pieces that ChunkExchange can replace, in ascending order.
+  std::vector<AddressRange> PiecesIn(const AddressRange& range, Place place) const;
+  // Replaces the chunks of such a piece by one in `place`, with the same contents. REQUIRES: all
+  // work that uses the piece is done.
+  absl::Status Exchange(const AddressRange& piece, Place place, ChunkExchange& exchange);
+
+  // Returns true if a chunk of the host overlaps the range.
+  bool IsAnyOnHost(const AddressRange& range) const;
+
   // Tries again to undo what the driver refused to. Not OK if a chunk is still mapped without
   // access.
   absl::Status UndoRest();
@@ -74,8 +85,9 @@ class Reservation {
   // Returns the chunks that overlap `range`, in ascending order.
   std::vector<MappedChunk> ChunksUnder(const AddressRange& range) const;
 
-  // Returns Vmm::Share of such a chunk.
-  absl::StatusOr<UniqueDescriptor> Share(const MappedChunk& chunk) const {
+  // Returns Vmm::Share of such a chunk, which from now on keeps its memory.
+  absl::StatusOr<UniqueDescriptor> Share(const MappedChunk& chunk) {
+    chunks_.NoteShared(IndexOf(chunk.address));
     return vmm_.Share(chunk.address);
   }
 
@@ -85,7 +97,8 @@ class Reservation {
   Bytes granularity() const { return granularity_; }
   bool Contains(DeviceAddress address) const { return range_.Contains(address); }
   Bytes mapped() const { return chunks_.granules() * granularity_; }
-  int ranges() const { return chunks_.ranges(); }  // maximal mapped runs
+  Bytes on_host() const { return chunks_.on_host() * granularity_; }  // of these bytes
+  int ranges() const { return chunks_.ranges(); }                     // maximal mapped runs
 
   // Returns a picture of the chunks up to the last mapped granule: "xx..x".
   std::string Picture() const;

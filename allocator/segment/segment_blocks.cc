@@ -85,6 +85,24 @@ void SegmentBlocks::MakeHole(Block* block, const AddressRange& unmapped) {
   hole->state = Block::State::kUnmapped;
   if (IsFree(hole->previous)) free_.Return(hole->previous);
   if (IsFree(hole->next)) free_.Return(hole->next);
+  PutHole(hole);
+}
+
+void SegmentBlocks::FreeLeft(const AddressRange& part, bool is_unmapped) {
+  Block* block = first_;
+  while (block->end() <= part.begin) block = block->next;
+  MEMTRACE_CHECK(block->is(Block::State::kLeftOnHost));
+  block = Isolate(block, part);
+  if (!is_unmapped) {
+    free_.Return(block);
+    return;
+  }
+  block->state = Block::State::kUnmapped;
+  PutHole(block);
+}
+
+// Merges a new hole with the holes beside it.
+void SegmentBlocks::PutHole(Block* hole) {
   if (IsHole(hole->next)) {
     holes_.Remove(hole->next);
     arena_.AbsorbNext(hole);

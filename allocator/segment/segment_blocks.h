@@ -67,12 +67,16 @@ class SegmentBlocks {
   void Fill(Block* hole, const AddressRange& mapped);
   // Makes the part `unmapped` of the free `block` a hole, after it has been unmapped.
   void MakeHole(Block* block, const AddressRange& unmapped);
+  // Makes the part of a block that was freed on the host free, or a hole after it was unmapped. The
+  // rest stays as it is.
+  void FreeLeft(const AddressRange& part, bool is_unmapped);
 
   // Aborts if blocks, holes and free ranges contradict each other.
   void CheckInvariants() const;
 
  private:
   Block* Isolate(Block* block, const AddressRange& range);
+  void PutHole(Block* hole);
 
   const bool holds_one_;
   const bool is_planned_;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/explanation.h"
 
-#include <cstdio>
 #include <string_view>
 
+#include "interpose/core/size_text.h"
 #include "messages/message.h"
 #include "messages/role_words.h"
 #include "profiler/trace/events/failure_cause.h"
@@ -12,22 +12,6 @@
 
 namespace memtrace {
 namespace {
-
-// Formats bytes as torch's format_size does.
-std::string Size(uint64_t bytes) {
-  constexpr double kMiB = 1 << 20;
-  constexpr double kGiB = 1 << 30;
-  const auto amount = static_cast<double>(bytes);
-  char text[32];
-  if (amount >= kGiB) {
-    std::snprintf(text, sizeof(text), "%.2f GiB", amount / kGiB);
-  } else if (amount >= kMiB) {
-    std::snprintf(text, sizeof(text), "%.2f MiB", amount / kMiB);
-  } else {
-    std::snprintf(text, sizeof(text), "%.2f KiB", amount / 1024);
-  }
-  return text;
-}
 
 struct Verdict {
   std::string cause;
@@ -37,7 +21,7 @@ struct Verdict {
 // Returns nothing if the private pools would not be enough for the request.
 std::string FreeInPools(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   if (card.private_pools == 0 || card.private_pools < trace::ShortBy(event)) return "";
-  return Message("$0 is free in private pools.", Size(card.private_pools));
+  return Message("$0 is free in private pools.", SizeText(card.private_pools));
 }
 
 uint64_t Unused(const trace::CardLedger& card) { return card.free + card.cached + card.holes; }
@@ -45,17 +29,17 @@ uint64_t Unused(const trace::CardLedger& card) { return card.free + card.cached 
 Verdict TooLarge(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   if (trace::IsLargerThanCard(event, card))
     return {Message("The card is too small for this request: it has $0, of which $1 is unused.",
-                    Size(card.total), Size(Unused(card)))};
+                    SizeText(card.total), SizeText(Unused(card)))};
   return {Message("The request is larger than the unused memory, although most of the card is "
                   "unused ($0 of $1).",
-                  Size(Unused(card)), Size(card.total)),
+                  SizeText(Unused(card)), SizeText(card.total)),
           FreeInPools(event, card)};
 }
 
 std::string FullCard(const trace::OutOfMemory& event, const trace::CardLedger& card) {
   if (Unused(card) < event.requested) return Message("The card is full, not fragmented.");
-  return Message("The card is full: $0 of $1 is in use.", Size(card.live_allocated),
-                 Size(card.total));
+  return Message("The card is full: $0 of $1 is in use.", SizeText(card.live_allocated),
+                 SizeText(card.total));
 }
 
 Verdict VerdictOf(const trace::OutOfMemory& event, const trace::CardLedger& card) {
@@ -63,7 +47,7 @@ Verdict VerdictOf(const trace::OutOfMemory& event, const trace::CardLedger& card
     case trace::FailureCause::kLimit:
       return {
           Message("The limit set for this process ($0) is reached; the card itself is not full.",
-                  Size(event.limit)),
+                  SizeText(event.limit)),
           Message("Raise it with torch.cuda.set_per_process_memory_fraction().")};
     case trace::FailureCause::kTooLarge:
       return TooLarge(event, card);
@@ -73,13 +57,13 @@ Verdict VerdictOf(const trace::OutOfMemory& event, const trace::CardLedger& card
               Message("Call torch.cuda.empty_cache() before this line.")};
     case trace::FailureCause::kStreamWait:
       return {Message("$0 is freed but still waits for other streams (record_stream).",
-                      Size(card.stream_wait)),
+                      SizeText(card.stream_wait)),
               Message("Call torch.cuda.synchronize() before this line.")};
     case trace::FailureCause::kFragmentation:
       return {Message("Enough memory is free, but in pieces: the largest hole is $0.",
-                      Size(card.largest_hole))};
+                      SizeText(card.largest_hole))};
     case trace::FailureCause::kOtherProcess:
-      return {Message("Other processes hold $0 of this card.", Size(card.other_processes))};
+      return {Message("Other processes hold $0 of this card.", SizeText(card.other_processes))};
     default:
       return {FullCard(event, card), FreeInPools(event, card)};
   }
@@ -87,10 +71,11 @@ Verdict VerdictOf(const trace::OutOfMemory& event, const trace::CardLedger& card
 
 std::string Shortfall(const trace::OutOfMemory& event) {
   if (trace::ShortBy(event) == 0)
-    return Message("The request for $0 failed, although $1 was available.", Size(event.requested),
-                   Size(event.obtainable));
+    return Message("The request for $0 failed, although $1 was available.",
+                   SizeText(event.requested), SizeText(event.obtainable));
   return Message("The request for $0 failed; at most $1 was available ($2 short).",
-                 Size(event.requested), Size(event.obtainable), Size(trace::ShortBy(event)));
+                 SizeText(event.requested), SizeText(event.obtainable),
+                 SizeText(trace::ShortBy(event)));
 }
 
 // Shortens an owner's name, which becomes part of an exception's text: a program may choose any
@@ -126,7 +111,7 @@ std::string Holders(const std::vector<recorder::HeldBytes>* owners) {
   if (owners->empty()) return Message("No recorded block is in use.");
   std::string names;
   for (const auto& owner : *owners)
-    names += (names.empty() ? "" : ", ") + Name(owner) + " " + Size(owner.bytes);
+    names += (names.empty() ? "" : ", ") + Name(owner) + " " + SizeText(owner.bytes);
   return CountedMessage(owners->size(), "The largest holder is $0.", "The largest holders are $0.",
                         names);
 }

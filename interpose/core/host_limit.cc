@@ -39,14 +39,18 @@ std::optional<Bytes> AvailableOfGroup() {
 
 }  // namespace
 
+Bytes HostAvailable() {
+  const Bytes machine = AvailableOfMachine();
+  return std::min(machine, AvailableOfGroup().value_or(machine));
+}
+
 Bytes HostLimit() {
   const std::string text(env::Text(env::kHostLimit));
   if (const auto bytes = trace::BytesOf(text); !text.empty() && bytes) return *bytes;
   if (!text.empty())
     PrintSentence(std::string(env::kHostLimit.name()) + "=" + text +
                   " is not an amount such as 64GiB, so half of the host's memory is the limit.");
-  const Bytes machine = AvailableOfMachine();
-  return std::min(machine, AvailableOfGroup().value_or(machine)) / 2;
+  return HostAvailable() / 2;
 }
 
 }  // namespace memtrace

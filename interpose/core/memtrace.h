@@ -33,6 +33,7 @@
 #include "interpose/core/memtrace_room.h"
 #include "interpose/core/memtrace_sharing.h"
 #include "interpose/core/memtrace_sleep.h"
+#include "interpose/core/memtrace_spill.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -35,6 +35,8 @@ MEMTRACE_API void* memtrace_python_forget(void* self, void* arguments);
 /* METH_O: calls the object, without arguments, where memtrace_set_before_out_of_memory would call
  * a function. An exception that it raises is raised in the program a moment later. */
 MEMTRACE_API void* memtrace_python_call_before_out_of_memory(void* self, void* object);
+/* The same for memtrace_set_before_spill. */
+MEMTRACE_API void* memtrace_python_call_before_spill(void* self, void* object);
 /* METH_O: the same for memtrace_set_collector. */
 MEMTRACE_API void* memtrace_python_call_to_collect(void* self, void* object);
 /* Set the role (event.h) of memory that the calling thread allocates until the pop. */

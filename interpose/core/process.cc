@@ -20,6 +20,7 @@
 #include "interpose/core/recorded_text/recorded_paths.h"
 #include "interpose/core/recorded_text/secrets.h"
 #include "interpose/core/recorded_text/trace_name.h"
+#include "interpose/core/room/launching_threads.h"
 #include "interpose/core/spoken_sentence.h"
 #include "profiler/trace/vocabulary/facts.h"
 
@@ -54,6 +55,7 @@ HeapOptions ReadOptions() {
   options.plan = ReadPlanOfProcess();
   options.cache = cache.bounds;
   options.host_limit = HostLimit();
+  options.spill = ReadSpillLimit();
   return options;
 }
 
@@ -141,6 +143,10 @@ absl::Status Process::OpenCards(int device_count, memtrace_mode mode) {
   HeapOptions options;
   if (mode == MEMTRACE_MODE_ALLOCATE) options = ReadOptions();
   if (options.plan != nullptr) notes_.EnablePlanReport();
+  if (options.spill > 0) {
+    LaunchingThreads::Enable();
+    cards_.UseNoShortcut();  // so that threads are noted
+  }
   AllocationObserver* observer = recorder() != nullptr ? &recorder()->blocks() : nullptr;
   return cards_.Open(device_count, mode, options, observer);
 }
@@ -197,6 +203,17 @@ void Process::RecordGiven(const Room::Given& given) {
       .duration_ns = static_cast<uint64_t>(given.duration.count())};
   recorder()->program().Moved(moved, is_neighbour ? NameOfProcess(given.process) : "",
                               is_neighbour ? ContextId{} : CaptureNativeContext(given.caller));
+}
+
+void Process::RecordSpilled(const Spiller::Move& move) {
+  if (recorder() == nullptr) return;
+  const trace::Moved moved{
+      .device = move.device,
+      .kind = move.is_back ? trace::MoveKind::kCameBack : trace::MoveKind::kSpilled,
+      .bytes = move.bytes,
+      .host_bytes = move.copied,
+      .duration_ns = static_cast<uint64_t>(move.duration.count())};
+  recorder()->program().Moved(moved, "", ContextId{}, move.role);
 }
 
 void Process::Close() {

@@ -19,6 +19,7 @@
 #include "interpose/core/outside/outside_recorder.h"
 #include "interpose/core/program_callbacks.h"
 #include "interpose/core/room/room.h"
+#include "interpose/core/spiller.h"
 #include "interpose/core/stacks/frame_names.h"
 #include "interpose/core/stacks/framework_operations.h"
 #include "interpose/core/trace_notes.h"
@@ -71,6 +72,8 @@ class Process {
   TraceNotes& notes() { return notes_; }
   // Makes room for requests that the driver refuses.
   Room& room() { return room_; }
+  // Makes room for requests of the program's own on a full card.
+  Spiller& spiller() { return spiller_; }
 
   // True if there is, or will be, a recorder.
   bool is_recorded() const { return is_recorded_; }
@@ -92,6 +95,7 @@ class Process {
   void ListenToOutsideMemory();
   void BeginActivities(memtrace_mode mode);
   void RecordGiven(const Room::Given& given);
+  void RecordSpilled(const Spiller::Move& move);
   void OpenTrace();
 
   static inline std::atomic<Process*> instance = nullptr;
@@ -113,6 +117,7 @@ class Process {
   const CardLedgers ledgers_{recorder_, outside_};
   ProcessCards cards_{ledgers_, [this](int device) { room_.AnswerNeighbours(device); }};
   Room room_{cards_, [this](const Room::Given& given) { RecordGiven(given); }};
+  Spiller spiller_{cards_, recorder_, [this](const Spiller::Move& move) { RecordSpilled(move); }};
   TraceNotes notes_{{.recorder = recorder_,
                      .activities = activities_,
                      .cards = cards_,

@@ -44,6 +44,24 @@ bool ParseCopyLimit(const std::string& text, std::uint64_t* limit, std::string* 
   return false;
 }
 
+// Reads 0, or a whole number of GiB or MiB. Unset: any amount.
+bool ParseHostLimit(std::string_view text, std::uint64_t* limit, std::string* error) {
+  if (text.empty() || text == "0") {
+    *limit = text.empty() ? ~0ull : 0;
+    return true;
+  }
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, *limit);
+  const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+  const int shift = unit == "GiB" ? 30 : unit == "MiB" ? 20 : 0;
+  if (parsed.ec == std::errc() && shift != 0 && *limit < (1ull << 24)) {
+    *limit <<= shift;
+    return true;
+  }
+  *error = "'" + std::string(text) + "' is not a size; write for example 64GiB, or 0";
+  return false;
+}
+
 // Prints the reason, which only this place knows: CUDA can only report "no device".
 Machine* Refuse(env::Variable variable, const std::string& error) {
   std::fprintf(stderr, "memtrace: %s: %s\n", variable.name(), error.c_str());
@@ -64,6 +82,8 @@ Machine* MakeFromEnvironment() {
     return Refuse(env::kCardEvents, error);
   if (!ParsePlannedFailures(env::Text(env::kCardFailures), &settings.failures, &error))
     return Refuse(env::kCardFailures, error);
+  if (!ParseHostLimit(env::Text(env::kCardHost), &settings.host_located, &error))
+    return Refuse(env::kCardHost, error);
   const char* visible = env::Pointer(env::kCudaVisibleDevices);
   settings.ledger_cards = VisibleIndices(cards.size(), visible);
   settings.host_values = !env::Is(env::kHostValues, "0");
@@ -105,6 +125,7 @@ Machine::Machine(const std::vector<CardSpec>& specs, std::uint64_t copy_limit,
           },
           listening) {
   calls.Plan(settings.failures);
+  physical.SetHostLimit(settings.host_located);
 }
 
 void Machine::EndContext(const Context& context) {

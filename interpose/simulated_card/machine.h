@@ -49,6 +49,7 @@ struct MachineSettings {
   std::string shared_ledger;              // empty: no other process has these cards
   std::vector<std::size_t> ledger_cards;  // each card's index there; empty: its own
   bool host_values = false;               // keep each byte's Known state
+  std::uint64_t host_located = ~0ull;     // the most memory of the host at addresses of cards
 };
 
 // All simulated cards of a process and the parts that they share. The entry points of libcuda find

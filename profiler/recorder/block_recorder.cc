@@ -205,4 +205,16 @@ std::vector<HeldBytes> BlockRecorder::TopOwners(DeviceIndex device, size_t most)
   return owners;
 }
 
+std::vector<PlacedBlock> BlockRecorder::BlocksInUse(DeviceIndex device, trace::Phase& now) const {
+  std::vector<PlacedBlock> blocks;
+  log_.trace().Guarded([&] {
+    const SpinMutexLock lock(log_.mutex());
+    now = log_.run().position().phase;
+    log_.live().ForEach([&](const LiveTable::Key& key, const LiveBlock& block) {
+      if (key.second == static_cast<int32_t>(device)) blocks.push_back({key.first, block});
+    });
+  });
+  return blocks;
+}
+
 }  // namespace memtrace::recorder

@@ -78,6 +78,9 @@ class BlockRecorder final : public AllocationObserver {
   // guessed (LikelyRole).
   std::vector<HeldBytes> TopOwners(DeviceIndex device, size_t most) const;
 
+  // Returns the blocks in use of the card, in no order, and sets the phase of the program.
+  std::vector<PlacedBlock> BlocksInUse(DeviceIndex device, trace::Phase& now) const;
+
  private:
   void Label(DeviceIndex device, DeviceAddress address, Bytes size, const trace::Label& label)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(log_.mutex());

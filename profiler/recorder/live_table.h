@@ -38,6 +38,12 @@ struct LiveBlock {
 // One cache line: each allocation writes it, each free reads it.
 static_assert(sizeof(LiveBlock) == 64);
 
+// A block in use and where it is.
+struct PlacedBlock {
+  DeviceAddress address;
+  LiveBlock block;
+};
+
 // All live blocks of the cards, by address; its size is proportional to their number. It keeps
 // labels of whole blocks only: a label for a part of one goes to the trace, and reports split the
 // block. Thread rule: one thread at a time.

@@ -71,11 +71,13 @@ void ProgramRecorder::OutsideFreed(const trace::OutsideFree& event) {
   });
 }
 
-void ProgramRecorder::Moved(trace::Moved event, std::string_view to, ContextId context) {
+void ProgramRecorder::Moved(trace::Moved event, std::string_view to, ContextId context,
+                            std::string_view owner) {
   log_.trace().Guarded([&] {
     const SpinMutexLock lock(log_.mutex());
     event.stack = contexts_.Unpack(context).stack;
     event.to = log_.writer().definitions().String(to);
+    if (!owner.empty()) event.owner = log_.writer().definitions().String(owner);
     log_.Append(event);
   });
 }

@@ -38,8 +38,9 @@ class ProgramRecorder {
   void OutsideFreed(const trace::OutsideFree& event);
 
   // Records memory that moved; the stack comes from `context`. `to` names another process; empty
-  // if it went to a library of this one.
-  void Moved(trace::Moved event, std::string_view to, ContextId context);
+  // if it went to a library of this one. `owner` is what the memory is for, if that is known.
+  void Moved(trace::Moved event, std::string_view to, ContextId context,
+             std::string_view owner = {});
 
  private:
   EventLog& log_;

@@ -128,6 +128,23 @@ absl::Status CheckPlan(const LaunchRequest& request) {
                                     "; memtrace plan makes a plan from a trace");
 }
 
+absl::Status CheckSpill(const LaunchRequest& request) {
+  if (request.spill.empty()) return absl::OkStatus();
+  if (!trace::BytesOf(request.spill)) {
+    return absl::InvalidArgumentError("--spill: '" + request.spill +
+                                      "' is not a size; write for example 16GiB");
+  }
+  if (request.allocator != "memtrace") {
+    return absl::InvalidArgumentError("--spill needs memtrace's allocator; remove --allocator " +
+                                      request.allocator);
+  }
+  if (request.no_trace) {
+    return absl::InvalidArgumentError(
+        "--spill needs a trace, which says what memory is for; remove --no-trace");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckKeep(const std::string& keep) {
   if (keep.empty()) return absl::OkStatus();
   const auto bytes = trace::BytesOf(keep);
@@ -205,6 +222,7 @@ void AddMemtrace(const LaunchRequest& request, const fs::path& package, LaunchPl
   if (request.keep_secrets) environment[env::kKeepSecrets.name()] = "1";
   if (request.cupti) environment[env::kCupti.name()] = "1";
   if (request.native_stacks) environment[env::kNativeStacks.name()] = "1";
+  if (!request.spill.empty()) environment[env::kSpill.name()] = request.spill;
   if (!request.plan.empty()) environment[env::kPlan.name()] = fs::absolute(request.plan).string();
   AddHostValues(request, environment);
   AddPreloadedLibraries(request, package, plan);
@@ -238,6 +256,7 @@ absl::StatusOr<LaunchPlan> PlanLaunch(const LaunchRequest& request, Environment 
   MEMTRACE_RETURN_IF_ERROR(CheckHostValues(request));
   MEMTRACE_RETURN_IF_ERROR(CheckPlan(request));
   MEMTRACE_RETURN_IF_ERROR(CheckKeep(request.keep));
+  MEMTRACE_RETURN_IF_ERROR(CheckSpill(request));
   MEMTRACE_RETURN_IF_ERROR(CheckScript(request, plan.program));
   if (IsSwitchedOff(plan.environment)) return plan;
   if (!request.output.empty())

@@ -35,6 +35,7 @@ struct LaunchRequest {
   int machine = 0;                // of a job of several machines, each of which has these cards
   std::string with;               // changes to apply: MEMTRACE_WITH; empty: the environment's
   bool with_what_can_be = false;  // go on if some of them cannot be
+  std::string spill;        // host memory for each card's full moments: MEMTRACE_SPILL; empty: none
   std::string plan;         // file that `memtrace plan` wrote; empty: the environment's, if any
   int generate_length = 0;  // tokens that transformers' generate makes; 0: the program's own
 };

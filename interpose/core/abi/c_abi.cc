@@ -9,6 +9,7 @@
 #include <string>
 
 #include "interpose/core/abi/abi_structs.h"
+#include "interpose/core/abi/allocate_with_room.h"
 #include "interpose/core/abi/observed_explanation.h"
 #include "interpose/core/abi/outside_growth.h"
 #include "interpose/core/abi/source_call.h"
@@ -18,6 +19,7 @@
 #include "interpose/core/movable_scopes.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
+#include "interpose/core/room/launching_threads.h"
 #include "interpose/core/stacks/own_files.h"
 
 namespace memtrace {
@@ -63,22 +65,6 @@ void ObserveOutOfMemory(const memtrace_observed_out_of_memory& event) {
   ObservedExplanation::Get().Set(Process::Get().notes().OutOfMemory(noted));
 }
 
-// If the card has no room, other processes are asked for theirs before the request fails.
-AllocationResult AllocateWithNeighbours(CachingAllocator& allocator, AllocationRequest request) {
-  Room& room = Process::Get().room();
-  const int device = static_cast<int>(allocator.device());
-  request.may_be_repeated = !request.is_trial && room.HasNeighbours(device);
-  AllocationResult result = allocator.Allocate(request);
-  const auto* failure = std::get_if<OutOfMemoryEvent>(&result);
-  if (failure == nullptr || failure->is_rejected || !request.may_be_repeated) return result;
-  if (room.FromNeighbours(device, failure->allocated) == 0) {
-    allocator.accounts().ReportOutOfMemory(*failure);
-    return result;
-  }
-  request.may_be_repeated = false;
-  return allocator.Allocate(request);
-}
-
 int RefuseAsleep(MovableOwner owner) {
   const std::string name(Process::Get().names().Text(static_cast<uint32_t>(owner)));
   return Fail(MEMTRACE_INVALID_ARGUMENT,
@@ -90,7 +76,7 @@ int Allocate(const memtrace_request& asked, void** address, memtrace_out_of_memo
     return Fail(MEMTRACE_INVALID_ARGUMENT, asked.bytes == 0 ? "bytes is 0" : "address is NULL");
   return WithCard(asked.device, [&](CachingAllocator& allocator) -> int {
     const MovableOwner owner = MovableScopes::Current();
-    AllocationResult result = AllocateWithNeighbours(
+    AllocationResult result = AllocateWithRoom(
         allocator, {.bytes = asked.bytes,
                     .stream = StreamId{asked.stream},
                     .context = ContextId{asked.context},
@@ -202,8 +188,11 @@ int memtrace_allocate_request(const memtrace_request* request, void** address,
 void* memtrace_take_free(int device, uint64_t bytes, uint64_t at_least, uint64_t stream,
                          uint64_t context) {
   return memtrace::Contain(static_cast<void*>(nullptr), [&]() -> void* {
-    memtrace::CachingAllocator* allocator = Process::Get().cards().allocator_for_free_memory(
-        device, [] { return memtrace::MovableScopes::Current() != memtrace::MovableOwner{}; });
+    memtrace::CachingAllocator* allocator =
+        Process::Get().cards().allocator_for_free_memory(device, [] {
+          memtrace::LaunchingThreads::Note();
+          return memtrace::MovableScopes::Current() != memtrace::MovableOwner{};
+        });
     if (allocator == nullptr || bytes == 0) return nullptr;
     return memtrace::Pointer(allocator->TryAllocate(bytes, memtrace::StreamId{stream},
                                                     memtrace::ContextId{context}, at_least));

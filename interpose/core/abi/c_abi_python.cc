@@ -92,6 +92,13 @@ void* memtrace_python_call_before_out_of_memory(void* /*self*/, void* object) {
   return memtrace::None();
 }
 
+void* memtrace_python_call_before_spill(void* /*self*/, void* object) {
+  static auto* const kKeep = memtrace::PythonSymbol<void(void*)>("Py_IncRef");
+  kKeep(object);  // likewise
+  memtrace_set_before_spill(&memtrace::CallObject, object);
+  return memtrace::None();
+}
+
 void* memtrace_python_call_to_collect(void* /*self*/, void* object) {
   static auto* const kKeep = memtrace::PythonSymbol<void(void*)>("Py_IncRef");
   kKeep(object);  // likewise

@@ -79,7 +79,7 @@ extern "C" {
 void memtrace_push_movable(uint32_t name) {
   Contain([&] {
     memtrace::MovableScopes::Push(name);
-    Process::Get().cards().ServeMovable();
+    Process::Get().cards().UseNoShortcut();
   });
 }
 

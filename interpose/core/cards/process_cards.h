@@ -60,8 +60,9 @@ class ProcessCards {
     if (quick != nullptr) return quick;
     return is_movable() ? nullptr : LookAndGet(device);
   }
-  // From now on movable owners have memory, so the shortcut of the first card is not used.
-  void ServeMovable() {
+  // From now on it matters which owner's memory a thread requests, or that it does, so the shortcut
+  // of the first card is not used.
+  void UseNoShortcut() {
     has_movable_.store(true);
     first_in_use_.store(nullptr);
   }

@@ -26,6 +26,7 @@ from memtrace._asleep.memory_saver import as_torch_memory_saver
 from memtrace._asleep.models import movable
 from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._estimate.api import check_fit, estimate, largest_batch
+from memtrace._spilled import Pressure, on_pressure
 from memtrace._start.card import simulated_card
 
 __version__ = "0.1.0"
@@ -34,6 +35,7 @@ __all__ = [
     "DoesNotFit",
     "Estimate",
     "Moved",
+    "Pressure",
     "apply",
     "as_torch_memory_saver",
     "asleep",
@@ -42,6 +44,7 @@ __all__ = [
     "estimate",
     "largest_batch",
     "movable",
+    "on_pressure",
     "pluggable_library",
     "release_failed_attempt",
     "release_host_memory",

@@ -52,6 +52,9 @@ class Core:
             self._library, "memtrace_python_call_before_out_of_memory", METH_O
         )
         self.before_out_of_memory: Callable[[Callable[[], object]], None] = call_before
+        self.before_spill: Callable[[Callable[[], object]], None] = builtin(
+            self._library, "memtrace_python_call_before_spill", METH_O
+        )
         call_to_collect: Callable[[Callable[[], object]], None] = builtin(
             self._library, "memtrace_python_call_to_collect", METH_O
         )
@@ -125,6 +128,7 @@ class Core:
         """Ends the trace. Nothing calls Python after that: the interpreter may be gone before the last allocation."""
         self._library.memtrace_set_before_out_of_memory(None, None)
         self._library.memtrace_set_collector(None, None)
+        self._library.memtrace_set_before_spill(None, None)
         self._library.memtrace_close()
 
     def trace_path(self) -> str:

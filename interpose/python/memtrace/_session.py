@@ -95,6 +95,7 @@ class Session:
         if self.is_recorded:
             self.core.set_phase(PHASE_INIT)
             self.core.before_out_of_memory(self._before_out_of_memory)
+            self.core.before_spill(self._label_safely)
 
     def _state_facts(self, allocator: str) -> None:
         card = os.environ.get("MEMTRACE_CARD", "")
@@ -231,10 +232,14 @@ class Session:
 
     def _before_out_of_memory(self) -> None:
         self._has_failed = True
+        self._label_safely(self._look_at_failure)
+
+    def _label_safely(self, look: Callable[[], object] | None = None) -> None:
         collects = gc.isenabled()
         try:
             gc.disable()  # it would free what the looks search for, and run the program's finalizers
-            self._look_at_failure()
+            if look is not None:
+                look()
             self._label_everything()
         finally:
             if collects:

@@ -151,6 +151,10 @@ int memtrace_card_activity(struct memtrace_card_activity* activity) {
     now.sent_bytes = sent.bytes;
     now.sent_bytes_network = sent.network_bytes;
     now.sends = sent.sends;
+    const HostLocated host = machine->physical.host_located();
+    now.host_located_bytes = host.bytes;
+    now.host_located_peak = host.peak;
+    now.bus_bytes = copies.bus_bytes;
   }
   return CopyOut(now, activity);
 }

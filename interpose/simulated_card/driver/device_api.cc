@@ -122,6 +122,9 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
   return WithDevice(device, [&](Machine& machine) {
     if (value == nullptr) return Result::kInvalidValue;
     *value = DeviceAttribute(machine.CardAt(device), attribute);
+    const bool is_of_host =
+        attribute == CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
+    if (is_of_host && machine.physical.host_located().limit == 0) *value = 0;
     return Result::kSuccess;
   });
 }

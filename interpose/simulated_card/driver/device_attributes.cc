@@ -94,6 +94,7 @@ bool HasFeature(CUdevice_attribute attribute) {
       CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
       CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
       CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED,
+      CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
   };
   return std::find(std::begin(kFeatures), std::end(kFeatures), attribute) != std::end(kFeatures);
 }

@@ -12,10 +12,28 @@ bool IsExportable(const CUmemAllocationProp& properties) {
   return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 }
 
-// Accepts memory of a card, exportable at most as a file descriptor.
-Result CheckProperties(const CUmemAllocationProp* properties) {
+bool IsOnHost(const CUmemLocation& location) {
+  return location.type == CU_MEM_LOCATION_TYPE_HOST ||
+         location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+         location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+// Accepts memory of the host, which has one node, if it is not exportable.
+Result CheckHostProperties(Machine& machine, const CUmemAllocationProp& properties) {
+  const CUmemLocation& location = properties.location;
+  if (machine.physical.host_located().limit == 0) return Result::kNotSupported;
+  if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA && location.id != 0)
+    return Result::kInvalidDevice;
+  const bool is_plain = properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE &&
+                        properties.allocFlags.gpuDirectRDMACapable == 0;
+  return is_plain ? Result::kSuccess : Result::kNotSupported;
+}
+
+// Accepts memory of a card, exportable at most as a file descriptor, or of the host.
+Result CheckProperties(Machine& machine, const CUmemAllocationProp* properties) {
   if (properties == nullptr || properties->type != CU_MEM_ALLOCATION_TYPE_PINNED)
     return Result::kInvalidValue;
+  if (IsOnHost(properties->location)) return CheckHostProperties(machine, *properties);
   if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return Result::kNotSupported;
   const bool plain =
       properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE || IsExportable(*properties);
@@ -25,7 +43,15 @@ Result CheckProperties(const CUmemAllocationProp* properties) {
 // True for memory of cudaMalloc, to which cuMem* does not apply.
 bool BelongsToHeap(Machine& machine, Address address) {
   const auto mapped = machine.space.Find(address);
-  return mapped.has_value() && mapped->kind != ChargeKind::kVmm;
+  return mapped.has_value() && mapped->kind != ChargeKind::kVmm &&
+         mapped->kind != ChargeKind::kHost;
+}
+
+// Returns the card that uses the memory: for the host's, the current one.
+int UserOf(const CUmemLocation& location) {
+  if (!IsOnHost(location)) return location.id;
+  const Context* current = Contexts::Current();
+  return current == nullptr ? 0 : current->device;
 }
 
 // Does not wait for work that uses the memory; machine.uses notices it.
@@ -87,9 +113,11 @@ CUresult cuMemGetAllocationGranularity(std::size_t* granularity,
                                        const CUmemAllocationProp* properties,
                                        CUmemAllocationGranularity_flags) {
   return WithMachine([&](Machine& machine) {
-    const Result valid = CheckProperties(properties);
-    if (granularity == nullptr || valid != Result::kSuccess) return Result::kInvalidValue;
-    if (!machine.HasDevice(properties->location.id)) return Result::kInvalidDevice;
+    const Result valid = CheckProperties(machine, properties);
+    if (granularity == nullptr) return Result::kInvalidValue;
+    if (valid != Result::kSuccess)
+      return IsOnHost(properties->location) ? valid : Result::kInvalidValue;
+    if (!machine.HasDevice(UserOf(properties->location))) return Result::kInvalidDevice;
     *granularity = kGranularity;
     return Result::kSuccess;
   });
@@ -119,11 +147,13 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
   return WithMachine([&](Machine& machine) {
     WatchedCalls::NoteBytes(bytes);
     if (handle == nullptr || flags != 0) return Result::kInvalidValue;
-    const Result valid = CheckProperties(properties);
+    const Result valid = CheckProperties(machine, properties);
     if (valid != Result::kSuccess) return valid;
+    const CUmemLocation& location = properties->location;
+    const ChargeKind kind = IsOnHost(location) ? ChargeKind::kHost : ChargeKind::kVmm;
     HandleId created = 0;
-    const Result result = machine.physical.Create(properties->location.id, bytes, ChargeKind::kVmm,
-                                                  &created, IsExportable(*properties));
+    const Result result =
+        machine.physical.Create(UserOf(location), bytes, kind, &created, IsExportable(*properties));
     if (result == Result::kSuccess) *handle = created;
     return result;
   });
@@ -152,11 +182,14 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
                                                 CUmemGenericAllocationHandle handle) {
   return WithMachine([&](Machine& machine) {
     int device = 0;
-    const Result result = machine.physical.DeviceOf(handle, &device);
+    ChargeKind kind = ChargeKind::kVmm;
+    const Result result = machine.physical.DeviceOf(handle, &device, &kind);
     if (properties == nullptr || result != Result::kSuccess) return Result::kInvalidValue;
     *properties = {};
     properties->type = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties->location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+    if (kind == ChargeKind::kHost)
+      properties->location = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 0};
     return Result::kSuccess;
   });
 }

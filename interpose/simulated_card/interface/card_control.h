@@ -67,6 +67,12 @@ struct memtrace_card_activity {
                                   machine, by the rule of docs/design/collectives.md */
   uint64_t sent_bytes_network; /* the same, to ranks of other machines */
   uint64_t sends;              /* point-to-point sends to other ranks by NCCL */
+  /* Memory of the host at addresses of cards (cuMemCreate with a host location), now and at most,
+     and the bytes of copies and fills that passed the bus between host and cards. What kernels
+     read and write there is not known. */
+  uint64_t host_located_bytes;
+  uint64_t host_located_peak;
+  uint64_t bus_bytes;
 };
 
 /* When work is done, and how the host learned of it. */

@@ -191,7 +191,7 @@ MappedRange AddressSpace::Describe(Mappings::const_iterator mapping) {
 }
 
 Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
-                               std::vector<Extent>* extents) const {
+                               std::vector<Extent>* extents, std::uint64_t* on_host) const {
   const MutexLock lock(mutex_);
   if (reservations_.Find(begin).bytes == 0) return Result::kInvalidValue;
   while (bytes > 0) {
@@ -205,6 +205,7 @@ Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
     const std::uint64_t into = begin - at->first;
     const std::uint64_t part = std::min(bytes, contents.bytes - into);
     extents->push_back({contents.offset + into, part});
+    if (on_host != nullptr && mapping.backing.kind == ChargeKind::kHost) *on_host += part;
     begin += part;
     bytes -= part;
   }

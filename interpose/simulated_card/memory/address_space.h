@@ -91,9 +91,10 @@ class AddressSpace {
 
   // Finds the contents of [begin, begin + bytes), in order of address. kInvalidValue if the range
   // starts outside every reservation, or if a part is not mapped or no card has at least that
-  // access to it.
-  Result Translate(Address begin, std::uint64_t bytes, Access least,
-                   std::vector<Extent>* extents) const;
+  // access to it. Adds to `on_host`, unless it is null, how many of the bytes the host's memory
+  // holds.
+  Result Translate(Address begin, std::uint64_t bytes, Access least, std::vector<Extent>* extents,
+                   std::uint64_t* on_host = nullptr) const;
 
  private:
   struct Mapping {

@@ -99,7 +99,7 @@ bool Card::HasContext() const {
 }
 
 bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
-  if (kind == ChargeKind::kContext) return true;
+  if (kind == ChargeKind::kContext || kind == ChargeKind::kHost) return true;
   const MutexLock lock(mutex_);
   // The first check avoids overflow, because bytes may be near its type's maximum.
   if (bytes > total_ || !OccupyOrReclaim(bytes)) return false;
@@ -108,7 +108,7 @@ bool Card::Charge(ChargeKind kind, std::uint64_t bytes) {
 }
 
 void Card::Discharge(ChargeKind kind, std::uint64_t bytes) {
-  if (kind == ChargeKind::kContext) return;
+  if (kind == ChargeKind::kContext || kind == ChargeKind::kHost) return;
   const MutexLock lock(mutex_);
   (kind == ChargeKind::kRuntime ? runtime_ : vmm_) -= bytes;
   Occupy(Own());

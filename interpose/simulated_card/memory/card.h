@@ -13,8 +13,9 @@
 namespace memtrace::card {
 
 // The owner of a charge: the runtime's heap (cudaMalloc and kin), the caller's own physical memory
-// (cuMemCreate), or the context, whose fixed charge includes this memory.
-enum class ChargeKind { kRuntime, kVmm, kContext };
+// (cuMemCreate), the context, whose fixed charge includes this memory, or the host, whose memory
+// (cuMemCreate with a host location) is charged to no card.
+enum class ChargeKind { kRuntime, kVmm, kContext, kHost };
 
 // The place of every byte of one card. total == context + other + runtime + vmm + free, always.
 struct Ledger {

@@ -39,6 +39,7 @@ Result Copies::Copy(Address to, Address from, std::uint64_t bytes) {
   if (result != Result::kSuccess) return result;
   if (source.on_card && !target.on_card) ++device_to_host_;
   if (source.on_card != target.on_card) host_bytes_ += bytes;
+  CountBus(target, source, bytes);
   const bool moved = bytes <= limit_ && Move(target, source, bytes);
   Note(target, source, moved);
   Count(moved, bytes);
@@ -56,6 +57,7 @@ Result Copies::Fill(Address to, std::uint64_t bytes, std::span<const std::byte> 
     }
     return Result::kSuccess;
   }
+  bus_bytes_ += target.on_host;
   const bool zero = IsZero(pattern);
   bool done = zero || bytes <= limit_;
   for (const Extent& extent : target.extents) {
@@ -74,9 +76,17 @@ Result Copies::Resolve(Address begin, std::uint64_t bytes, Access least, Side* s
   side->on_card = AddressRanges::Contains(begin);
   if (begin.is_null()) return Result::kInvalidValue;
   if (!side->on_card) return Result::kSuccess;
-  const Result result = space_.Translate(begin, bytes, least, &side->extents);
+  const Result result = space_.Translate(begin, bytes, least, &side->extents, &side->on_host);
   if (result != Result::kSuccess) ++faults_;
   return result;
+}
+
+// A byte passes the bus if exactly one side of its copy is in the host's memory; if both sides have
+// parts there, at least the difference does.
+void Copies::CountBus(const Side& to, const Side& from, std::uint64_t bytes) {
+  const std::uint64_t source = from.on_card ? from.on_host : bytes;
+  const std::uint64_t target = to.on_card ? to.on_host : bytes;
+  bus_bytes_ += source > target ? source - target : target - source;
 }
 
 bool Copies::Move(const Side& to, const Side& from, std::uint64_t bytes) {
@@ -183,6 +193,7 @@ CopyCounts Copies::Counts() const {
           .bytes_dropped = bytes_dropped_,
           .device_to_host = device_to_host_,
           .host_bytes = host_bytes_,
+          .bus_bytes = bus_bytes_,
           .faults = faults_};
 }
 

@@ -25,6 +25,7 @@ struct CopyCounts {
   std::uint64_t device_to_host =
       0;                         // the host read values that a kernel may have been meant to write
   std::uint64_t host_bytes = 0;  // between the host and a card, dropped or not
+  std::uint64_t bus_bytes = 0;   // of these and of fills, by the bus that joins host and cards
   std::uint64_t faults = 0;      // touched an unmapped, freed or inaccessible device range
 };
 
@@ -59,6 +60,7 @@ class Copies {
     Address begin;
     bool on_card = false;
     std::vector<Extent> extents;
+    std::uint64_t on_host = 0;  // bytes at addresses of a card that the host's memory holds
   };
 
   Result Resolve(Address begin, std::uint64_t bytes, Access least, Side* side);
@@ -69,6 +71,7 @@ class Copies {
   bool MoveOnCard(const Side& to, const Side& from);
   bool ReadAll(const Side& from, std::span<std::byte> to) const;
   bool WriteAll(const Side& to, std::span<const std::byte> from);
+  void CountBus(const Side& to, const Side& from, std::uint64_t bytes);
   void Count(bool done, std::uint64_t bytes);
 
   const AddressSpace& space_;
@@ -80,6 +83,7 @@ class Copies {
   std::atomic<std::uint64_t> bytes_dropped_ = 0;
   std::atomic<std::uint64_t> device_to_host_ = 0;
   std::atomic<std::uint64_t> host_bytes_ = 0;
+  std::atomic<std::uint64_t> bus_bytes_ = 0;
   std::atomic<std::uint64_t> faults_ = 0;
   std::array<std::atomic<std::uint64_t>, 3> reads_ = {};
 };

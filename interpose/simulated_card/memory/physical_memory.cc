@@ -17,12 +17,32 @@ Result PhysicalMemory::Create(int device, std::uint64_t bytes, ChargeKind kind, 
     return Result::kInvalidDevice;
   if (!IsWholeGranules(bytes)) return Result::kInvalidValue;
   const MutexLock lock(mutex_);
-  if (!cards_[static_cast<std::size_t>(device)]->Charge(kind, bytes)) return Result::kOutOfMemory;
+  const bool is_charged = kind == ChargeKind::kHost
+                              ? ChargeHost(bytes)
+                              : cards_[static_cast<std::size_t>(device)]->Charge(kind, bytes);
+  if (!is_charged) return Result::kOutOfMemory;
   *handle = next_++;
   PhysicalAllocation& made = allocations_[*handle];
   made.backing = {{file_.Extend(bytes), bytes}, device, kind};
   made.exportable = exportable;
   return Result::kSuccess;
+}
+
+bool PhysicalMemory::ChargeHost(std::uint64_t bytes) {
+  if (bytes > host_.limit - host_.bytes) return false;
+  host_.bytes += bytes;
+  host_.peak = std::max(host_.peak, host_.bytes);
+  return true;
+}
+
+void PhysicalMemory::SetHostLimit(std::uint64_t bytes) {
+  const MutexLock lock(mutex_);
+  host_.limit = bytes;
+}
+
+HostLocated PhysicalMemory::host_located() const {
+  const MutexLock lock(mutex_);
+  return host_;
 }
 
 Result PhysicalMemory::Release(HandleId handle) {
@@ -41,11 +61,12 @@ Result PhysicalMemory::Retain(HandleId handle) {
   return Result::kSuccess;
 }
 
-Result PhysicalMemory::DeviceOf(HandleId handle, int* device) const {
+Result PhysicalMemory::DeviceOf(HandleId handle, int* device, ChargeKind* kind) const {
   const MutexLock lock(mutex_);
   const PhysicalAllocation* allocation = FindReferenced(handle);
   if (allocation == nullptr) return Result::kInvalidValue;
   *device = allocation->backing.device;
+  *kind = allocation->backing.kind;
   return Result::kSuccess;
 }
 
@@ -182,6 +203,7 @@ void PhysicalMemory::GiveBack(const PhysicalAllocation& allocation) {
   // If clearing fails, only the host's pages are freed later: the offset is never handed out again.
   if (is_ours_alone) file_.Clear(backing.contents);
   card.Discharge(backing.kind, backing.contents.bytes);
+  if (backing.kind == ChargeKind::kHost) host_.bytes -= backing.contents.bytes;
 }
 
 }  // namespace memtrace::card

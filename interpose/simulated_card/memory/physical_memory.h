@@ -45,6 +45,13 @@ struct PhysicalAllocation {
   OpenFilePointer received;   // the descriptor by which it was imported
 };
 
+// The host's memory that cards use at addresses of their own (cuMemCreate with a host location).
+struct HostLocated {
+  std::uint64_t bytes = 0;
+  std::uint64_t peak = 0;
+  std::uint64_t limit = ~0ull;  // 0: the driver does not support such memory
+};
+
 // The physical memory of all cards. An allocation goes back to its card when no reference and no
 // mapping is left, as cuda.h says of cuMemRelease; its contents live as long as it does. Memory
 // that was exported by a descriptor goes back only when that is also closed everywhere.
@@ -58,15 +65,15 @@ class PhysicalMemory {
   PhysicalMemory& operator=(const PhysicalMemory&) = delete;
 
   // On kInvalidDevice, kInvalidValue (unless `bytes` are whole granules) and kOutOfMemory nothing
-  // changes.
+  // changes. Memory of the host (kHost) is charged to no card; `device` is the one that uses it.
   Result Create(int device, std::uint64_t bytes, ChargeKind kind, HandleId* handle,
                 bool exportable = false);
   Result Release(HandleId handle);
   // Adds a reference. Mapped memory can be retained after its references are gone.
   Result Retain(HandleId handle);
 
-  // Gives the card that holds a referenced handle.
-  Result DeviceOf(HandleId handle, int* device) const;
+  // Gives the card that holds a referenced handle, and whose memory it is.
+  Result DeviceOf(HandleId handle, int* device, ChargeKind* kind) const;
   // Returns the place of a referenced handle's contents; no bytes for any other handle.
   Extent ContentsOf(HandleId handle) const;
 
@@ -82,6 +89,10 @@ class PhysicalMemory {
   Result Import(int descriptor, HandleId* handle);
   // Does the same for memory that another process made with cudaMalloc.
   Result Attach(const SharedMemoryRecord& record, int device, HandleId* handle);
+
+  // Bounds the host's memory; called before any is made.
+  void SetHostLimit(std::uint64_t bytes);
+  HostLocated host_located() const;
 
   // Returns how many allocations are alive.
   std::size_t Count() const;
@@ -100,13 +111,15 @@ class PhysicalMemory {
                       OpenFilePointer received, HandleId* handle)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropIfUnused(HandleId handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void GiveBack(const PhysicalAllocation& allocation);
+  void GiveBack(const PhysicalAllocation& allocation) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool ChargeHost(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Cards& cards_;
   BackingFile& file_;
   mutable Mutex mutex_;
   std::map<HandleId, PhysicalAllocation> allocations_ ABSL_GUARDED_BY(mutex_);
   HandleId next_ ABSL_GUARDED_BY(mutex_) = 1;
+  HostLocated host_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memtrace::card

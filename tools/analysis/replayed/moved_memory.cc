@@ -12,6 +12,7 @@ namespace memtrace::analysis {
 namespace {
 
 std::string PlaceOf(trace::StackId stack, SiteNames& sites) {
+  if (stack == 0) return "";
   const SiteId site = sites.Site(trace::Role::kUnknown, 0, 0, stack, trace::Phase::kOther);
   const std::string name = sites.Name(site);
   const std::string_view library = LibraryOfSite(name);
@@ -26,7 +27,8 @@ void MovedMemory::Apply(const trace::Event& event) {
   } else if (const auto* resumed = std::get_if<trace::Resume>(&event.payload)) {
     step_ = resumed->step;
   } else if (const auto* moved = std::get_if<trace::Moved>(&event.payload)) {
-    Sum& sum = sums_[{step_, moved->device, moved->kind, moved->to, moved->stack}];
+    const trace::StringId name = moved->to != 0 ? moved->to : moved->owner;
+    Sum& sum = sums_[{step_, moved->device, moved->kind, name, moved->stack}];
     sum.bytes += moved->bytes;
     ++sum.times;
   }

@@ -292,6 +292,12 @@ void DefineCard(CLI::App& app, Options& options) {
                  "are placed as usual")
       ->type_name("FILE")
       ->group("Card and allocator");
+  app.add_option(
+         "--spill", options.request.spill,
+         "Before a request fails, move up to SIZE of each card's memory to the host, at the "
+         "same addresses. The program becomes slower instead of ending")
+      ->type_name("SIZE")
+      ->group("Card and allocator");
   app.add_option("--host-values", options.request.host_values,
                  "Keep the true values of small tensors on a simulated card: on (default if torch "
                  "allows it), off, or FILE with answers for values that are unknown")

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_ALLOCATOR_HEAP_SPILL_H_
+#define MEMTRACE_ALLOCATOR_HEAP_SPILL_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "allocator/card/stream_events.h"
+#include "allocator/heap/card_lock.h"
+#include "allocator/heap/device_heap.h"
+#include "allocator/heap/heap_options.h"
+#include "allocator/segment/chunk_exchange.h"
+#include "base/units.h"
+
+namespace memtrace {
+
+// Puts memory of the host behind blocks in use, at the same addresses, when a card is full, and
+// brings the card's memory back when it has room:
+//
+//   on card  -- PutOnHost -->  on host  -- EndStep -->  on card
+//
+// Blocks on the host stay in use and may be freed; what is free between them is not offered to
+// requests. They are counted, and observers are told of them, as if they had been freed and were
+// allocated again, so all figures of a card are about the card's own memory. Only large blocks of
+// the default pool move, without a plan and outside movable owners.
+//
+// Thread rule: any thread; it takes the card's lock. No thread of the program may launch work that
+// uses the victims during a move.
+class Spill {
+ public:
+  // All references must outlive this.
+  Spill(CardLock& lock ABSL_ATTRIBUTE_LIFETIME_BOUND,
+        DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
+        StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND, const HeapOptions& options);
+
+  // Addresses of blocks in use, in classes: those of the first move first.
+  using Victims = std::vector<std::vector<DeviceAddress>>;
+  struct Moved {
+    Bytes bytes = 0;
+    std::vector<Bytes> by_class;
+    // Why no more moved: kResourceExhausted if the limit or the host has no room, kUnimplemented if
+    // the driver cannot put memory of the host at a card's addresses, kUnavailable while a graph is
+    // captured. OK if enough moved, or nothing else may move.
+    absl::Status status;
+  };
+  // Moves at least `wanted` bytes, if there are as many, after all work of the card.
+  Moved PutOnHost(const Victims& victims, Bytes wanted);
+
+  struct CameBack {
+    Bytes bytes = 0;
+    Bytes freed = 0;  // blocks of the host that the program has freed: nothing was copied
+  };
+  // Ends a step of the program. What leaves again in the next step stays on the host for 8 steps,
+  // then 16, and so on.
+  CameBack EndStep();
+
+  // True if memory may be put on the host.
+  bool is_on() const { return exchange_ != nullptr; }
+  // Returns the bytes of the host that are in use now.
+  Bytes on_host() const;
+  Bytes limit() const { return limit_; }
+
+ private:
+  static constexpr uint32_t kFirstRest = 8;
+
+  bool MayMove(const SegmentGroup& group) const;
+  // Calls `visit(group, segment)` for each segment that memory may move from.
+  void ForEachSegment(const std::function<void(SegmentGroup&, ExpandableSegment&)>& visit) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  Bytes MoveClass(const std::vector<DeviceAddress>& victims, Bytes wanted, absl::Status& status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  void MarkOnHost(SegmentGroup& group, ExpandableSegment& segment, const AddressRange& piece)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  void MarkOnCard(SegmentGroup& group, ExpandableSegment& segment, const AddressRange& piece)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  Bytes OnHost() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  Bytes FreeLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  Bytes RoomOnCard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  Bytes BringBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  void TakeBackFor(Bytes bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  void NoteLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+
+  CardLock& lock_;
+  DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);
+  StreamEvents& events_;
+  const Bytes limit_;
+  const bool has_age_;
+  const std::unique_ptr<ChunkExchange> exchange_;  // null if spill is off
+  Bytes peak_ ABSL_GUARDED_BY(lock_) = 0;          // of the card's memory in use, in the last step
+  uint32_t steps_here_ ABSL_GUARDED_BY(lock_) = ~uint32_t{0};  // since something came back
+  uint32_t rest_ ABSL_GUARDED_BY(lock_) = 0;                   // steps that are still to be waited
+  uint32_t next_rest_ ABSL_GUARDED_BY(lock_) = kFirstRest;
+};
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_ALLOCATOR_HEAP_SPILL_H_

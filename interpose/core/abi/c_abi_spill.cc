@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of memtrace.h about memory that moved to the host.
+#include "interpose/core/abi/struct_sizes.h"
+#include "interpose/core/abi_border.h"
+#include "interpose/core/memtrace.h"
+
+extern "C" {
+
+int memtrace_get_spilled(int device, memtrace_spilled* spilled) {
+  if (!memtrace::HasSize(spilled)) return memtrace::Missing("spilled");
+  return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
+    memtrace::Spiller& spiller = memtrace::Process::Get().spiller();
+    const memtrace::Spiller::Counts counts = spiller.counts(device);
+    memtrace::Spill& spill = allocator.movement().spill();
+    memtrace::WriteCommonPart(spilled, memtrace_spilled{.size = sizeof(memtrace_spilled),
+                                                        .is_on = spiller.IsOn(device) ? 1 : 0,
+                                                        .limit = spill.limit(),
+                                                        .on_host = spill.on_host(),
+                                                        .moved = counts.moved,
+                                                        .came_back = counts.came_back,
+                                                        .times = counts.times});
+    return static_cast<int>(MEMTRACE_OK);
+  });
+}
+
+void memtrace_set_before_spill(void (*callback)(void* user), void* user) {
+  memtrace::Contain([&] { memtrace::Process::Get().spiller().before().Set(callback, user); });
+}
+
+}  // extern "C"

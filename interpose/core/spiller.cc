@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/core/spiller.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "allocator/blocks/size_policy.h"
+#include "base/environment.h"
+#include "interpose/core/host_limit.h"
+#include "interpose/core/room/launching_threads.h"
+#include "interpose/core/size_text.h"
+#include "interpose/core/spoken_sentence.h"
+#include "messages/message.h"
+#include "profiler/trace/events/amount.h"
+
+namespace memtrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Returns the role of which most bytes moved.
+trace::Role MostOf(const VictimClasses& classes, const Spill::Moved& moved) {
+  std::map<trace::Role, Bytes> sums;
+  for (size_t i = 0; i < moved.by_class.size(); ++i) sums[classes.roles[i]] += moved.by_class[i];
+  const auto most = std::max_element(
+      sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == sums.end() ? trace::Role::kUnknown : most->first;
+}
+
+}  // namespace
+
+Bytes ReadSpillLimit() {
+  const std::string text(env::Text(env::kSpill));
+  if (text.empty()) return 0;
+  if (const auto bytes = trace::BytesOf(text)) return *bytes;
+  PrintSentence(
+      Message("MEMTRACE_SPILL is ignored: '$0' is not a size; write for example 16GiB.", text));
+  return 0;
+}
+
+bool Spiller::IsOn(int device) const {
+  if (!is_supported_.load(std::memory_order_relaxed) || cards_.is_forked()) return false;
+  CachingAllocator* allocator = cards_.allocator(device);
+  return allocator != nullptr && allocator->movement().spill().is_on();
+}
+
+Bytes Spiller::MakeRoom(const OutOfMemoryEvent& failure) {
+  const int device = static_cast<int>(failure.device);
+  const Bytes wanted = failure.allocated - std::min(failure.allocated, failure.obtainable);
+  if (!IsOn(device) || !IsAllowed(device, wanted)) return 0;
+  before_.Call();
+  trace::Phase phase{};
+  const VictimClasses classes = ChooseVictims(
+      recorder_.load(std::memory_order_acquire)->blocks().BlocksInUse(failure.device, phase),
+      phase);
+  const auto begin = Clock::now();
+  const Spill::Moved moved = cards_.allocator(device)->movement().spill().PutOnHost(
+      classes.blocks, std::max<Bytes>(wanted, 1));
+  NoteRefusal(moved.status);
+  if (moved.bytes > 0) TellMoves(device, classes, moved, Clock::now() - begin);
+  return moved.bytes;
+}
+
+bool Spiller::IsAllowed(int device, Bytes wanted) {
+  if (recorder_.load(std::memory_order_acquire) == nullptr) {
+    SayOnce(Silence::kNoTrace,
+            Message("--spill moves nothing, because without a trace it is not known what memory is "
+                    "for. Leave out --no-trace."));
+    return false;
+  }
+  if (LaunchingThreads::Count() > 1) {
+    SayOnce(Silence::kThreads, Message("--spill moves nothing, because several threads of the "
+                                       "program use the card."));
+    return false;
+  }
+  // A driver may take memory of the host until the host ends a process.
+  const bool is_real = !cards_.all()[static_cast<size_t>(device)].reader->simulated();
+  if (is_real && wanted + ChunkExchange::kLargest > HostAvailable() / 10 * 9) {
+    SayOnce(Silence::kHost,
+            Message("--spill moves no more, because the host has too little memory available."));
+    return false;
+  }
+  return true;
+}
+
+void Spiller::NoteRefusal(const absl::Status& status) {
+  if (!absl::IsUnimplemented(status)) return;
+  is_supported_.store(false, std::memory_order_relaxed);
+  SayOnce(Silence::kUnsupported,
+          Message("--spill is off, because this driver cannot put host memory behind device "
+                  "addresses."));
+}
+
+void Spiller::TellMoves(int device, const VictimClasses& classes, const Spill::Moved& moved,
+                        std::chrono::nanoseconds duration) {
+  {
+    const MutexLock lock(mutex_);
+    counts_[device].moved += moved.bytes;
+    ++counts_[device].times;
+  }
+  std::map<trace::Role, Bytes> sums;
+  for (size_t i = 0; i < moved.by_class.size(); ++i) sums[classes.roles[i]] += moved.by_class[i];
+  for (const auto& [role, bytes] : sums) {
+    if (bytes == 0) continue;
+    tell_({.device = device,
+           .bytes = bytes,
+           .copied = bytes,
+           .duration = duration,
+           .role = trace::RoleName(role)});
+    duration = {};  // is told once
+  }
+  SayMoved(device, classes, moved);
+}
+
+void Spiller::SayMoved(int device, const VictimClasses& classes, const Spill::Moved& moved) {
+  const Bytes on_host = cards_.allocator(device)->movement().spill().on_host();
+  {
+    const MutexLock lock(mutex_);
+    Bytes& said = said_at_[device];
+    if (said > 0 && on_host < 2 * said) return;
+    said = on_host;
+  }
+  PrintSentence(
+      Message("Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
+              "role $2. The card reaches it over the bus, which is slower.",
+              device, SizeText(on_host), trace::RoleName(MostOf(classes, moved))));
+}
+
+void Spiller::EndStep() {
+  LaunchingThreads::EndStep();
+  for (const ServedCard& card : cards_.all()) {
+    const int device = card.reader->device();
+    if (!IsOn(device) || LaunchingThreads::Count() > 1) continue;
+    const auto begin = Clock::now();
+    const Spill::CameBack back = card.allocator->movement().spill().EndStep();
+    if (back.bytes + back.freed == 0) continue;
+    {
+      const MutexLock lock(mutex_);
+      counts_[device].came_back += back.bytes + back.freed;
+    }
+    tell_({.device = device,
+           .is_back = true,
+           .bytes = back.bytes + back.freed,
+           .copied = back.bytes,
+           .duration = Clock::now() - begin,
+           .role = ""});
+  }
+}
+
+Spiller::Counts Spiller::counts(int device) {
+  const MutexLock lock(mutex_);
+  return counts_[device];
+}
+
+void Spiller::SayOnce(Silence about, const std::string& sentence) {
+  {
+    const MutexLock lock(mutex_);
+    if (!said_.insert(about).second) return;
+  }
+  PrintSentence(sentence);
+}
+
+}  // namespace memtrace

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_INTERPOSE_CORE_SPILLER_H_
+#define MEMTRACE_INTERPOSE_CORE_SPILLER_H_
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "allocator/accounts/allocation_observer.h"
+#include "base/mutex.h"
+#include "base/units.h"
+#include "interpose/core/cards/process_cards.h"
+#include "interpose/core/program_callback.h"
+#include "interpose/core/room/victims.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/trace/events/event.h"
+
+namespace memtrace {
+
+// Makes room on a full card by moving memory in use to the host (Spill), and brings it back at the
+// end of steps. It is the last that is tried before a request fails, and off unless MEMTRACE_SPILL
+// says how much of the host it may take. What moves is chosen by its role, so a trace is needed.
+//
+// Says on stderr what moved: at the first move, and whenever the amount has doubled.
+//
+// Thread rule: any thread; no lock of an allocator may be held.
+class Spiller {
+ public:
+  struct Move {
+    int device = 0;
+    bool is_back = false;
+    Bytes bytes = 0;
+    Bytes copied = 0;
+    std::chrono::nanoseconds duration{};
+    std::string_view role;  // of what moved to the host
+  };
+  using Tell = std::function<void(const Move&)>;
+
+  // All references must outlive this. `tell` is called with each move, with no lock held.
+  Spiller(ProcessCards& cards, const std::atomic<recorder::Recorder*>& recorder, Tell tell)
+      : cards_(cards), recorder_(recorder), tell_(std::move(tell)) {}
+
+  // Is called before memory is chosen, so that roles are known.
+  ProgramCallback& before() { return before_; }
+
+  // True if memory of the card may move to the host.
+  bool IsOn(int device) const;
+
+  // Moves what the failed request lacks. Returns the bytes that moved.
+  Bytes MakeRoom(const OutOfMemoryEvent& failure);
+
+  // Ends a step of the program.
+  void EndStep();
+
+  struct Counts {
+    Bytes moved = 0;
+    Bytes came_back = 0;
+    uint64_t times = 0;
+  };
+  Counts counts(int device);
+
+ private:
+  enum class Silence { kUnsupported, kThreads, kNoTrace, kHost };
+
+  bool IsAllowed(int device, Bytes wanted);
+  void TellMoves(int device, const VictimClasses& classes, const Spill::Moved& moved,
+                 std::chrono::nanoseconds duration);
+  void SayMoved(int device, const VictimClasses& classes, const Spill::Moved& moved);
+  void NoteRefusal(const absl::Status& status);
+  void SayOnce(Silence about, const std::string& sentence);
+
+  ProcessCards& cards_;
+  const std::atomic<recorder::Recorder*>& recorder_;
+  const Tell tell_;
+  ProgramCallback before_;
+  std::atomic<bool> is_supported_ = true;
+  Mutex mutex_;
+  std::set<Silence> said_ ABSL_GUARDED_BY(mutex_);
+  std::map<int, Counts> counts_ ABSL_GUARDED_BY(mutex_);
+  std::map<int, Bytes> said_at_ ABSL_GUARDED_BY(mutex_);  // the amount that was last said
+};
+
+// Returns the most bytes of MEMTRACE_SPILL for each card; 0 if it is not set, or is no size, which
+// one sentence says.
+Bytes ReadSpillLimit();
+
+}  // namespace memtrace
+
+#endif  // MEMTRACE_INTERPOSE_CORE_SPILLER_H_

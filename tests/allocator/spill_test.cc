@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "allocator/heap/spill.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "allocator/card/memory_copies.h"
+#include "tests/allocator/card.h"
+
+namespace memtrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A card and a host. The contents of a block are the number that was written into it, so what moves
+// must keep it.
+struct FullCard {
+  explicit FullCard(Bytes capacity, Bytes host = 64_GiB, Bytes limit = 64_GiB)
+      : streams(&failures),
+        vmm({.capacity = capacity, .host = host, .contents = &contents}, &streams, &failures),
+        copies(vmm, contents, host, &failures),
+        allocator({.captures = &streams, .copies = &copies, .spill = limit}, vmm, streams,
+                  observer) {}
+
+  DeviceAddress Write(Bytes bytes, uint64_t number) {
+    AllocationResult result = allocator.Allocate({.bytes = bytes, .stream = kMain});
+    allocator.CheckInvariants();
+    const auto* address = std::get_if<DeviceAddress>(&result);
+    if (address == nullptr) return {};
+    vmm.NoteUse(*address, bytes, streams.Queue(kMain));
+    contents.Write(address->value(), bytes, number);
+    written[*address] = {bytes, number};
+    return *address;
+  }
+  void Free(DeviceAddress address) {
+    EXPECT_TRUE(allocator.Free(address).ok());
+    written.erase(address);
+    allocator.CheckInvariants();
+  }
+  Spill::Moved Move(const Spill::Victims& victims, Bytes wanted) {
+    Spill::Moved moved = spill.PutOnHost(victims, wanted);
+    allocator.CheckInvariants();
+    return moved;
+  }
+  Spill::CameBack EndStep() {
+    const Spill::CameBack back = spill.EndStep();
+    allocator.CheckInvariants();
+    return back;
+  }
+  // Every block in use has memory at its first and its last byte, with the number that was written.
+  void CheckContents() {
+    for (const auto& [address, block] : written) {
+      const auto& [bytes, number] = block;
+      vmm.NoteUse(address, bytes, streams.Queue(kMain));
+      EXPECT_EQ(contents.At(address.value()), number);
+      EXPECT_EQ(contents.At(address.value() + bytes - 1), number);
+    }
+    streams.Finish(kMain);
+    EXPECT_THAT(vmm.faults(), IsEmpty());
+  }
+  AllocatorLedger Ledger() { return allocator.accounts().ledger(); }
+
+  CallFailures failures;
+  MemoryStreams streams;
+  MemoryContents contents;
+  MemoryVmm vmm;
+  MemoryCopies copies;
+  WritingObserver observer;
+  CachingAllocator allocator;
+  Spill& spill = allocator.movement().spill();
+  std::map<DeviceAddress, std::pair<Bytes, uint64_t>> written;
+};
+
+class SpillTest : public testing::Test {
+ protected:
+  ~SpillTest() override { card_.CheckContents(); }
+
+  FullCard card_{256_MiB};
+};
+
+TEST_F(SpillTest, AFullCardServesARequestAfterAVictimHasMoved) {
+  const DeviceAddress cold = card_.Write(100_MiB, 1);
+  card_.Write(150_MiB, 2);
+  EXPECT_TRUE(card_.Write(60_MiB, 3).is_null());
+  const Spill::Moved moved = card_.Move({{cold}}, 60_MiB);
+  EXPECT_TRUE(moved.status.ok());
+  EXPECT_GE(moved.bytes, 60_MiB);
+  EXPECT_EQ(card_.spill.on_host(), moved.bytes);
+  EXPECT_FALSE(card_.Write(60_MiB, 3).is_null());
+  card_.CheckContents();
+}
+
+TEST_F(SpillTest, FiguresOfTheCardLeaveOutWhatIsOnTheHost) {
+  const DeviceAddress cold = card_.Write(64_MiB, 1);
+  card_.Write(64_MiB, 2);
+  card_.Move({{cold}}, 64_MiB);
+  EXPECT_EQ(card_.Ledger().on_host, 64_MiB);
+  EXPECT_EQ(card_.Ledger().reserved, 64_MiB);
+  EXPECT_EQ(card_.Ledger().live_allocated, 64_MiB);
+  EXPECT_EQ(card_.vmm.used(), 64_MiB);
+}
+
+TEST_F(SpillTest, ObserversLearnOfBlocksBeforeTheirMemoryAndTheOtherWayRound) {
+  const DeviceAddress cold = card_.Write(64_MiB, 1);
+  card_.observer.Lines();
+  card_.Move({{cold}}, 64_MiB);
+  EXPECT_THAT(card_.observer.Lines(),
+              ElementsAre("free requested 64MiB", "free completed 64MiB", "unmapped 64MiB"));
+  card_.EndStep();
+  EXPECT_THAT(card_.observer.Lines(), ElementsAre("mapped 64MiB", "allocated 64MiB"));
+}
+
+TEST_F(SpillTest, AChunkWithAPartOfAnotherBlockStays) {
+  card_.Write(3_MiB, 1);
+  const DeviceAddress cold = card_.Write(6_MiB, 2);  // from the middle of a chunk to its end
+  card_.Write(5_MiB, 3);
+  const Spill::Moved moved = card_.Move({{cold}}, 6_MiB);
+  EXPECT_EQ(moved.bytes, 4_MiB);
+  EXPECT_EQ(card_.Ledger().holes, 2_MiB) << "the card's parts of the block";
+}
+
+TEST_F(SpillTest, ClassesMoveInTheirOrder) {
+  const DeviceAddress first = card_.Write(64_MiB, 1);
+  const DeviceAddress second = card_.Write(64_MiB, 2);
+  EXPECT_THAT(card_.Move({{second}, {first}}, 64_MiB).by_class, ElementsAre(64_MiB, 0));
+  EXPECT_THAT(card_.Move({{second}, {first}}, 64_MiB).by_class, ElementsAre(0, 64_MiB));
+}
+
+TEST_F(SpillTest, ABlockFreedOnTheHostGivesTheHostsMemoryBack) {
+  const DeviceAddress cold = card_.Write(64_MiB, 1);
+  card_.Move({{cold}}, 64_MiB);
+  card_.Free(cold);
+  EXPECT_EQ(card_.spill.on_host(), 64_MiB) << "work may still use it";
+  EXPECT_EQ(card_.EndStep().freed, 64_MiB);
+  EXPECT_EQ(card_.vmm.on_host(), 0);
+  EXPECT_FALSE(card_.Write(200_MiB, 2).is_null()) << "the addresses can be mapped again";
+}
+
+TEST_F(SpillTest, ANeighbourThatStaysOnTheHostKeepsTheCommonChunk) {
+  const DeviceAddress first = card_.Write(7_MiB, 1);
+  const DeviceAddress second = card_.Write(7_MiB, 2);
+  card_.Write(2_MiB, 3);
+  EXPECT_EQ(card_.Move({{first, second}}, 14_MiB).bytes, 14_MiB);
+  card_.Free(first);
+  card_.spill.PutOnHost({}, 0);
+  card_.allocator.CheckInvariants();
+  card_.CheckContents();
+}
+
+TEST_F(SpillTest, WhatMovedComesBackWhenTheCardHasRoom) {
+  const DeviceAddress cold = card_.Write(100_MiB, 1);
+  const DeviceAddress hot = card_.Write(150_MiB, 2);
+  card_.Move({{cold}}, 60_MiB);
+  EXPECT_EQ(card_.EndStep().bytes, 0) << "the step needed all of the card";
+  card_.Free(hot);
+  EXPECT_GE(card_.EndStep().bytes, 60_MiB);
+  EXPECT_EQ(card_.spill.on_host(), 0);
+  EXPECT_EQ(card_.Ledger().live_allocated, 100_MiB);
+  EXPECT_EQ(card_.vmm.on_host(), 0);
+}
+
+TEST_F(SpillTest, WhatLeavesAgainInTheNextStepRestsOnTheHost) {
+  const DeviceAddress cold = card_.Write(64_MiB, 1);
+  card_.Move({{cold}}, 64_MiB);
+  EXPECT_EQ(card_.EndStep().bytes, 64_MiB);
+  card_.Move({{cold}}, 64_MiB);
+  for (int step = 0; step < 7; ++step) EXPECT_EQ(card_.EndStep().bytes, 0) << step;
+  EXPECT_EQ(card_.EndStep().bytes, 64_MiB);
+}
+
+TEST_F(SpillTest, ABlockOnTheHostMayBeUsedOnOtherStreams) {
+  const DeviceAddress cold = card_.Write(64_MiB, 1);
+  card_.Move({{cold}}, 64_MiB);
+  EXPECT_TRUE(card_.allocator.RecordStream(cold, StreamId{7}).ok());
+  card_.EndStep();
+  card_.Free(cold);
+  EXPECT_FALSE(card_.allocator.Free(cold).ok()) << "it is free already";
+}
+
+TEST_F(SpillTest, WorkThatIsUnfinishedIsWaitedFor) {
+  const DeviceAddress cold = card_.Write(64_MiB, 1);  // Write queues work that uses it
+  card_.Move({{cold}}, 64_MiB);
+  EXPECT_THAT(card_.vmm.faults(), IsEmpty());
+}
+
+TEST_F(SpillTest, TheLimitIsKept) {
+  FullCard card(256_MiB, 64_GiB, /*limit=*/64_MiB);
+  const DeviceAddress cold = card.Write(200_MiB, 1);
+  const Spill::Moved moved = card.Move({{cold}}, 200_MiB);
+  EXPECT_EQ(moved.bytes, 64_MiB);
+  EXPECT_TRUE(absl::IsResourceExhausted(moved.status));
+  card.CheckContents();
+}
+
+TEST_F(SpillTest, AFullHostMovesNothing) {
+  FullCard card(256_MiB, /*host=*/2_MiB);
+  const DeviceAddress cold = card.Write(200_MiB, 1);
+  const Spill::Moved moved = card.Move({{cold}}, 64_MiB);
+  EXPECT_EQ(moved.bytes, 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(moved.status));
+  card.CheckContents();
+}
+
+TEST_F(SpillTest, ADriverWithoutHostLocationsSaysSo) {
+  FullCard card(256_MiB, /*host=*/0);
+  const DeviceAddress cold = card.Write(200_MiB, 1);
+  EXPECT_TRUE(absl::IsUnimplemented(card.Move({{cold}}, 64_MiB).status));
+  card.CheckContents();
+}
+
+TEST_F(SpillTest, WithoutALimitItIsOff) {
+  FullCard card(256_MiB, 64_GiB, /*limit=*/0);
+  const DeviceAddress cold = card.Write(200_MiB, 1);
+  EXPECT_FALSE(card.spill.is_on());
+  EXPECT_EQ(card.Move({{cold}}, 64_MiB).bytes, 0);
+}
+
+TEST_F(SpillTest, OnlyLargeMemoryOfTheDefaultPoolMoves) {
+  const DeviceAddress small = card_.Write(512, 1);
+  EXPECT_EQ(card_.Move({{small}}, 2_MiB).bytes, 0);
+}
+
+// A card on which memory moves, blocks are freed, and the rest comes back.
+void MoveAndBringBack(FullCard& card) {
+  const DeviceAddress first = card.Write(65_MiB, 1);
+  const DeviceAddress second = card.Write(61_MiB, 2);
+  const DeviceAddress third = card.Write(70_MiB, 3);
+  card.Move({{first, third}, {second}}, 150_MiB);
+  if (card.written.contains(second)) card.Free(second);
+  for (int step = 0; step < 3; ++step) card.EndStep();
+}
+
+TEST_F(SpillTest, EachCallMayFailOnceAndNothingIsLost) {
+  uint64_t calls = 0;
+  {
+    FullCard card(256_MiB);
+    MoveAndBringBack(card);
+    calls = card.failures.calls();
+  }
+  for (uint64_t call = 1; call <= calls; ++call) {
+    FullCard card(256_MiB);
+    card.failures.FailNthOfAny(call, CallFailures::Repeat::kOnce,
+                               absl::InternalError("call " + std::to_string(call)));
+    MoveAndBringBack(card);
+    for (int step = 0; step < 12; ++step) card.EndStep();
+    card.CheckContents();
+    EXPECT_EQ(card.vmm.on_host(), 0) << call;
+  }
+}
+
+TEST_F(SpillTest, CallsMayFailForAWhileAndNothingIsLost) {
+  uint64_t calls = 0;
+  {
+    FullCard card(256_MiB);
+    MoveAndBringBack(card);
+    calls = card.failures.calls();
+  }
+  for (uint64_t call = 1; call <= calls; ++call) {
+    FullCard card(256_MiB);
+    card.failures.FailNthOfAny(call, CallFailures::Repeat::kFromThenOn,
+                               absl::InternalError("from call " + std::to_string(call)));
+    MoveAndBringBack(card);
+    card.failures.StopFailing();
+    for (int step = 0; step < 12; ++step) card.EndStep();
+    card.CheckContents();
+    EXPECT_EQ(card.vmm.on_host(), 0) << call;
+  }
+}
+
+TEST_F(SpillTest, NothingIsLeftAtTheEnd) {
+  CallFailures failures;
+  MemoryStreams streams(&failures);
+  MemoryContents contents;
+  MemoryVmm vmm({.capacity = 256_MiB, .host = 64_GiB, .contents = &contents}, &streams, &failures);
+  MemoryCopies copies(vmm, contents, 64_GiB, &failures);
+  {
+    WritingObserver observer;
+    CachingAllocator allocator({.captures = &streams, .copies = &copies, .spill = 64_GiB}, vmm,
+                               streams, observer);
+    const AllocationResult block = allocator.Allocate({.bytes = 100_MiB, .stream = kMain});
+    allocator.movement().spill().PutOnHost({{std::get<DeviceAddress>(block)}}, 100_MiB);
+  }
+  EXPECT_EQ(vmm.live_chunks(), 0);
+  EXPECT_EQ(vmm.live_mappings(), 0);
+  EXPECT_EQ(vmm.live_reservations(), 0);
+}
+
+}  // namespace
+}  // namespace memtrace

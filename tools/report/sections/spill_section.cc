@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report/sections/spill_section.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "messages/message.h"
+#include "tools/report/words/quantity.h"
+#include "tools/report/words/vocabulary_words.h"
+
+namespace memtrace::report {
+namespace {
+
+using analysis::MovedBytes;
+using trace::MoveKind;
+
+constexpr size_t kShown = 3;
+// Kernels of an H100 read the host's memory with 51 GB/s and write it with 52
+// (docs/design/politeness.md).
+constexpr uint64_t kBytesPerMicrosecond = 51'000;
+// A step reads and writes what is on the host once: states of optimizers are updated in place,
+// activations and gradients are written, then read.
+constexpr uint64_t kPassesOfStep = 2;
+
+std::vector<MovedBytes> OfKind(const analysis::Explanation& explanation, MoveKind kind) {
+  std::vector<MovedBytes> rows;
+  for (const MovedBytes& moved : explanation.holders.moved) {
+    if (moved.kind == kind && moved.device == explanation.card_of_verdict().index)
+      rows.push_back(moved);
+  }
+  return rows;
+}
+
+uint64_t SumOf(const std::vector<MovedBytes>& rows) {
+  uint64_t sum = 0;
+  for (const MovedBytes& row : rows) sum += row.bytes;
+  return sum;
+}
+
+std::string SentenceOf(const MovedBytes& moved) {
+  return moved.step == 0 ? Message("Before the first step, $0 of $1 moved to the host.",
+                                   FormatBytes(moved.bytes), RoleWords(moved.to))
+                         : Message("In step $0, $1 of $2 moved to the host.", moved.step,
+                                   FormatBytes(moved.bytes), RoleWords(moved.to));
+}
+
+std::string CostSentence(uint64_t on_host) {
+  const uint64_t bytes = kPassesOfStep * on_host;
+  return Message(
+      "The host has $0 of it at the end. If each step reads and writes it once, $1 pass the bus, "
+      "which takes about $2 at 51 GB/s (measured on an H100).",
+      FormatBytes(on_host), FormatBytes(bytes),
+      FormatDuration(bytes / kBytesPerMicrosecond * 1000));
+}
+
+}  // namespace
+
+Section SpillSection(const analysis::Explanation& explanation) {
+  Section section{.id = "spill",
+                  .title = Message("MOVED TO THE HOST"),
+                  .subtitle = Message("because the card was full")};
+  std::vector<MovedBytes> spilled = OfKind(explanation, MoveKind::kSpilled);
+  if (spilled.empty()) return section;
+  const uint64_t moved = SumOf(spilled);
+  const uint64_t back = SumOf(OfKind(explanation, MoveKind::kCameBack));
+  std::stable_sort(spilled.begin(), spilled.end(),
+                   [](const MovedBytes& a, const MovedBytes& b) { return a.bytes > b.bytes; });
+  std::vector<std::string> sentences;
+  for (size_t i = 0; i < std::min(spilled.size(), kShown); ++i)
+    sentences.push_back(SentenceOf(spilled[i]));
+  if (spilled.size() > kShown)
+    sentences.push_back(Message("In all, $0 moved to the host.", FormatBytes(moved)));
+  if (back > 0) sentences.push_back(Message("$0 came back or were freed.", FormatBytes(back)));
+  if (moved > back) sentences.push_back(CostSentence(moved - back));
+  section.parts.emplace_back(Paragraph{JoinedSentences(sentences)});
+  return section;
+}
+
+}  // namespace memtrace::report
