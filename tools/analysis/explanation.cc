@@ -8,19 +8,12 @@
 #include "base/status_macros.h"
 #include "tools/analysis/explained_cards.h"
 #include "tools/analysis/holders/layer_counts.h"
-#include "tools/analysis/kept/growth_search.h"
-#include "tools/analysis/replayed/captures.h"
 #include "tools/analysis/source/frames.h"
-#include "tools/analysis/source/site_names.h"
+#include "tools/analysis/two_readings.h"
 #include "tools/analysis/verdict/cache_to_come.h"
 
 namespace memtrace::analysis {
 namespace {
-
-// Returns the update from which the next step is foreseen.
-Update UpdateOf(const Timeline& timeline) {
-  return timeline.failed() ? timeline.failed()->update : timeline.latest_update();
-}
 
 bool IsGrowing(const Explanation& explanation) {
   const auto& contributing = explanation.failure.verdict.contributing;
@@ -40,25 +33,12 @@ bool IsOfPass(const Position& position) {
 class Explainer {
  public:
   Explainer(const EventSource& source, const MomentSpec& spec, const ExplainOptions& options)
-      : source_(source),
-        spec_(spec),
-        options_(options),
-        sites_(source),
-        timeline_(source, spec.kind == MomentSpec::Kind::kFailure ? spec.number : 0),
-        unread_names_(source),
-        untrained_(source),
-        call_sizes_(source),
-        captures_(timeline_),
-        growth_(source, timeline_) {}
+      : source_(source), spec_(spec), options_(options), read_(source, spec) {}
 
   absl::StatusOr<Explanation> Run();
 
  private:
-  absl::Status ReadFirst();
   size_t CardOfVerdict() const;
-  void RunSecondPass();
-  void LookAt(uint64_t ordinal, int32_t device, std::map<int32_t, CardMoment>& moments);
-  void LookForGrowth();
   void ExplainCards();
   void AddLayers(const CardTimeline& timeline, CardExplanation& card);
   void AddOtherMoments(CardExplanation& card);
@@ -69,63 +49,39 @@ class Explainer {
   void ExplainKeptResults();
   void ExplainRemedies();
 
-  // True if the moment to explain is that of a failed request.
-  bool is_failure() const {
-    using Kind = MomentSpec::Kind;
-    return timeline_.failed() && (spec_.kind == Kind::kFailure ||
-                                  (spec_.kind == Kind::kFailureOrPeak && !timeline_.got_over()));
-  }
-  bool is_peak() const {
-    using Kind = MomentSpec::Kind;
-    return !is_failure() && (spec_.kind == Kind::kPeak || spec_.kind == Kind::kFailureOrPeak);
-  }
   // The annotations at the failure, or at the end of the trace if there is no failure.
   const Annotations& annotations() const {
-    return is_failure() ? timeline_.failed()->annotations : result_.run.annotations;
+    return read_.is_failure() ? read_.timeline.failed()->annotations : result_.run.annotations;
   }
   int32_t device() const { return result_.card_of_verdict().index; }
   // The capture of the card of the verdict.
-  const CapturedCard& captured() { return at_moment_[device()]; }
+  const CapturedCard& captured() { return read_.at_moment[device()]; }
 
   const EventSource& source_;
   MomentSpec spec_;
   const ExplainOptions& options_;
-  SiteNames sites_;
-  Timeline timeline_;
-  AttemptWatch attempts_;
-  UnreadNames unread_names_;
-  UntrainedWatch untrained_;
-  CallSizes call_sizes_;
-  Captures captures_;
-  std::map<int32_t, uint64_t> moments_;  // ordinals, by card
-  std::map<int32_t, CapturedCard> at_moment_;
-  std::map<int32_t, std::vector<CapturedBlock>> at_peak_;
-  std::map<int32_t, CardMoment> most_reserved_;
-  std::map<int32_t, CardMoment> fullest_;
-  std::map<int32_t, std::vector<CapturedBlock>> after_update_;
-  GrowthSearch growth_;
+  TwoReadings read_;
   Explanation result_;
 };
 
 absl::StatusOr<Explanation> Explainer::Run() {
-  MEMTRACE_RETURN_IF_ERROR(ReadFirst());
-  RunSecondPass();
-  result_.run.annotations = timeline_.annotations();
-  result_.run.counts = timeline_.counts();
+  MEMTRACE_RETURN_IF_ERROR(read_.Read());
+  result_.run.annotations = read_.timeline.annotations();
+  result_.run.counts = read_.timeline.counts();
   result_.run.is_one_of_ranks = source_.is_one_of_ranks();
   result_.run.is_partial = source_.is_partial();
-  result_.timelines = timeline_.cards();
-  result_.run.activities = timeline_.activities();
-  if (!is_failure() && !is_peak()) result_.asked = spec_;
+  result_.timelines = read_.timeline.cards();
+  result_.run.activities = read_.timeline.activities();
+  if (!read_.is_failure() && !read_.is_peak()) result_.asked = spec_;
   ExplainCards();
   result_.card = CardOfVerdict();
   if (options_.add_others) options_.add_others(result_);
   ExplainHolders();
-  if (is_failure()) ExplainFailure();
-  if (is_peak()) {
-    if (timeline_.got_over())
-      result_.failure.got_over =
-          DescribeRequest(*timeline_.failed(), timeline_.counts().out_of_memory, source_, sites_);
+  if (read_.is_failure()) ExplainFailure();
+  if (read_.is_peak()) {
+    if (read_.timeline.got_over())
+      result_.failure.got_over = DescribeRequest(
+          *read_.timeline.failed(), read_.timeline.counts().out_of_memory, source_, read_.sites);
     ExplainNextStep();
     ExplainRemedies();
   }
@@ -136,103 +92,43 @@ size_t Explainer::CardOfVerdict() const {
   const auto is_asked = [this](const CardExplanation& card) { return spec_.card == card.index; };
   const auto asked = std::find_if(result_.cards.begin(), result_.cards.end(), is_asked);
   if (asked != result_.cards.end()) return static_cast<size_t>(asked - result_.cards.begin());
-  return is_failure() ? CardOf(result_.cards, timeline_.failed()->event.device)
-                      : FullestCard(result_.cards);
-}
-
-absl::Status Explainer::ReadFirst() {
-  MomentFinder finder(spec_);
-  source_.ForEach([&](const trace::Event& event) {
-    growth_.Apply(event);
-    timeline_.Apply(event);
-    attempts_.See(event, timeline_.counts().events);
-    unread_names_.See(event, timeline_.counts().events);
-    untrained_.See(event);
-    call_sizes_.See(event, timeline_.counts().events);
-    finder.Apply(event, timeline_);
-  });
-  moments_ = finder.Found(timeline_);
-  const bool missing =
-      spec_.kind == MomentSpec::Kind::kFailure ? !timeline_.failed() : moments_.empty();
-  // A process that never touched a card has neither moments nor anything to explain.
-  const bool refused = missing && spec_.kind != MomentSpec::Kind::kFailureOrPeak &&
-                       (spec_.kind == MomentSpec::Kind::kFailure || !timeline_.cards().empty());
-  return refused ? absl::OutOfRangeError(finder.DescribeMissingMoment(timeline_))
-                 : absl::OkStatus();
-}
-
-void Explainer::RunSecondPass() {
-  for (const auto& [device, card] : timeline_.cards()) {
-    captures_.At(card.peak_event,
-                 [this, at = device] { at_peak_[at] = captures_.live().Capture(at); });
-    LookAt(card.most_reserved_event, device, most_reserved_);
-    LookAt(card.fullest_event, device, fullest_);
-  }
-  for (const auto& [device, ordinal] : moments_) {
-    captures_.At(ordinal, device, [this, at = device](CapturedCard captured) {
-      at_moment_[at] = std::move(captured);
-    });
-    unread_names_.LookUp(device, ordinal, captures_);
-  }
-  const Update update = UpdateOf(timeline_);
-  captures_.At(update.last_event, [this, update] {
-    for (const auto& [device, peak] : update.peak_before) {
-      after_update_[device] = captures_.live().Capture(device);
-    }
-  });
-  LookForGrowth();
-  captures_.Read(source_);
-}
-
-void Explainer::LookAt(uint64_t ordinal, int32_t device, std::map<int32_t, CardMoment>& moments) {
-  if (ordinal == 0) return;
-  captures_.At(ordinal, device, [&moments, device](const CapturedCard& captured) {
-    moments[device] = {captured.when, captured.ledger};
-  });
-}
-
-void Explainer::LookForGrowth() {
-  uint64_t latest = 0;
-  for (const auto& [device, ordinal] : moments_) latest = std::max(latest, ordinal);
-  const trace::StackId stack = is_failure() ? timeline_.failed()->event.stack : 0;
-  const Annotations& annotations =
-      is_failure() ? timeline_.failed()->annotations : timeline_.annotations();
-  growth_.Watch(latest, stack, annotations, /*with_loops=*/is_failure() || is_peak(), captures_,
-                sites_);
+  return read_.is_failure() ? CardOf(result_.cards, read_.timeline.failed()->event.device)
+                            : FullestCard(result_.cards);
 }
 
 void Explainer::ExplainCards() {
-  for (const auto& [device, timeline] : timeline_.cards()) {
+  for (const auto& [device, timeline] : read_.timeline.cards()) {
     CardExplanation card;
     card.index = device;
-    card.when = at_moment_[device].when;
-    card.ledger = is_failure() ? LedgerAtFailure(*timeline_.failed(), device, at_moment_[device])
-                               : at_moment_[device].ledger;
-    card.peak = BreakDown(at_peak_[device], captures_.live(), source_, sites_);
+    card.when = read_.at_moment[device].when;
+    card.ledger = read_.is_failure()
+                      ? LedgerAtFailure(*read_.timeline.failed(), device, read_.at_moment[device])
+                      : read_.at_moment[device].ledger;
+    card.peak = BreakDown(read_.at_peak[device], read_.live(), source_, read_.sites);
     card.peak_at = timeline.peak_at;
-    card.second_models = FindSecondModels(at_peak_[device], captures_.live(), source_);
+    card.second_models = FindSecondModels(read_.at_peak[device], read_.live(), source_);
     if (source_.is_one_of_ranks()) AddLayers(timeline, card);
     AddOtherMoments(card);
     if (card.ledger.positive(LedgerPart::kOtherProcesses) > 0)
-      card.others = ParseOtherProcesses(at_moment_[device].processes);
+      card.others = ParseOtherProcesses(read_.at_moment[device].processes);
     result_.cards.push_back(std::move(card));
   }
   if (result_.cards.empty())  // a process that never touched a card
-    result_.cards.emplace_back().ledger = captures_.LedgerAtEnd(0);
+    result_.cards.emplace_back().ledger = read_.captures.LedgerAtEnd(0);
 }
 
 // Adds what tells the stages of a pipeline apart.
 void Explainer::AddLayers(const CardTimeline& timeline, CardExplanation& card) {
-  const std::vector<CapturedBlock>& blocks = at_peak_[card.index];
-  const LiveSet& live = captures_.live();
-  card.in_flight = FindMicroBatchesInFlight(blocks, timeline.peak_at, live, source_, sites_);
+  const std::vector<CapturedBlock>& blocks = read_.at_peak[card.index];
+  const LiveSet& live = read_.live();
+  card.in_flight = FindMicroBatchesInFlight(blocks, timeline.peak_at, live, source_, read_.sites);
   card.layers = CountLayers(blocks, live, source_);
 }
 
 void Explainer::AddOtherMoments(CardExplanation& card) {
-  if (const auto found = most_reserved_.find(card.index); found != most_reserved_.end())
+  if (const auto found = read_.most_reserved.find(card.index); found != read_.most_reserved.end())
     card.most_reserved = found->second;
-  if (const auto found = fullest_.find(card.index); found != fullest_.end())
+  if (const auto found = read_.fullest.find(card.index); found != read_.fullest.end())
     card.fullest = found->second;
   card.retries = AnnotatedNumber(annotations(), fact::kAllocatorRetries.Of(card.index));
   card.waits = AnnotatedNumber(annotations(), fact::kAllocatorWaits.Of(card.index));
@@ -241,64 +137,64 @@ void Explainer::AddOtherMoments(CardExplanation& card) {
 // Explains the card of the verdict at the moment.
 void Explainer::ExplainHolders() {
   const CapturedCard& card = captured();
-  const LiveSet& live = captures_.live();
-  result_.holders.held = BreakDown(card.blocks, live, source_, sites_);
+  const LiveSet& live = read_.live();
+  result_.holders.held = BreakDown(card.blocks, live, source_, read_.sites);
   result_.holders.attributed = Attribute(card.blocks, live, source_);
-  const Position& now = is_failure() ? timeline_.failed()->at : card.when.at;
+  const Position& now = read_.is_failure() ? read_.timeline.failed()->at : card.when.at;
   result_.kept.kept_for_backward =
       FindKeptForBackward(card.blocks, now, device(), live, source_, annotations());
-  result_.kept.untrained_passes = untrained_.Kept(card.blocks, live);
+  result_.kept.untrained_passes = read_.untrained.Kept(card.blocks, live);
   result_.holders.lines = HolderLines(result_.holders.held, source_);
-  const bool known = timeline_.cards().contains(device());
-  result_.holders.moved = captures_.moved().Sums(sites_, source_);
+  const bool known = read_.timeline.cards().contains(device());
+  result_.holders.moved = read_.captures.moved().Sums(read_.sites, source_);
   result_.holders.outside =
-      HoldingsOf(known ? card.outside : captures_.outside().Capture(device()), sites_);
+      HoldingsOf(known ? card.outside : read_.captures.outside().Capture(device()), read_.sites);
   if (known) {
     result_.holders.idle = FindIdleBlocks(card.blocks, card.when.time_ns, live,
-                                          timeline_.activities(), source_, sites_);
+                                          read_.timeline.activities(), source_, read_.sites);
   }
   const std::vector<SegmentMap> maps = MapSegments(card.blocks, live, card.segments);
-  result_.layout.fragmentation = MeasureFragmentation(maps, live, sites_);
-  if (options_.with_map) result_.layout.map = NameMaps(maps, live, source_, sites_);
+  result_.layout.fragmentation = MeasureFragmentation(maps, live, read_.sites);
+  if (options_.with_map) result_.layout.map = NameMaps(maps, live, source_, read_.sites);
   ExplainKeptResults();
-  if (!is_failure())
+  if (!read_.is_failure())
     result_.layout.scratch =
-        FindScratch(WithoutResults(card.blocks, result_.kept.results, live), live, sites_);
+        FindScratch(WithoutResults(card.blocks, result_.kept.results, live), live, read_.sites);
   const GrowthMoment moment{.device = device(),
                             .event = card.when.ordinal,
                             .held = result_.holders.held.bytes,
                             .captured = card.blocks,
                             .annotations = annotations(),
-                            .is_failure = is_failure()};
-  result_.kept.growth = growth_.Found(moment, live, sites_);
+                            .is_failure = read_.is_failure()};
+  result_.kept.growth = read_.growth.Found(moment, live, read_.sites);
   result_.kept.deleted_models = FindDeletedModels(moment, live, source_);
 }
 
 void Explainer::ExplainFailure() {
-  const FailedRequest& failed = *timeline_.failed();
+  const FailedRequest& failed = *read_.timeline.failed();
   const std::vector<CapturedBlock>& blocks = captured().blocks;
-  const uint64_t number = spec_.number == 0 ? timeline_.counts().out_of_memory : spec_.number;
-  result_.failure.request = DescribeRequest(failed, number, source_, sites_);
+  const uint64_t number = spec_.number == 0 ? read_.timeline.counts().out_of_memory : spec_.number;
+  result_.failure.request = DescribeRequest(failed, number, source_, read_.sites);
   result_.kept.summed_passes =
-      FindSummedPasses(blocks, failed.at, captures_.live(), source_, annotations());
+      FindSummedPasses(blocks, failed.at, read_.live(), source_, annotations());
   if (result_.kept.summed_passes && result_.kept.summed_passes->hands_on() &&
       !result_.kept.growth.is_of_graphs_within_step())
     result_.kept.summed_passes.reset();
   if (IsOfPass(failed.at) && failed.at.step > 1)
-    result_.failure.largest_call = call_sizes_.LargestAt(failed.ordinal);
+    result_.failure.largest_call = read_.call_sizes.LargestAt(failed.ordinal);
   result_.failure.variables = ParseVariables(failed.annotations, device());
-  result_.kept.dead_cycles = FindDeadCycles(failed, blocks, captures_.live(), source_);
-  result_.kept.failed_attempts = attempts_.LeftBehind(failed, blocks, captures_.live(), source_);
+  result_.kept.dead_cycles = FindDeadCycles(failed, blocks, read_.live(), source_);
+  result_.kept.failed_attempts = read_.attempts.LeftBehind(failed, blocks, read_.live(), source_);
   result_.failure.foreach_copy =
-      FindForeachCopy(failed, blocks, result_.holders.held, captures_.live(), source_);
+      FindForeachCopy(failed, blocks, result_.holders.held, read_.live(), source_);
   const Ledger& ledger = result_.card_of_verdict().ledger;
-  const BegunPass pass{.cache = FindCacheToCome(failed, blocks, captures_.live(), source_),
-                       .layers = FindLayersToCome(failed, blocks, captures_.live(), source_)};
+  const BegunPass pass{.cache = FindCacheToCome(failed, blocks, read_.live(), source_),
+                       .layers = FindLayersToCome(failed, blocks, read_.live(), source_)};
   const RestOfStep rest =
       PredictRestOfStep(failed, result_.holders.held, result_.failure.foreach_copy, pass);
   FailureEvidence evidence{.rest = PredictFromFirstStep(rest, failed, Unused(ledger)),
                            .copy = result_.failure.foreach_copy,
-                           .private_pool_bytes = PrivatePoolBytes(blocks, captures_.live())};
+                           .private_pool_bytes = PrivatePoolBytes(blocks, read_.live())};
   if (result_.layout.fragmentation.segments > 0)
     evidence.releasable = result_.layout.fragmentation.releasable;
   result_.failure.verdict = JudgeFailure(failed, ledger, evidence);
@@ -312,55 +208,56 @@ void Explainer::ExplainFailure() {
 void Explainer::ExplainNextStep() {
   // Guessed phases are too weak a base for this.
   if (source_.best_evidence() < Evidence::kPhase) return;
-  const Update update = UpdateOf(timeline_);
+  const Update update = read_.latest_update();
   const CardExplanation& card = result_.card_of_verdict();
   const std::vector<CapturedBlock> made =
-      MadeByUpdate(update, after_update_[card.index], captures_.live());
+      MadeByUpdate(update, read_.after_update[card.index], read_.live());
   const uint64_t to_come = update.over ? 0 : result_.failure.verdict.rest.optimizer.states;
-  result_.cures.next_step = PredictNextStep(
-      update, card.index, BreakDown(made, captures_.live(), source_, sites_), to_come, card.ledger);
-  if (result_.cures.next_step && is_failure())
+  result_.cures.next_step =
+      PredictNextStep(update, card.index, BreakDown(made, read_.live(), source_, read_.sites),
+                      to_come, card.ledger);
+  if (result_.cures.next_step && read_.is_failure())
     result_.cures.next_step->left_gradients =
-        GradientsLeft(captured().blocks, timeline_.failed()->at, captures_.live(), source_);
+        GradientsLeft(captured().blocks, read_.timeline.failed()->at, read_.live(), source_);
 }
 
 void Explainer::ExplainUnreadNames() {
   static const std::vector<trace::Frame> kNone;
   const auto& request = result_.failure.request;
   result_.kept.unread =
-      unread_names_.Values(device(), {.captured = captured().blocks,
-                                      .live = captures_.live(),
-                                      .source = source_,
-                                      .at = captured().when.at,
-                                      .request_stack = request ? request->stack : kNone});
+      read_.unread_names.Values(device(), {.captured = captured().blocks,
+                                           .live = read_.live(),
+                                           .source = source_,
+                                           .at = captured().when.at,
+                                           .request_stack = request ? request->stack : kNone});
 }
 
 // At another moment nothing would help, so nothing is looked for.
 void Explainer::ExplainKeptResults() {
-  if (!is_failure() && !is_peak()) return;
-  const trace::StackId stack = is_failure() ? timeline_.failed()->event.stack : 0;
+  if (!read_.is_failure() && !read_.is_peak()) return;
+  const trace::StackId stack = read_.is_failure() ? read_.timeline.failed()->event.stack : 0;
   result_.kept.results =
       FindKeptResults({.captured = captured().blocks,
-                       .at = is_failure() ? timeline_.failed()->at : captured().when.at,
+                       .at = read_.is_failure() ? read_.timeline.failed()->at : captured().when.at,
                        .device = device(),
                        .annotations = annotations(),
-                       .is_failure = is_failure(),
+                       .is_failure = read_.is_failure(),
                        .request_stack = source_.Stack(stack)},
-                      captures_.live(), source_);
+                      read_.live(), source_);
 }
 
 void Explainer::ExplainRemedies() {
   ExplainUnreadNames();
-  const auto& failed = timeline_.failed();
+  const auto& failed = read_.timeline.failed();
   const Ledger& ledger = result_.card_of_verdict().ledger;
-  const Update update = UpdateOf(timeline_);
+  const Update update = read_.latest_update();
   const bool is_growing = result_.growth_goes_on();
   const GrowthCourse none;
   const std::vector<CapturedBlock> of_others =
-      untrained_.BlocksOfOtherPasses(captured().blocks, captures_.live());
+      read_.untrained.BlocksOfOtherPasses(captured().blocks, read_.live());
   SavingFacts facts{
       .captured = captured().blocks,
-      .live = captures_.live(),
+      .live = read_.live(),
       .source = source_,
       .held = result_.holders.held,
       .annotations = annotations(),
@@ -379,21 +276,22 @@ void Explainer::ExplainRemedies() {
       .dead = result_.kept.dead_cycles,
       .attempts = result_.kept.failed_attempts,
       .unread = result_.kept.unread,
-      .is_after_loop = growth_.is_after_loop(),
+      .is_after_loop = read_.growth.is_after_loop(),
       .device = device(),
       .others = result_.card_of_verdict().others,
-      .moment = is_failure() ? failed->at : captured().when.at,
+      .moment = read_.is_failure() ? failed->at : captured().when.at,
       .request_stack = {},
-      .rise_of_same_request = is_failure() ? failed->rise_of_same_request : std::nullopt,
-      .peak_of_earlier_steps = is_failure() ? failed->peak_of_earlier_steps : 0};
+      .rise_of_same_request = read_.is_failure() ? failed->rise_of_same_request : std::nullopt,
+      .peak_of_earlier_steps = read_.is_failure() ? failed->peak_of_earlier_steps : 0};
   if (result_.failure.request) {
     facts.request_stack = result_.failure.request->stack;
     facts.request_bytes = result_.failure.request->bytes;
   }
-  result_.cures.remedies = FindRemedies(result_.failure.verdict, ledger, result_.cures.next_step,
-                                        is_failure() ? failed->at.step : 0, FindSavings(facts));
+  result_.cures.remedies =
+      FindRemedies(result_.failure.verdict, ledger, result_.cures.next_step,
+                   read_.is_failure() ? failed->at.step : 0, FindSavings(facts));
   // If an exception ended the run, its rest is not known.
-  const bool is_cut = is_peak() && !ExceptionThatEnded(annotations()).empty();
+  const bool is_cut = read_.is_peak() && !ExceptionThatEnded(annotations()).empty();
   if (is_growing || is_cut || IsGrowing(result_)) MarkFitsUncertain(result_.cures.remedies, ledger);
   const bool ends =
       result_.kept.summed_passes && result_.kept.summed_passes->hands_on();  // with the loop

@@ -15,31 +15,21 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/launch/program_arguments.h"
 
 namespace memtrace::bench {
 namespace {
 
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // Returns the process, or the error of the call that failed.
 absl::StatusOr<pid_t> Spawn(const launch::LaunchPlan& plan, int input, int output) {
-  std::vector<std::string> arguments = plan.arguments;
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : plan.environment)
-    settings.push_back(absl::StrCat(name, "=", value));
+  launch::ProgramArguments arguments(plan.arguments, plan.environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   pid_t process = 0;
-  const int error = posix_spawn(&process, plan.program.c_str(), &actions, nullptr,
-                                Pointers(arguments).data(), Pointers(settings).data());
+  const int error = posix_spawn(&process, plan.program.c_str(), &actions, nullptr, arguments.argv(),
+                                arguments.envp());
   posix_spawn_file_actions_destroy(&actions);
   if (error == 0) return process;
   return absl::UnavailableError(

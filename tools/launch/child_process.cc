@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/launch/program_arguments.h"
 #include "tools/launch/program_file.h"
 
 namespace memtrace::launch {
@@ -38,14 +39,6 @@ sigset_t WatchedSignals() {
   for (int signal : kPassedOn) sigaddset(&watched, signal);
   sigaddset(&watched, SIGCHLD);
   return watched;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // Makes stdin empty and sends stdout and stderr to the log.
@@ -71,12 +64,9 @@ std::string Execute(const LaunchPlan& plan, const sigset_t& mask) {
     if (const absl::Status prepared = plan.prepare(environment); !prepared.ok())
       return absl::StrCat("cannot start ", plan.program, ": ", std::string(prepared.message()));
   }
-  std::vector<std::string> arguments = plan.arguments;
-  std::vector<std::string> settings;
-  settings.reserve(environment.size());
-  for (const auto& [name, value] : environment) settings.push_back(absl::StrCat(name, "=", value));
+  ProgramArguments arguments(plan.arguments, environment);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
-  execve(plan.program.c_str(), Pointers(arguments).data(), Pointers(settings).data());
+  execve(plan.program.c_str(), arguments.argv(), arguments.envp());
   return absl::StrCat("cannot start ", plan.program, ": ", std::strerror(errno),
                       HintForScript(plan.program));
 }
