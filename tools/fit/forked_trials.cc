@@ -71,7 +71,7 @@ void ForkedTrials::NoteStarted(const Trial& trial, const Outcome& outcome,
 }
 
 bool ForkedTrials::CanFork(const Trial& trial, const FileKeeping& keeping) const {
-  if (env::Is(env::kFitForks, "0")) return false;
+  if (!env::Is(env::kFitForks, "1")) return false;
   const bool is_plain = keeping.layer_bytes > 0 && !keeping.has_own_users && !trial.job &&
                         trial.stub.empty() && trial.allocator == first_->allocator;
   return is_plain && UpToScript(trial.command) == UpToScript(first_->command) &&

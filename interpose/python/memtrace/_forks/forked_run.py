@@ -7,8 +7,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from types import ModuleType
 
 from memtrace import _scratch, _session
+from memtrace._forks.rebinding import rebinding
 from memtrace._forks.request import Request
 from memtrace._package import CARD
 from memtrace._start import torch_import
@@ -16,6 +18,8 @@ from memtrace._start import torch_import
 _STDOUT, _STDERR = 1, 2
 _CLONE_NEWNS = 0x00020000  # <sched.h>
 _WAIT = 0.0002  # seconds
+
+_with_torch = 0  # modules that were imported before torch's import ended
 
 
 def wait_for_other_parent(parent: int) -> None:
@@ -57,7 +61,20 @@ def become(request: Request, before: dict[str, str]) -> None:
     _draw_anew()
     _scratch.list_saves_in(os.environ.get("MEMTRACE_FIT_SAVES", ""))
     _reads_cards_again()
-    torch_import.start_forked_run(sys.modules["torch"])
+    torch = sys.modules["torch"]
+    with rebinding((torch, sys.modules["torch.nn.functional"]), _imported_after_torch()):
+        torch_import.start_forked_run(torch)
+
+
+def torch_is_imported() -> None:
+    """Notes that the modules of `sys.modules` were imported before any change could be made."""
+    global _with_torch
+    _with_torch = len(sys.modules)
+
+
+def _imported_after_torch() -> list[ModuleType]:
+    later = [sys.modules[name] for name in list(sys.modules)[_with_torch:]]
+    return [module for module in later if isinstance(module, ModuleType)]
 
 
 def _enter(request: Request) -> None:

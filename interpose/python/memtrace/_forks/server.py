@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -26,7 +27,18 @@ _STDOUT, _STDERR = 1, 2
 
 
 def serve(descriptor: str) -> None:
-    """Serves requests of the socket `descriptor`. Returns only in a forked run, which is to run the program."""
+    """Serves requests of the socket `descriptor`. Returns only in a forked run, which is to run the program.
+
+    After an error the process ends, because Python would go on with the program.
+    """
+    try:
+        _serve(descriptor)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _serve(descriptor: str) -> None:
     connection = _socket.socket(fileno=int(descriptor))
     del os.environ["MEMTRACE_FIT_FORKS"]
     before = dict(os.environ)
@@ -73,6 +85,8 @@ def _import_all(imports: str) -> str:
             return f"{name} cannot be imported by itself ({type(error).__name__}: {error})"
         if getattr(getattr(module, "__spec__", None), "origin", None) != file:
             return f"{name} is another module if it is imported by itself"
+        if name == "torch":
+            forked_run.torch_is_imported()
     return ""
 
 

@@ -131,7 +131,7 @@ def _protect_users_files() -> None:
 
 def _fork_runs_or_note_imports() -> None:
     """Forks runs of `memtrace fit`, returning in each of them, or notes what they may import before that."""
-    if (descriptor := os.environ.get("MEMTRACE_FIT_FORKS", "")) not in ("", "0"):
+    if (descriptor := os.environ.get("MEMTRACE_FIT_FORKS", "")) not in ("", "0", "1"):
         from memtrace._forks import server
 
         server.serve(descriptor)
