@@ -48,6 +48,7 @@ TOOLS = [
     "tools/bench",
     "tools/fleet",
     "tools/fit/files",
+    "tools/fit/forks",
     "tools/fit/plans",
     "tools/fit",
     "tools/fit/ranks",

@@ -3,6 +3,7 @@
 #include "interpose/simulated_card/machine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <string>
@@ -17,6 +18,8 @@ namespace {
 // The default passes a parameter of tens of millions of elements, but not a large model's
 // embedding.
 constexpr std::uint64_t kDefaultCopyLimit = 64ull << 20;
+
+std::atomic<bool> is_made = false;  // the machine of the process
 
 std::unique_ptr<SharedLedger> MakeShared(const std::string& path) {
   return path.empty() ? nullptr : std::make_unique<SharedLedger>(path);
@@ -136,9 +139,14 @@ void Machine::EndContext(const Context& context) {
 }
 
 Machine* Machine::OfProcess() {
-  static Machine* machine = MakeFromEnvironment();
+  static Machine* machine = [] {
+    is_made = true;
+    return MakeFromEnvironment();
+  }();
   return machine;
 }
+
+bool Machine::IsMade() { return is_made; }
 
 std::vector<CardSpec> VisibleCards(const std::vector<CardSpec>& cards,
                                    const char* visible_devices) {

@@ -62,6 +62,8 @@ struct Machine {
   // and MEMTRACE_CARD_* (docs/design/simulated-card.md); null if there is no card or one of them is
   // wrong. Never destroyed, because other libraries call us after our own destructors.
   static Machine* OfProcess();
+  // True if OfProcess() has been called, also if there is no card.
+  static bool IsMade();
 
   int DeviceCount() const { return static_cast<int>(cards.size()); }
   bool HasDevice(int device) const { return device >= 0 && device < DeviceCount(); }

@@ -164,6 +164,12 @@ struct StoppedTrial {
   bool is_late = false;  // at its time limit; else somebody stopped us
 };
 
+// The runs that were forked from a process which had imported the libraries of the program.
+struct ForkUse {
+  uint64_t runs = 0;
+  std::string why_not;  // why none could be; empty: they could, or none was tried
+};
+
 // All results; with `stopped`, those found until then.
 struct Answer {
   std::vector<std::string> cards;    // as given; empty: only the need was measured
@@ -187,6 +193,7 @@ struct Answer {
   std::vector<Scaling> scalings;
   std::optional<Outcome> beyond;  // of --largest: the run of the value after the largest that fits
   std::optional<StoppedTrial> stopped;
+  ForkUse forks = {};
   FileKeeping keeping = {};    // of the user's files, in all runs
   FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
 

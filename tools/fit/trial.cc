@@ -5,7 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <fstream>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/environment.h"
+#include "base/status_macros.h"
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
 #include "tools/fit/card_limit.h"
@@ -107,27 +108,44 @@ std::set<std::string> ListedIn(const fs::path& list) {
   return names;
 }
 
-using Prepare = std::function<absl::Status(launch::Environment&)>;
-
-// Runs one process, or one job, whose trace and output are named `name`.
-absl::StatusOr<TrialResult> RunOnce(const Trial& trial, const fs::path& folder,
-                                    const std::string& name, launch::Environment environment,
-                                    Prepare prepare) {
+// Plans one process, or one job, whose trace and output are named `name`.
+absl::StatusOr<launch::LaunchPlan> PlanOnce(const Trial& trial, const fs::path& folder,
+                                            const std::string& name,
+                                            launch::Environment environment) {
   AddTrial(trial, environment);
   environment[env::kFitCheckpoint.name()] = (folder / kCheckpointFile).string();
   const launch::LaunchRequest request = RequestOf(trial, folder / (name + ".trace"));
   absl::StatusOr<launch::LaunchPlan> plan =
       trial.job ? launch::PlanJob(request, *trial.job, std::move(environment))
                 : launch::PlanLaunch(request, std::move(environment));
-  if (!plan.ok()) return plan.status();
-  TrialResult result;
-  result.log = folder / (name + ".txt");
-  plan->log = result.log.string();
+  if (!plan.ok()) return plan;
+  plan->log = (folder / (name + ".txt")).string();
   plan->seconds = trial.seconds;
-  plan->prepare = std::move(prepare);
-  const std::vector<launch::WrittenTraces> traces = WatchTraces(trial, request, *plan);
+  return plan;
+}
+
+// Forks the run into its layer. If that fails, starts it there.
+absl::StatusOr<launch::ExitStatus> RunForked(ForkServer& server, launch::LaunchPlan plan,
+                                             FileLayer& layer, bool& is_forked) {
+  MEMTRACE_RETURN_IF_ERROR(layer.Make());
+  absl::StatusOr<launch::ExitStatus> status = server.RunToEnd(plan, layer);
+  is_forked = status.ok();
+  if (is_forked) return status;
+  plan.prepare = [&layer](launch::Environment& set) { return layer.EnterAgain(set); };
+  return launch::RunToEnd(plan);
+}
+
+// Runs what was planned; from `server`, if there is one.
+absl::StatusOr<TrialResult> RunOnce(const Trial& trial, const launch::LaunchPlan& plan,
+                                    ForkServer* server, FileLayer& layer) {
+  TrialResult result;
+  result.log = plan.log;
+  const launch::LaunchRequest request = RequestOf(trial, plan.output);
+  const std::vector<launch::WrittenTraces> traces = WatchTraces(trial, request, plan);
   const auto begun = std::chrono::steady_clock::now();
-  const absl::StatusOr<launch::ExitStatus> status = launch::RunToEnd(*plan);
+  const absl::StatusOr<launch::ExitStatus> status =
+      server != nullptr && server->CanRun(plan) ? RunForked(*server, plan, layer, result.is_forked)
+                                                : launch::RunToEnd(plan);
   if (!status.ok()) return status.status();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   result.exit_code = status->code;
@@ -137,32 +155,46 @@ absl::StatusOr<TrialResult> RunOnce(const Trial& trial, const fs::path& folder,
   return result;
 }
 
-}  // namespace
-
-absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
-                                     const FileKeeping& keeping) {
+// Returns the environment of a trial's processes before it is planned; makes its folder.
+absl::StatusOr<launch::Environment> MakePlace(const Trial& trial, const fs::path& folder,
+                                              const FileKeeping& keeping) {
   std::error_code error;
   fs::create_directories(folder / "files", error);
   if (error)
     return absl::UnavailableError(Message("cannot make $0: $1", folder.string(), error.message()));
   launch::Environment environment = launch::CurrentEnvironment();
   for (const auto& [name, value] : trial.set) environment[name] = value;
-  const bool has_layer = keeping.layer_bytes > 0;
   environment[env::kFitSizes.name()] = (folder / kSizesFolder).string();
-  AddFiles(folder, has_layer, environment);
+  environment.erase(env::kFitForks.name());
+  environment.erase(env::kFitImports.name());
+  if (keeping.layer_bytes > 0 && !keeping.has_own_users && !trial.job)
+    environment[env::kFitImports.name()] = (folder / kImportsFile).string();
+  AddFiles(folder, keeping.layer_bytes > 0, environment);
+  return environment;
+}
+
+}  // namespace
+
+absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
+                                     const FileKeeping& keeping, ForkServer* server) {
+  MEMTRACE_ASSIGN_OR_RETURN(const launch::Environment environment,
+                            MakePlace(trial, folder, keeping));
   FileLayer layer(environment, folder.string(), keeping.layer_bytes);
-  const auto enter = [&layer](launch::Environment& set) { return layer.Enter(set); };
-  const auto enter_again = [&layer](launch::Environment& set) { return layer.EnterAgain(set); };
-  absl::StatusOr<TrialResult> result =
-      RunOnce(trial, folder, "run", environment, has_layer ? Prepare(enter) : Prepare());
+  MEMTRACE_ASSIGN_OR_RETURN(launch::LaunchPlan plan, PlanOnce(trial, folder, "run", environment));
+  const bool has_layer = keeping.layer_bytes > 0;
+  if (has_layer) plan.prepare = [&layer](launch::Environment& set) { return layer.Enter(set); };
+  absl::StatusOr<TrialResult> result = RunOnce(trial, plan, has_layer ? server : nullptr, layer);
   if (!result.ok()) return result.status();
   const bool has_ended = result->exit_code == 0 && !result->is_late && result->asked_to_stop == 0;
   const std::optional<Trial> then =
       has_ended ? ResumedTrial(trial, folder / kCheckpointFile) : std::nullopt;
   if (then) {
     layer.Keep();
-    absl::StatusOr<TrialResult> resumed = RunOnce(*then, folder, "resumed", environment,
-                                                  has_layer ? Prepare(enter_again) : Prepare());
+    MEMTRACE_ASSIGN_OR_RETURN(launch::LaunchPlan again,
+                              PlanOnce(*then, folder, "resumed", environment));
+    if (has_layer)
+      again.prepare = [&layer](launch::Environment& set) { return layer.EnterAgain(set); };
+    absl::StatusOr<TrialResult> resumed = RunOnce(*then, again, nullptr, layer);
     if (!resumed.ok()) return resumed.status();
     result->asked_to_stop = resumed->asked_to_stop;
     result->seconds += resumed->seconds;
@@ -172,6 +204,18 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
   result->saves = ListedIn(folder / "saves");
   result->opened = ListedIn(folder / "files" / ".opened");
   return result;
+}
+
+absl::StatusOr<std::unique_ptr<ForkServer>> StartForkServer(const Trial& trial,
+                                                            const fs::path& folder,
+                                                            const FileKeeping& keeping) {
+  MEMTRACE_ASSIGN_OR_RETURN(const launch::Environment environment,
+                            MakePlace(trial, folder, keeping));
+  FileLayer layer(environment, folder.string(), keeping.layer_bytes);
+  MEMTRACE_ASSIGN_OR_RETURN(launch::LaunchPlan plan,
+                            PlanOnce(trial, folder, "server", environment));
+  plan.prepare = [&layer](launch::Environment& set) { return layer.Enter(set); };
+  return ForkServer::Start(std::move(plan));
 }
 
 std::vector<uint64_t> CardBytesOf(const Trial& trial) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/fit/files/file_layer.h"
+#include "tools/fit/forks/fork_server.h"
 #include "tools/launch/job_ranks.h"
 
 namespace memtrace::fit {
@@ -51,15 +53,24 @@ struct TrialResult {
   std::set<std::string> saves;         // checkpoints among these, whose bytes were not written
   std::set<std::string> opened;        // without a layer: files of the user's opened for writing
   std::vector<TrialResult> resumed;    // the run that resumed from its checkpoint, if there was one
+  bool is_forked = false;              // from a process that had imported its libraries
 };
 
 // A folder in the trial's own, in which its processes keep the sizes of items for later trials.
 inline constexpr const char* kSizesFolder = "sizes";
+// A file in the trial's folder that lists what it had imported when it first used CUDA.
+inline constexpr const char* kImportsFile = "imports.json";
 
-// `folder` is made for its traces and what it writes. Errors are those of launch::PlanLaunch;
-// kUnavailable if it cannot start.
+// `folder` is made for its traces and what it writes. The run is forked from `server` if there is
+// one and it can. Errors are those of launch::PlanLaunch; kUnavailable if it cannot start.
 absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const std::filesystem::path& folder,
-                                     const FileKeeping& keeping);
+                                     const FileKeeping& keeping, ForkServer* server = nullptr);
+
+// Starts a process that can fork runs like this trial; `folder` has kImportsFile. Errors are those
+// of launch::PlanLaunch and ForkServer::Start.
+absl::StatusOr<std::unique_ptr<ForkServer>> StartForkServer(const Trial& trial,
+                                                            const std::filesystem::path& folder,
+                                                            const FileKeeping& keeping);
 
 // Returns the bytes of each card, by its number; of a job, of each rank's card, by rank.
 std::vector<uint64_t> CardBytesOf(const Trial& trial);

@@ -197,19 +197,27 @@ class JointProcesses {
 }  // namespace
 
 absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
-  const sigset_t watched = WatchedSignals();
-  absl::StatusOr<pid_t> child = Spawn(plan, MaskAtStart(watched));
+  const absl::StatusOr<pid_t> child = StartProcess(plan);
   if (!child.ok()) return child.status();
+  return WaitForEnd(*child, plan);
+}
+
+absl::StatusOr<pid_t> StartProcess(const LaunchPlan& plan) {
+  return Spawn(plan, MaskAtStart(WatchedSignals()));
+}
+
+ExitStatus WaitForEnd(pid_t child, const LaunchPlan& plan) {
+  const sigset_t watched = WatchedSignals();
   Clock::time_point end = Clock::now() + std::chrono::seconds(plan.seconds);
-  const pid_t group = plan.seconds == 0 ? *child : -*child;
-  const pid_t told = plan.passes_on_signals ? *child : group;
+  const pid_t group = plan.seconds == 0 ? child : -child;
+  const pid_t told = plan.passes_on_signals ? child : group;
   int asked_to_stop = 0;
   while (true) {
     const std::optional<siginfo_t> signal = NextSignal(watched, plan.seconds != 0, end);
     int status = 0;
     if (!signal) {
       kill(group, SIGKILL);
-      waitpid(*child, &status, 0);
+      waitpid(child, &status, 0);
       ExitStatus late = Decode(status);
       late.is_late = asked_to_stop == 0;
       late.asked_to_stop = asked_to_stop;
@@ -223,7 +231,7 @@ absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
       }
       continue;
     }
-    if (waitpid(*child, &status, WNOHANG) != *child) continue;
+    if (waitpid(child, &status, WNOHANG) != child) continue;
     ExitStatus ended = Decode(status);
     ended.asked_to_stop = asked_to_stop;
     return ended;

@@ -3,6 +3,8 @@
 #ifndef MEMTRACE_TOOLS_LAUNCH_CHILD_PROCESS_H_
 #define MEMTRACE_TOOLS_LAUNCH_CHILD_PROCESS_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -26,6 +28,11 @@ struct ExitStatus {
 // signals stay blocked afterwards, so that one that comes between two processes stops the second.
 // Returns kUnavailable if the process cannot start. Call from a program with one thread.
 absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan);
+
+// The two parts of RunToEnd(). WaitForEnd() is also for a process that another one has started, if
+// it is a child of this process and leads its own process group; the plan is the one that it runs.
+absl::StatusOr<pid_t> StartProcess(const LaunchPlan& plan);
+ExitStatus WaitForEnd(pid_t child, const LaunchPlan& plan);
 
 // The way several processes ended that run together.
 struct JointEnd {

@@ -87,7 +87,7 @@ class Session:
         self.allocator = allocator = _install_allocator(torch, self._shim)
         if allocator == "native" and hasattr(torch, "OutOfMemoryError"):
             _out_of_memory_text.explain(torch, self.core)
-        self._state_facts(allocator)
+        self.state_facts()
         if _collection.is_wanted():
             _collection.start(self.core, allocator)
         self.host_values = host_values.start(self._shim)
@@ -97,7 +97,8 @@ class Session:
             self.core.before_out_of_memory(self._before_out_of_memory)
             self.core.before_spill(self._label_safely)
 
-    def _state_facts(self, allocator: str) -> None:
+    def state_facts(self) -> None:
+        """States what the header of the trace tells about this process; before CUDA is used."""
         card = os.environ.get("MEMTRACE_CARD", "")
         facts = {
             **script_facts(),
@@ -105,7 +106,7 @@ class Session:
             "python": platform.python_version(),
             "torch": str(self._torch.__version__),
             "cuda": str(self._torch.version.cuda),
-            "allocator": allocator,
+            "allocator": self.allocator,
             "card": card,
             "simulated": "1" if card else "0",
             "rank": os.environ.get("RANK", ""),

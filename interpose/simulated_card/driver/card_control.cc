@@ -18,6 +18,7 @@
 #include "interpose/simulated_card/driver/neighbours.h"
 #include "interpose/simulated_card/interface/library_calls.h"
 #include "interpose/simulated_card/spec/card_spec.h"
+#include "interpose/simulated_card/spec/installed_cards.h"
 #include "interpose/simulated_card/test_bed/unsupported_calls.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
@@ -98,6 +99,12 @@ __attribute__((destructor)) void PrintLeaks() {
 
 }  // namespace
 }  // namespace memtrace::card
+
+int memtrace_card_read_again() {
+  if (Machine::IsMade()) return MEMTRACE_CARD_INVALID_ARGUMENT;
+  ReadInstalledCardsAgain();
+  return MEMTRACE_CARD_OK;
+}
 
 int memtrace_card_count() {
   Machine* machine = Machine::OfProcess();

@@ -3,6 +3,7 @@
 #include "interpose/simulated_card/spec/installed_cards.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -20,6 +21,13 @@ std::vector<CardSpec> ReadFromEnvironment() {
   std::string ignored;  // libcuda reports it, once
   if (const char* text = env::Pointer(env::kCard)) ParseCardSpecs(text, &cards, &ignored);
   return cards;
+}
+
+// The lists are never destroyed, because other libraries hold references to them.
+std::atomic<const std::vector<CardSpec>*>& Installed() {
+  static std::atomic<const std::vector<CardSpec>*> installed =
+      new std::vector<CardSpec>(ReadFromEnvironment());
+  return installed;
 }
 
 // Returns the index of the card that one entry of CUDA_VISIBLE_DEVICES names.
@@ -42,10 +50,9 @@ std::optional<std::size_t> IndexOf(std::string_view entry, std::size_t cards) {
 
 }  // namespace
 
-const std::vector<CardSpec>& InstalledCards() {
-  static const std::vector<CardSpec>* cards = new std::vector<CardSpec>(ReadFromEnvironment());
-  return *cards;
-}
+const std::vector<CardSpec>& InstalledCards() { return *Installed().load(); }
+
+void ReadInstalledCardsAgain() { Installed() = new std::vector<CardSpec>(ReadFromEnvironment()); }
 
 std::string NameOf(const CardSpec& spec) {
   const CardProfile* profile = FindCardProfile(spec.profile);

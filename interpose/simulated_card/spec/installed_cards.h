@@ -17,6 +17,10 @@ namespace memtrace::card {
 // Safe from any thread.
 const std::vector<CardSpec>& InstalledCards();
 
+// Reads them again, because a child of a fork has other variables. Call before any other thread
+// asks for them.
+void ReadInstalledCardsAgain();
+
 // CUDA's name of the card, and sixteen bytes that are unique among the machine's cards.
 std::string NameOf(const CardSpec& spec);
 std::array<char, 16> UuidOf(std::size_t card);

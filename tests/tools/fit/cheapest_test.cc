@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "layered_training.h"
 #include "tools/fit/frontier.h"
@@ -101,6 +103,20 @@ TEST(CheapestSearchTest, ChangesThatCannotHelpAreNotRun) {
   EXPECT_THAT(training.ran, Not(Contains("optimizer without foreach")));
   EXPECT_THAT(training.ran, Not(Contains("fused optimizer")));  // saves where there is enough
   EXPECT_THAT(training.ran, Contains("fused optimizer, without a limit"));  // but is faster
+}
+
+TEST(CheapestSearchTest, ChangeCountsAlthoughItsRunFailedBeforeMakingIt) {
+  LayeredTraining training;
+  training.lasting = 25 * kGiB;  // the card has 24: all layers alone do not fit
+  training.fails_early = true;
+  const Answer answer = *Ask(training);
+  const auto alone = std::find_if(
+      answer.remedies.begin(), answer.remedies.end(), [](const TriedRemedy& tried) {
+        return tried.changes.size() == 1 && tried.changes[0].hook == "checkpoint";
+      });
+  ASSERT_NE(alone, answer.remedies.end());
+  EXPECT_TRUE(alone->had_effect);
+  EXPECT_THAT(training.ran, Contains("gradient checkpointing, without a limit"));
 }
 
 TEST(CheapestSearchTest, SearchEndsWithItsRuns) {

@@ -30,6 +30,7 @@ class LayeredTraining {
   uint64_t holes = 0;           // bytes that cannot be used
   uint64_t foreach_copies = 0;  // of the optimizer, unless it is fused
   bool has_time = true;
+  bool fails_early = false;  // a run that fails does so before any change was made
 
   absl::StatusOr<Outcome> Run(const Trial& trial, std::string_view name) {
     ran.emplace_back(name);
@@ -44,11 +45,13 @@ class LayeredTraining {
     const uint64_t forward = lasting / parts + kept;
     const uint64_t update = lasting / parts + (has("fused") ? 0 : foreach_copies);
     Outcome outcome = Seen(forward, update, CardBytesOf(trial).front());
+    const bool is_early = fails_early && !outcome.completed;
     for (const auto& [hook, degree] : changes) {
       const uint64_t of = hook == "checkpoint" ? layers : hook == "freeze" ? 0 : 1;
       const bool exists = hook == "fused" || hook == "lora" || hook == "checkpoint";
       outcome.annotations["fit.changed." + hook] =
-          absl::StrCat(R"({"places":)", std::min(degree, of), R"(,"of":)", exists ? of : 0, "}");
+          absl::StrCat(R"({"places":)", is_early ? 0 : std::min(degree, of), R"(,"of":)",
+                       exists && !is_early ? of : 0, "}");
     }
     const uint64_t microseconds =
         1000 * layers + 500 * recomputed - (has("fused") ? 1000 : 0) - (has("lora") ? 4000 : 0);

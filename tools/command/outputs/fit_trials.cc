@@ -6,6 +6,7 @@
 #include <csignal>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -262,12 +263,40 @@ absl::StatusOr<fit::Outcome> FitTrials::Run(const fit::Trial& trial, std::string
   return without;
 }
 
-absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::string_view name) {
-  const std::filesystem::path folder = folder_ / std::to_string(++number_);
-  PrintTrialBegin(name);
+absl::StatusOr<fit::TrialResult> FitTrials::RunIn(const std::filesystem::path& folder,
+                                                  const fit::Trial& trial,
+                                                  fit::ForkServer* server) {
   MoveFolder(folder_ / fit::kSizesFolder, folder / fit::kSizesFolder);
-  absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder, keeping_);
+  absl::StatusOr<fit::TrialResult> result = fit::RunTrial(trial, folder, keeping_, server);
   MoveFolder(folder / fit::kSizesFolder, folder_ / fit::kSizesFolder);
+  return result;
+}
+
+// Returns the process to fork the trial from, once it is proven that forked runs need the same;
+// null if the trial is to be started.
+fit::ForkServer* FitTrials::ServerFor(const fit::Trial& trial) {
+  fit::ForkServer* server = forks_.ServerFor(trial, keeping_);
+  const std::optional<fit::Trial> proof = forks_.Proof();
+  if (server == nullptr || !proof) return server;
+  const std::filesystem::path folder = folder_ / std::to_string(++number_);
+  const absl::StatusOr<fit::TrialResult> result = RunIn(folder, *proof, server);
+  if (result.ok()) asked_to_stop_ = result->asked_to_stop;
+  forks_.NoteProof(result.ok() && result->is_forked ? std::optional(Read(*result, *proof))
+                                                    : std::nullopt);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return forks_.ServerFor(trial, keeping_);
+}
+
+absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::string_view name) {
+  PrintTrialBegin(name);
+  fit::ForkServer* server = ServerFor(trial);
+  if (asked_to_stop_ != 0) {
+    PrintTrialEnd(name, Message("stopped"));
+    return absl::CancelledError(Message("stopped"));
+  }
+  const std::filesystem::path folder = folder_ / std::to_string(++number_);
+  const absl::StatusOr<fit::TrialResult> result = RunIn(folder, trial, server);
   if (!result.ok()) {
     PrintTrialEnd(name, Message("cannot be run"));
     return result.status();
@@ -276,6 +305,11 @@ absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::st
   opened_.insert(result->opened.begin(), result->opened.end());
   latest_ = {
       .name = std::string(name), .outcome = Read(*result, trial), .is_late = result->is_late};
+  if (result->is_forked) {
+    forks_.NoteForked();
+  } else {
+    forks_.NoteStarted(trial, latest_.outcome, folder);
+  }
   PrintTrialEnd(name, asked_to_stop_ != 0 ? Message("stopped") : EndText(latest_.outcome));
   if (latest_.outcome.kept_away.is_full) {
     Note(Message(
@@ -312,6 +346,7 @@ int RunFitSearch(fit::Question question, const FitOutput& output) {
   });
   const absl::Status searched = search.Run();
   fit::Answer answer = search.answer();
+  answer.forks = trials.forks().use();
   files.Tell(trials.keeping(), trials.opened(), answer);
   if (searched.ok()) {
     const absl::Status printed = Print(answer, output);

@@ -14,6 +14,7 @@
 #include "tools/command/outputs/changes_file.h"
 #include "tools/command/outputs/page_file.h"
 #include "tools/command/outputs/workplace.h"
+#include "tools/fit/forked_trials.h"
 #include "tools/fit/question.h"
 
 namespace memtrace::command {
@@ -22,7 +23,10 @@ namespace memtrace::command {
 class FitTrials {
  public:
   FitTrials(std::filesystem::path folder, fit::FileKeeping keeping, Progress progress)
-      : folder_(std::move(folder)), keeping_(std::move(keeping)), progress_(progress) {}
+      : folder_(std::move(folder)),
+        keeping_(std::move(keeping)),
+        progress_(progress),
+        forks_(folder_ / "forks") {}
 
   // Errors are those of fit::RunTrial; kCancelled if memtrace is told to stop. If a program fails
   // by itself under a layer that may be the reason, it is run again without one; if it no longer
@@ -43,11 +47,17 @@ class FitTrials {
   // Files of the user's that the trials opened for writing without a layer.
   const std::set<std::string>& opened() const { return opened_; }
 
+  // The runs that were forked.
+  const fit::ForkedTrials& forks() const { return forks_; }
+
   // The signal that told memtrace to stop; 0: none.
   int asked_to_stop() const { return asked_to_stop_; }
 
  private:
   absl::StatusOr<fit::Outcome> RunOnce(const fit::Trial& trial, std::string_view name);
+  absl::StatusOr<fit::TrialResult> RunIn(const std::filesystem::path& folder,
+                                         const fit::Trial& trial, fit::ForkServer* server);
+  fit::ForkServer* ServerFor(const fit::Trial& trial);
   void PrintTrialBegin(std::string_view name) const;
   void PrintTrialEnd(std::string_view name, const std::string& end) const;
 
@@ -57,6 +67,7 @@ class FitTrials {
   std::set<std::string> opened_;
   std::string log_end_;
   Progress progress_;
+  fit::ForkedTrials forks_;
   int number_ = 0;
   int exit_code_ = 0;
   int asked_to_stop_ = 0;

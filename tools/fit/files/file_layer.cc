@@ -186,6 +186,19 @@ absl::Status FileLayer::Enter(launch::Environment& environment) const {
   return absl::OkStatus();
 }
 
+absl::Status FileLayer::Make() {
+  const pid_t child = fork();
+  if (child == 0) {
+    launch::Environment ignored;
+    _exit(Enter(ignored).ok() ? 0 : 1);
+  }
+  int status = 1;
+  if (child > 0) waitpid(child, &status, 0);
+  Keep();
+  if (status == 0 && mounts_ >= 0) return absl::OkStatus();
+  return absl::UnavailableError(Message("the kernel refused a layer for the run"));
+}
+
 void FileLayer::Keep() {
   if (memory_ >= 0) return;
   memory_ = TakeDescriptor(ours_);

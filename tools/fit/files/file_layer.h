@@ -42,8 +42,17 @@ class FileLayer {
   // to `environment` what the program needs there.
   absl::Status Enter(launch::Environment& environment) const;
 
+  // Makes the layer in a process that ends at once, so that a run can enter it that another process
+  // starts. Call in the parent.
+  absl::Status Make();
+
   // Takes over the layer of a run that has ended, so that another can enter it. Call in the parent.
   void Keep();
+
+  // The mount namespace of a layer that was kept, and the folder to enter in it; -1 if there is
+  // none.
+  int mounts() const { return mounts_; }
+  const std::string& working_folder() const { return plan_.working_folder.native(); }
 
   // Does the same as Enter() with the layer that was kept: the run sees what the one before it
   // wrote.

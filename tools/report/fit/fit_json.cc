@@ -337,6 +337,11 @@ ordered_json CardBytesJson(const fit::Answer& answer) {
   return bytes;
 }
 
+ordered_json ForksJson(const fit::ForkUse& forks) {
+  const std::string& why = forks.why_not;
+  return {{"runs", forks.runs}, {"why_not", why.empty() ? ordered_json() : ordered_json(why)}};
+}
+
 }  // namespace
 
 std::string JsonFit(const fit::Answer& answer) {
@@ -378,6 +383,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"scalings", ScalingsJson(answer)},
       {"unknown_values", UnknownJson(answer.unlimited)},
       {"kept_away", KeptAwayJson(answer)},
+      {"forks", ForksJson(answer.forks)},
       {"stopped", StoppedJson(answer)}};
   const bool is_known = answer.has_within && answer.verdict() != fit::FitVerdict::kNotKnown;
   if (is_known && (!answer.fits() || answer.is_about_all_ranks())) json["fits"] = answer.fits();

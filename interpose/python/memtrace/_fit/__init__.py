@@ -21,6 +21,7 @@ from memtrace._fit.peaks import Peaks
 from memtrace._fit.ranks import all_ranks_settled
 from memtrace._fit.step_time import StepTime
 from memtrace._fit.user_calls import UserCalls
+from memtrace._forks import noted_imports
 from memtrace._session import Session
 from memtrace._vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 
@@ -33,6 +34,7 @@ def start(torch: ModuleType, session: Session) -> None:
 
     Raises ValueError if MEMTRACE_FIT_STEPS is not MIN:MAX.
     """
+    noted_imports.torch_imported(torch)
     if changes := os.environ.get("MEMTRACE_FIT_CHANGES"):
         made.watch(torch, session, _changes.start(torch, session, changes))
     if _scratch.start_from_environment():  # `memtrace run` has already started it with the interpreter

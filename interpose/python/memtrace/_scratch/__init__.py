@@ -77,6 +77,12 @@ def start_in_layer(saves: str) -> None:
     _tensor_saves.watch(places)
 
 
+def list_saves_in(saves: str) -> None:
+    """Lists checkpoints in that file from now on: a run that is forked has a list of its own."""
+    if isinstance(_kept, ListedSaves):
+        _kept.path = saves
+
+
 def _keep_temporary_files(folder: str) -> None:
     """Sets a real folder for sockets and for compilers' files, which C creates; /tmp itself is a user's folder."""
     temporary = os.path.join(os.path.realpath(folder), _TEMPORARY)

@@ -47,11 +47,11 @@ class ListedSaves(KeptAway):
     def __init__(self, path: str) -> None:
         """`path` is that file, which the processes of a trial share."""
         super().__init__(ignored=os.sep)
-        self._path = path
+        self.path = path
 
     def save(self, name: str) -> None:
         """Counts it, and adds its name to the list."""
         super().save(name)
         if name and "\n" not in name:
-            with open(self._path, "a") as listed:
+            with open(self.path, "a") as listed:
                 listed.write(name + "\n")

@@ -13,6 +13,7 @@ from memtrace._signal_exceptions import raise_if_from_outside
 from memtrace._start import card, torch_history, unfit_torch
 
 _is_recorded = False  # if false, only the card is put in place
+_is_forked_later = False  # this process forks the runs of a trial, which it does not begin itself
 
 
 def watch(record: bool = True) -> None:
@@ -114,8 +115,24 @@ def _start(torch: ModuleType) -> bool:
         _hooks.register(torch, session)
         if _apply.is_wanted():
             _apply.start(torch, session)
-        if any(name.startswith("MEMTRACE_FIT_") for name in os.environ):
+        if not _is_forked_later and any(name.startswith("MEMTRACE_FIT_") for name in os.environ):
             from memtrace import _fit
 
             _fit.start(torch, session)
     return True
+
+
+def wait_for_fork() -> None:
+    """Leaves out what directs one run of `fit`: this process only imports, and each run that it forks has its own."""
+    global _is_forked_later
+    _is_forked_later = True
+
+
+def start_forked_run(torch: ModuleType) -> None:
+    """Starts in a forked run what `wait_for_fork` left out."""
+    from memtrace import _fit, _session
+
+    session = _session.current()
+    if session is not None:
+        session.state_facts()
+        _fit.start(torch, session)

@@ -129,6 +129,18 @@ def _protect_users_files() -> None:
     _scratch.start_from_environment()
 
 
+def _fork_runs_or_note_imports() -> None:
+    """Forks runs of `memtrace fit`, returning in each of them, or notes what they may import before that."""
+    if (descriptor := os.environ.get("MEMTRACE_FIT_FORKS", "")) not in ("", "0", "1"):
+        from memtrace._forks import server
+
+        server.serve(descriptor)
+    elif file := os.environ.get("MEMTRACE_FIT_IMPORTS"):
+        from memtrace._forks import noted_imports
+
+        noted_imports.begin(file)
+
+
 def _run_stub(stub: str) -> None:
     """Runs the user's stub in a trial with --stub, which replaces what the program would get from elsewhere."""
     import runpy
@@ -151,5 +163,7 @@ if os.environ.get("MEMTRACE") != "0":
     if os.environ.get("MEMTRACE_FIT_SAVES") or os.environ.get("MEMTRACE_FIT_SCRATCH"):
         _protect_users_files()
 _run_users_sitecustomize()
+if os.environ.get("MEMTRACE") != "0":
+    _fork_runs_or_note_imports()
 if os.environ.get("MEMTRACE") != "0" and os.environ.get("MEMTRACE_FIT_STUB"):
     _run_stub(os.environ["MEMTRACE_FIT_STUB"])

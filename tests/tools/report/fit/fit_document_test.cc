@@ -180,6 +180,21 @@ TEST(FitDocumentTest, ChangesNameWhatTheProgramHas) {
   EXPECT_THAT(AllOf(answer), Not(HasSubstr("AdamW(...")));
 }
 
+TEST(FitDocumentTest, ChangesNameTheirDegree) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  for (fit::Candidate& candidate : fit::PlanCandidates()) {
+    candidate.degree = candidate.hook == "pieces" ? 4 : candidate.hook == "checkpoint" ? 9 : 0;
+    candidate.of = 32;
+    answer.remedies.push_back({.changes = {candidate}, .outcome = RunOf(900)});
+  }
+  EXPECT_THAT(AllOf(answer), HasSubstr("; here in 4 parts"));
+  EXPECT_THAT(AllOf(answer), HasSubstr("; only for the first 9 of 32 layers"));
+  for (fit::TriedRemedy& tried : answer.remedies) tried.changes[0].degree = 0;
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("; here in ")));
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("; only for the first")));
+}
+
 TEST(FitDocumentTest, BytesSentToOtherCardsAreReportedIfThereAreAny) {
   Outcome sends = RunOf(600);
   EXPECT_THAT(AllOf(AnswerOf(sends, sends)), Not(HasSubstr("Each step sends")));

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/forked_trials.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/environment.h"
+#include "messages/message.h"
+#include "tools/fit/card_limit.h"
+#include "tools/fit/question.h"
+#include "tools/launch/program_file.h"
+
+namespace memtrace::fit {
+namespace {
+
+constexpr uint64_t kFirstStarted = 2;   // runs that are started before any is forked
+constexpr double kLongestSeconds = 60;  // of a run that is worth being repeated
+
+std::vector<PeakRise> UntilStep(std::vector<PeakRise> rises, uint64_t step) {
+  std::erase_if(rises, [step](const PeakRise& rise) { return rise.step > step; });
+  return rises;
+}
+
+bool HasPeaksOf(const CardNeed& started, const CardNeed& run, uint64_t steps, bool is_as_long) {
+  return started.card == run.card && UntilStep(started.rises, steps) == run.rises &&
+         UntilStep(started.floors, steps) == run.floors &&
+         (is_as_long ? started.peak_reserved == run.peak_reserved
+                     : started.peak_reserved >= run.peak_reserved);
+}
+
+bool HasPeaksOf(const ProcessNeed& started, const ProcessNeed& run) {
+  return run.steps <= started.steps &&
+         std::equal(started.cards.begin(), started.cards.end(), run.cards.begin(), run.cards.end(),
+                    [&](const CardNeed& a, const CardNeed& b) {
+                      return HasPeaksOf(a, b, run.steps, run.steps == started.steps);
+                    });
+}
+
+// Returns the words of a command up to its script; none if it is not `python SCRIPT`.
+std::vector<std::string> UpToScript(const std::vector<std::string>& command) {
+  const std::optional<std::string> script = launch::PythonScript(command);
+  if (!script) return {};
+  const auto word = std::find(command.begin() + 1, command.end(), *script);
+  return word == command.end() ? std::vector<std::string>()
+                               : std::vector(command.begin(), word + 1);
+}
+
+}  // namespace
+
+bool HasPeaksOf(const Outcome& started, const Outcome& run) {
+  return run.completed &&
+         std::equal(started.processes.begin(), started.processes.end(), run.processes.begin(),
+                    run.processes.end(),
+                    [](const ProcessNeed& a, const ProcessNeed& b) { return HasPeaksOf(a, b); });
+}
+
+void ForkedTrials::NoteStarted(const Trial& trial, const Outcome& outcome,
+                               const std::filesystem::path& folder) {
+  ++started_;
+  if (first_ || started_ > 1) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  std::filesystem::rename(folder / kImportsFile, folder_ / kImportsFile, error);
+  const bool is_alone = outcome.completed && outcome.processes.size() == 1;
+  if (error || !is_alone || UpToScript(trial.command).empty()) return;
+  first_ = UntilAfterPeakOf(trial, outcome);
+  first_outcome_ = outcome;
+}
+
+bool ForkedTrials::CanFork(const Trial& trial, const FileKeeping& keeping) const {
+  if (!env::Is(env::kFitForks, "1")) return false;
+  const bool is_plain = keeping.layer_bytes > 0 && !keeping.has_own_users && !trial.job &&
+                        trial.stub.empty() && trial.allocator == first_->allocator;
+  return is_plain && UpToScript(trial.command) == UpToScript(first_->command) &&
+         CardBytesOf(trial).size() == CardBytesOf(*first_).size();
+}
+
+ForkServer* ForkedTrials::ServerFor(const Trial& trial, const FileKeeping& keeping) {
+  const bool is_wanted = started_ >= kFirstStarted && first_ && state_ != State::kRefused &&
+                         first_outcome_.seconds < kLongestSeconds;
+  if (!is_wanted || !CanFork(trial, keeping)) return nullptr;
+  if (state_ == State::kNotStarted) Start(keeping);
+  return server_.get();
+}
+
+void ForkedTrials::Start(const FileKeeping& keeping) {
+  absl::StatusOr<std::unique_ptr<ForkServer>> server = StartForkServer(*first_, folder_, keeping);
+  if (!server.ok()) return Refuse(std::string(server.status().message()));
+  state_ = State::kNotProven;
+  server_ = *std::move(server);
+}
+
+void ForkedTrials::Refuse(std::string why) {
+  state_ = State::kRefused;
+  use_.why_not = std::move(why);
+  server_.reset();
+}
+
+std::optional<Trial> ForkedTrials::Proof() const {
+  return state_ == State::kNotProven ? first_ : std::nullopt;
+}
+
+void ForkedTrials::NoteProof(const std::optional<Outcome>& outcome) {
+  if (!outcome) return Refuse(Message("a run could not be forked"));
+  if (!HasPeaksOf(first_outcome_, *outcome))
+    return Refuse(Message("the peaks of a forked run differ"));
+  state_ = State::kProven;
+}
+
+}  // namespace memtrace::fit
