@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "interpose/simulated_card/collectives/card_contents.h"
+#include "interpose/simulated_card/collectives/gathered_broadcasts.h"
 #include "interpose/simulated_card/collectives/sent_bytes.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
 #include "interpose/simulated_card/collectives/unseen_receives.h"
@@ -37,7 +39,7 @@ struct Pending {
   bool is_captured = false;  // it enters a graph: nothing is exchanged
   RendezvousMember::Ticket ticket = 0;
   Part own = {};
-  Part received = {};  // for kReceive
+  Part received = {};  // for kReceive, and for a broadcast from a real root
 };
 using PendingList = std::vector<Pending>;
 
@@ -62,54 +64,6 @@ bool IsCaptured(const CollectiveCall& call) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   return cuStreamIsCapturing(call.stream, &status) == CUDA_SUCCESS &&
          status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-Part ReadFromCard(const CollectiveCall& call) {
-  const auto& [begin, bytes] = call.given;
-  Part part = {.call = call.name,
-               .size = call.size,
-               .held = false,
-               .bytes = call.told,
-               .known = std::string(call.told.size(), MEMTRACE_CARD_KNOWN)};
-  if (bytes == 0 || bytes > MostExchangedBytes(call.communicator->real)) return part;
-  std::string contents(bytes, '\0');
-  part.held = memtrace_card_read(begin, bytes, contents.data()) == 1;
-  if (!part.held) return part;
-  part.bytes = std::move(contents);
-  part.known.resize(bytes);
-  memtrace_card_read_known(begin, bytes, part.known.data());
-  return part;
-}
-
-// Each pass handles one run of equally known bytes.
-void SetKnown(const DeviceRange& taken, const std::string& known) {
-  for (std::size_t begin = 0; begin < taken.bytes;) {
-    const std::size_t end = std::min(known.find_first_not_of(known[begin], begin),
-                                     static_cast<std::size_t>(taken.bytes));
-    memtrace_card_set_known(taken.begin + begin, end - begin, known[begin]);
-    begin = end;
-  }
-}
-
-void WriteToCard(const DeviceRange& taken, const Part& part) {
-  if (taken.bytes == 0) return;
-  const bool written = part.held && part.bytes.size() == taken.bytes &&
-                       memtrace_card_write(taken.begin, taken.bytes, part.bytes.data()) == 1;
-  if (!written) return memtrace_card_set_known(taken.begin, taken.bytes, MEMTRACE_CARD_UNKNOWN);
-  SetKnown(taken, part.known);
-}
-
-// A virtual root sends nothing: the receiver's buffer stays as it is, and its bytes are assumed at
-// best.
-void KeepAsAssumed(const DeviceRange& taken) {
-  if (taken.bytes == 0) return;
-  if (taken.bytes > Part::kMostBytes)
-    return memtrace_card_set_known(taken.begin, taken.bytes, MEMTRACE_CARD_UNKNOWN);
-  Part part;
-  part.known.resize(taken.bytes);
-  memtrace_card_read_known(taken.begin, taken.bytes, part.known.data());
-  Assume(&part);
-  SetKnown(taken, part.known);
 }
 
 bool IsPlainCopyOfOneRank(const CollectiveCall& call) {
@@ -151,6 +105,10 @@ void CountSent(const CollectiveCall& call) {
 
 bool IsWithVirtualPeer(const CollectiveCall& call) {
   return call.kind != CollectiveCall::kTogether && !call.communicator->real.Contains(call.peer);
+}
+
+bool IsFromVirtualRoot(const CollectiveCall& call) {
+  return call.root >= 0 && !call.communicator->real.Contains(call.root);
 }
 
 // Sends this rank's part without waiting for others.
@@ -222,9 +180,8 @@ void TakeResult(const CollectiveCall& call, const Parts& parts) {
   if (!call.result) return;
   if (ranks.AreAll() || call.kind == CollectiveCall::kReceive)
     return WriteToCard(call.taken, call.result(parts));
-  const bool has_root = call.root >= 0;
-  if (!has_root || !ranks.Contains(call.root)) CountIfSmall(call);
-  if (has_root && !ranks.Contains(call.root)) return KeepAsAssumed(call.taken);
+  if (call.root < 0 || IsFromVirtualRoot(call)) CountIfSmall(call);
+  if (IsFromVirtualRoot(call)) return KeepAsAssumed(call.taken);
   WriteToCard(call.taken, call.result(WithVirtualRanks(parts, ranks)));
 }
 
@@ -280,6 +237,8 @@ ncclResult_t Finish(Pending* pending) {
   if (agreed != ncclSuccess) return agreed;
   if (call.when_met) return call.when_met(parts);
   if (call.kind == CollectiveCall::kReceive) pending->received = parts.front();
+  if (GatheredBroadcasts::IsOne(call) && !IsFromVirtualRoot(call))
+    pending->received = parts[static_cast<std::size_t>(communicator.real.IndexOf(call.root))];
   TakeResult(call, parts);
   return ncclSuccess;
 }
@@ -320,6 +279,20 @@ void FinishVirtual(const PendingList& all) {
   }
 }
 
+// Fills in what virtual roots would have sent, after all broadcasts from real ones.
+void FinishGathered(const PendingList& all) {
+  GatheredBroadcasts gathered;
+  for (const Pending& pending : all)
+    if (GatheredBroadcasts::IsOne(pending.call)) gathered.Add(pending.call, pending.received);
+  for (const Pending& pending : all) {
+    const CollectiveCall& call = pending.call;
+    if (!GatheredBroadcasts::IsOne(call) || HasNothingToFinish(pending) || !IsFromVirtualRoot(call))
+      continue;
+    const Part part = gathered.StandInFor(call);
+    if (part.held) WriteToCard(call.taken, part);
+  }
+}
+
 ncclResult_t FinishAll(PendingList* all) {
   ncclResult_t result = KeepCapturedLaunches(*all);
   for (Pending& pending : *all) {
@@ -327,6 +300,7 @@ ncclResult_t FinishAll(PendingList* all) {
     if (result == ncclSuccess) result = finished;
   }
   FinishVirtual(*all);
+  FinishGathered(*all);
   return result;
 }
 
