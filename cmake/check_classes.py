@@ -17,7 +17,7 @@ _INTERFACE = "an interface of somebody else's: c10's CUDAAllocator"
 LARGER = {
     "CudaAllocator": (46, _INTERFACE),
     "RunAccount": (27, "an overload for each kind of event"),
-    "MemoryVmm": (17, "Vmm's eleven, and what a test asks of it"),
+    "MemoryVmm": (18, "Vmm's twelve, and what a test asks of it"),
     "Reservation": (17, "what it maps, unmaps and puts away, and what is mapped where"),
     "ProcessCards": (17, "the cards, and the shortcuts of every allocation and free"),
     "Process": (16, "the composition root: a function for each part"),

@@ -25,7 +25,9 @@ struct Block {
     kRecentlyFreed,  // free, but not yet merged with its neighbours (RecentFrees)
     kAllocated,
     kPendingFree,
-    kLeaving  // free, but about to be unmapped, so nobody may take it (LeavingMemory)
+    kLeaving,  // free, but about to be unmapped, so nobody may take it (LeavingMemory)
+    kLent,     // mapped, and also used at other addresses, so nobody may take it (TakingTurns)
+    kBorrowed  // its memory is that of such a block in another segment
   };
 
   DeviceAddress address;

@@ -17,6 +17,7 @@ enum class DriverCall : uint8_t {
   kReleaseReservation,
   kCreate,
   kRelease,
+  kRetain,
   kMap,
   kGiveAccess,
   kUnmap,
@@ -27,7 +28,7 @@ enum class DriverCall : uint8_t {
   kHostMemory,
   kCopy,
 };
-inline constexpr size_t kDriverCalls = 13;
+inline constexpr size_t kDriverCalls = 14;
 
 // Counts the calls to the simulated driver and makes chosen ones fail. Only one plan is active at a
 // time; the counts continue across plans. Thread rule: none.

@@ -58,20 +58,29 @@ absl::StatusOr<ChunkHandle> MemoryVmm::Create(Bytes size) {
 absl::Status MemoryVmm::Release(ChunkHandle chunk) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRelease));
   const auto found = chunks_.find(chunk);
-  if (found == chunks_.end() || found->second.is_released) {
+  if (found == chunks_.end() || found->second.references == 0) {
     return Refused("Release", "no such chunk");
   }
-  found->second.is_released = true;
+  --found->second.references;
   Forget(chunk);
   return absl::OkStatus();
+}
+
+absl::StatusOr<ChunkHandle> MemoryVmm::Retain(DeviceAddress address) {
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRetain));
+  const auto mapping = FirstTouching(address);
+  if (mapping == mappings_.end() || mapping->first > address)
+    return Refused("Retain", "nothing is mapped there");
+  ++chunks_.at(mapping->second.chunk).references;
+  return mapping->second.chunk;
 }
 
 absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kMap));
   const auto found = chunks_.find(chunk);
-  if (found == chunks_.end() || found->second.is_released) return Refused("Map", "no such chunk");
+  if (found == chunks_.end() || found->second.references == 0)
+    return Refused("Map", "no such chunk");
   if (found->second.size != size) return Refused("Map", "a chunk is mapped whole");
-  if (found->second.is_mapped) return Refused("Map", "the chunk is mapped already");
   if (!IsGranular(address.value()) || !IsReserved(address, size)) {
     return Refused("Map", "not in a reservation");
   }
@@ -80,7 +89,7 @@ absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk
     return Refused("Map", "the range is mapped already");
   }
   mappings_[address] = {.size = size, .chunk = chunk, .is_accessible = false, .uses = {}};
-  found->second.is_mapped = true;
+  ++found->second.mappings;
   return absl::OkStatus();
 }
 
@@ -110,7 +119,7 @@ absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
   if (begin == mappings_.end()) return Refused("Unmap", "not whole mapped chunks");
   for (auto mapping = begin; mapping != end; ++mapping) {
     CheckUnused(mapping->first, mapping->second);
-    chunks_[mapping->second.chunk].is_mapped = false;
+    --chunks_.at(mapping->second.chunk).mappings;
     Forget(mapping->second.chunk);
   }
   mappings_.erase(begin, end);
@@ -173,7 +182,7 @@ void MemoryVmm::CheckUnused(DeviceAddress address, const Mapping& mapping) {
 // Forgets a chunk once it is released and unmapped: only then its memory returns to the card.
 void MemoryVmm::Forget(ChunkHandle chunk) {
   const auto found = chunks_.find(chunk);
-  if (!found->second.is_released || found->second.is_mapped) return;
+  if (found->second.references > 0 || found->second.mappings > 0) return;
   used_ -= found->second.size;
   chunks_.erase(found);
 }

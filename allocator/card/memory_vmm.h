@@ -45,6 +45,7 @@ class MemoryVmm : public Vmm {
   absl::Status ReleaseReservation(DeviceAddress address, Bytes size) override;
   absl::StatusOr<ChunkHandle> Create(Bytes size) override;
   absl::Status Release(ChunkHandle chunk) override;
+  absl::StatusOr<ChunkHandle> Retain(DeviceAddress address) override;
   absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
   absl::Status GiveAccess(DeviceAddress address, Bytes size) override;
   absl::Status Unmap(DeviceAddress address, Bytes size) override;
@@ -70,8 +71,8 @@ class MemoryVmm : public Vmm {
  private:
   struct Chunk {
     Bytes size = 0;
-    bool is_mapped = false;
-    bool is_released = false;
+    uint32_t mappings = 0;
+    uint32_t references = 1;
   };
   struct Mapping {
     Bytes size = 0;

@@ -52,6 +52,9 @@ class Vmm {
 
   virtual absl::StatusOr<ChunkHandle> Create(Bytes size) = 0;
   virtual absl::Status Release(ChunkHandle chunk) = 0;
+  // Returns a reference to the chunk that is mapped at `address`, which is released like any other.
+  // With it, the chunk can be mapped at further addresses. kUnimplemented if it has none.
+  virtual absl::StatusOr<ChunkHandle> Retain(DeviceAddress address) = 0;
 
   // Maps the whole chunk (`size` is its size). It cannot be read or written before GiveAccess.
   virtual absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) = 0;

@@ -28,6 +28,7 @@ class CudaVmm : public Vmm {
   absl::Status ReleaseReservation(DeviceAddress address, Bytes size) override;
   absl::StatusOr<ChunkHandle> Create(Bytes size) override;
   absl::Status Release(ChunkHandle chunk) override;
+  absl::StatusOr<ChunkHandle> Retain(DeviceAddress address) override;
   absl::Status Map(DeviceAddress address, Bytes size, ChunkHandle chunk) override;
   absl::Status GiveAccess(DeviceAddress address, Bytes size) override;
   absl::Status Unmap(DeviceAddress address, Bytes size) override;

@@ -9,6 +9,7 @@
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
 #include "allocator/heap/give_way.h"
+#include "allocator/heap/graph_turns.h"
 #include "allocator/heap/heap_options.h"
 #include "allocator/heap/sleep.h"
 
@@ -26,7 +27,8 @@ class Movement {
       : lock_(lock),
         heap_(heap),
         give_way_(lock, heap, events),
-        sleep_(lock, heap, events, options.copies, options.host_limit) {
+        sleep_(lock, heap, events, options.copies, options.host_limit),
+        graph_turns_(lock, heap, events) {
     static_cast<void>(vmm);
   }
 
@@ -34,6 +36,8 @@ class Movement {
   GiveWay& give_way() { return give_way_; }
   // Memory of movable owners, which sleeps and wakes.
   Sleep& sleep() { return sleep_; }
+  // Memory that several graphs use in turns.
+  GraphTurns& graph_turns() { return graph_turns_; }
 
   // Ends a step of the program: what the rules for cached memory no longer keep goes.
   void EndStep() {
@@ -46,6 +50,7 @@ class Movement {
   DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);
   GiveWay give_way_;
   Sleep sleep_;
+  GraphTurns graph_turns_;
 };
 
 }  // namespace memtrace
