@@ -28,6 +28,8 @@ struct Block {
     kLeaving,     // free, but about to be unmapped, so nobody may take it (LeavingMemory)
     kOnHost,      // in use, but the host has the memory of a part or all of it (Spill)
     kLeftOnHost,  // freed in that state: work of the card may still use it
+    kLent,        // mapped, and also used at other addresses, so nobody may take it (TakingTurns)
+    kBorrowed     // its memory is that of such a block in another segment
   };
 
   DeviceAddress address;

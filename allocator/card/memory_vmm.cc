@@ -67,14 +67,6 @@ absl::StatusOr<ChunkHandle> MemoryVmm::CreateOnHost(Bytes size) {
   return chunk;
 }
 
-absl::StatusOr<ChunkHandle> MemoryVmm::Retain(DeviceAddress address) {
-  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRetain));
-  const auto mapping = mappings_.find(address);
-  if (mapping == mappings_.end()) return Refused("Retain", "no chunk is mapped there");
-  ++chunks_[mapping->second.chunk].references;
-  return mapping->second.chunk;
-}
-
 absl::Status MemoryVmm::Release(ChunkHandle chunk) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRelease));
   const auto found = chunks_.find(chunk);
@@ -86,13 +78,21 @@ absl::Status MemoryVmm::Release(ChunkHandle chunk) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<ChunkHandle> MemoryVmm::Retain(DeviceAddress address) {
+  MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kRetain));
+  const auto mapping = FirstTouching(address);
+  if (mapping == mappings_.end() || mapping->first > address)
+    return Refused("Retain", "nothing is mapped there");
+  ++chunks_.at(mapping->second.chunk).references;
+  return mapping->second.chunk;
+}
+
 absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
   MEMTRACE_RETURN_IF_ERROR(Next(DriverCall::kMap));
   const auto found = chunks_.find(chunk);
   if (found == chunks_.end() || found->second.references == 0)
     return Refused("Map", "no such chunk");
   if (found->second.size != size) return Refused("Map", "a chunk is mapped whole");
-  if (found->second.is_mapped) return Refused("Map", "the chunk is mapped already");
   if (!IsGranular(address.value()) || !IsReserved(address, size)) {
     return Refused("Map", "not in a reservation");
   }
@@ -101,7 +101,7 @@ absl::Status MemoryVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk
     return Refused("Map", "the range is mapped already");
   }
   mappings_[address] = {.size = size, .chunk = chunk, .is_accessible = false, .uses = {}};
-  found->second.is_mapped = true;
+  ++found->second.mappings;
   if (options_.contents != nullptr)
     options_.contents->Copy(found->second.contents, 0, address.value(), size);
   return absl::OkStatus();
@@ -136,7 +136,7 @@ absl::Status MemoryVmm::Unmap(DeviceAddress address, Bytes size) {
     Chunk& chunk = chunks_[mapping->second.chunk];
     if (options_.contents != nullptr)
       chunk.contents.Copy(*options_.contents, mapping->first.value(), 0, chunk.size);
-    chunk.is_mapped = false;
+    --chunk.mappings;
     Forget(mapping->second.chunk);
   }
   mappings_.erase(begin, end);
@@ -200,7 +200,7 @@ void MemoryVmm::CheckUnused(DeviceAddress address, const Mapping& mapping) {
 void MemoryVmm::Forget(ChunkHandle chunk) {
   const auto found = chunks_.find(chunk);
   const Chunk& unused = found->second;
-  if (unused.references > 0 || unused.is_mapped) return;
+  if (unused.references > 0 || unused.mappings > 0) return;
   (unused.is_on_host ? on_host_ : used_) -= unused.size;
   chunks_.erase(found);
 }

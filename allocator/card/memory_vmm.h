@@ -75,7 +75,7 @@ class MemoryVmm : public Vmm {
   struct Chunk {
     Bytes size = 0;
     bool is_on_host = false;
-    bool is_mapped = false;
+    uint32_t mappings = 0;
     uint32_t references = 1;
     MemoryContents contents = {};  // while it is not mapped
   };

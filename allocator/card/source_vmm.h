@@ -31,6 +31,9 @@ class SourceVmm final : public Vmm {
   }
   absl::StatusOr<ChunkHandle> Create(Bytes /*size*/) override { return ChunkHandle{}; }
   absl::Status Release(ChunkHandle /*chunk*/) override { return absl::OkStatus(); }
+  absl::StatusOr<ChunkHandle> Retain(DeviceAddress /*address*/) override {
+    return absl::UnimplementedError("the memory is a pool's own");
+  }
   absl::Status Map(DeviceAddress /*address*/, Bytes /*size*/, ChunkHandle /*chunk*/) override {
     return absl::OkStatus();
   }

@@ -58,7 +58,8 @@ class Vmm {
     return absl::UnimplementedError("no memory of the host at a card's addresses");
   }
   // Returns a further handle of the chunk that is mapped at `address`, which keeps its memory until
-  // it is released. kUnimplemented if the memory is not the card's.
+  // it is released, and with which it can be mapped at further addresses. kUnimplemented if the
+  // memory is not the card's.
   virtual absl::StatusOr<ChunkHandle> Retain(DeviceAddress /*address*/) {
     return absl::UnimplementedError("the memory is not the card's");
   }

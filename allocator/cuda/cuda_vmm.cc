@@ -36,6 +36,15 @@ absl::StatusOr<CUmemAllocationProp> Properties(const PrimaryContext& context) {
   return properties;
 }
 
+absl::StatusOr<CUmemGenericAllocationHandle> RetainIn(const Driver& driver, DeviceAddress address) {
+  CUmemGenericAllocationHandle handle = 0;
+  MEMTRACE_RETURN_IF_ERROR(driver.ToStatus(
+      "cuMemRetainAllocationHandle",
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants its address as a pointer
+      driver.MemRetainAllocationHandle(&handle, reinterpret_cast<void*>(address.value()))));
+  return handle;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaVmm>> CudaVmm::Open(DeviceIndex device) {
@@ -101,20 +110,17 @@ absl::StatusOr<ChunkHandle> CudaVmm::CreateOnHost(Bytes size) {
   return ChunkHandle{handle};
 }
 
-absl::StatusOr<ChunkHandle> CudaVmm::Retain(DeviceAddress address) {
-  const CallScope scope(context_);
-  CUmemGenericAllocationHandle handle = 0;
-  MEMTRACE_RETURN_IF_ERROR(scope.driver().ToStatus(
-      "cuMemRetainAllocationHandle",
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants its address as a pointer
-      scope.driver().MemRetainAllocationHandle(&handle, reinterpret_cast<void*>(address.value()))));
-  return ChunkHandle{handle};
-}
-
 absl::Status CudaVmm::Release(ChunkHandle chunk) {
   const CallScope scope(context_);
   return scope.driver().ToStatus("cuMemRelease",
                                  scope.driver().MemRelease(static_cast<uint64_t>(chunk)));
+}
+
+absl::StatusOr<ChunkHandle> CudaVmm::Retain(DeviceAddress address) {
+  const CallScope scope(context_);
+  const auto handle = RetainIn(scope.driver(), address);
+  if (!handle.ok()) return handle.status();
+  return ChunkHandle{*handle};
 }
 
 absl::Status CudaVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
@@ -146,18 +152,14 @@ absl::StatusOr<UniqueDescriptor> CudaVmm::Share(DeviceAddress address) {
   }
   const CallScope scope(context_);
   const Driver& driver = scope.driver();
-  CUmemGenericAllocationHandle handle = 0;
-  absl::Status status = driver.ToStatus(
-      "cuMemRetainAllocationHandle",
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants its address as a pointer
-      driver.MemRetainAllocationHandle(&handle, reinterpret_cast<void*>(address.value())));
-  if (!status.ok()) return status;
+  const auto handle = RetainIn(driver, address);
+  if (!handle.ok()) return handle.status();
   int descriptor = -1;
-  status = driver.ToStatus(
+  absl::Status status = driver.ToStatus(
       "cuMemExportToShareableHandle",
-      driver.MemExportToShareableHandle(&descriptor, handle,
+      driver.MemExportToShareableHandle(&descriptor, *handle,
                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, /*flags=*/0));
-  status.Update(driver.ToStatus("cuMemRelease", driver.MemRelease(handle)));
+  status.Update(driver.ToStatus("cuMemRelease", driver.MemRelease(*handle)));
   if (!status.ok()) return status;
   return UniqueDescriptor(descriptor);
 }

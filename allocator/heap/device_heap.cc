@@ -165,6 +165,7 @@ absl::Status DeviceHeap::EmptyCache(const PoolId& pool) {
   groups_.MergeRecent();
   leaving_.KeepAll();
   const bool is_all = pool == PoolId{};
+  EndTurns();
   if (is_all) accounting_.attempts().CountWaitForAllStreams();
   absl::Status status = waiting_.CompleteAllOf(is_all ? nullptr : &pool);
   if (status.ok() && is_all) status = groups_.TakeBack(SegmentGroups::kEverything, nullptr);
@@ -215,6 +216,7 @@ absl::StatusOr<Block*> DeviceHeap::Obtain(SegmentGroup& group, Bytes size, Devic
 // Steps 4 and 5.
 absl::StatusOr<Block*> DeviceHeap::TakeBackAndGrow(SegmentGroup& group, Bytes size,
                                                    DeviceAddress place) {
+  EndTurns();
   for (const Bytes wanted : {grower_.Shortfall(group, size, place), SegmentGroups::kEverything}) {
     MEMTRACE_RETURN_IF_ERROR(groups_.TakeBack(wanted, &group));
     absl::StatusOr<Block*> block = grower_.TryPlace(group, size, place, /*most=*/~Bytes{0});
@@ -300,6 +302,13 @@ OutOfMemoryEvent DeviceHeap::DescribeFailure(const SegmentGroup& group,
   event.ledger = LedgerOf(groups_, accounting_);
   if (!request.is_trial && !request.may_be_repeated) accounting_.attempts().OutOfMemory(event);
   return event;
+}
+
+// Graphs of such a pool may have been replayed on any stream.
+void DeviceHeap::EndTurns() {
+  TakingTurns& turns = pools_.turns();
+  if (!turns.HasEnded() || groups_.IsAnyCaptured()) return;
+  if (events_.WaitForAll().ok()) turns.EndUnused();
 }
 
 void DeviceHeap::ForgetUnusedPools() {

@@ -89,6 +89,8 @@ class DeviceHeap {
 
  private:
   absl::Status FreeOnHost(DeviceAddress address);
+  // Lets go of chunks that pools without users share with others, after a wait for all work.
+  void EndTurns();
   SegmentGroup& GroupOf(const AllocationRequest& request, Bytes size);
   AllocationResult AllocateAt(const AllocationRequest& request, Bytes size);
   AllocationResult TakeFree(SegmentGroup& group, const AllocationRequest& request, Bytes size);

@@ -43,6 +43,8 @@ Bytes LeavingMemory::StartFrom(SegmentGroup& group, Bytes wanted, bool planned, 
   Bytes sum = 0;
   for (const auto& segment : group.segments().all()) {
     if (segment->shape().is_planned != planned || sum >= wanted) continue;
+    if (segment->sleep().is_asleep())
+      continue;  // what the driver has left there goes at its next try
     for (Block* block : segment->StartLeaving(wanted - sum)) {
       sum += block->size;
       part.blocks.push_back(block);
@@ -97,7 +99,7 @@ bool LeavingMemory::KeepAll() {
 }
 
 void LeavingMemory::Keep(const Part& part) {
-  for (Block* block : part.blocks) block->segment->blocks().StopLeaving(block);
+  for (Block* block : part.blocks) block->segment->blocks().TakeUp(block);
 }
 
 }  // namespace memtrace

@@ -9,6 +9,7 @@
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
 #include "allocator/heap/give_way.h"
+#include "allocator/heap/graph_turns.h"
 #include "allocator/heap/heap_options.h"
 #include "allocator/heap/sleep.h"
 #include "allocator/heap/spill.h"
@@ -28,7 +29,8 @@ class Movement {
         heap_(heap),
         give_way_(lock, heap, events),
         sleep_(lock, heap, events, options.copies, options.host_limit),
-        spill_(lock, heap, vmm, events, options) {}
+        spill_(lock, heap, vmm, events, options),
+        graph_turns_(lock, heap, events) {}
 
   // Free memory for somebody else.
   GiveWay& give_way() { return give_way_; }
@@ -36,6 +38,8 @@ class Movement {
   Sleep& sleep() { return sleep_; }
   // Memory of blocks in use, on the host while the card is full.
   Spill& spill() { return spill_; }
+  // Memory that several graphs use in turns.
+  GraphTurns& graph_turns() { return graph_turns_; }
 
   // Ends a step of the program: what the rules for cached memory no longer keep goes.
   void EndStep() {
@@ -49,6 +53,7 @@ class Movement {
   GiveWay give_way_;
   Sleep sleep_;
   Spill spill_;
+  GraphTurns graph_turns_;
 };
 
 }  // namespace memtrace

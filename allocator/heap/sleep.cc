@@ -122,14 +122,19 @@ void Sleep::CountAsleep(const Groups& groups) {
   }
 }
 
+// Makes room for all blocks of a group at once: the peaks are those after the last one in any case.
 void Sleep::CountAwake(const Groups& groups) {
+  BlockAccount& account = heap_.accounting().blocks();
   for (const SegmentGroup* group : groups) {
     UsageShare& share = group->lane().share;
-    group->blocks().ForEachInUse([&](Block* block) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      BlockAccount& account = heap_.accounting().blocks();
-      account.usage().MakeRoom(share, group->key().small, AmountsOf(block->size, block->requested));
-      account.Allocated(*block, group->key(), share);
+    Amounts more{};
+    group->blocks().ForEachInUse([&](const Block* block) {
+      const Amounts one = AmountsOf(block->size, block->requested);
+      for (size_t q = 0; q < kQuantities; ++q) more[q] += one[q];
     });
+    account.usage().MakeRoom(share, group->key().small, more);
+    group->blocks().ForEachInUse(
+        [&](const Block* block) { account.Allocated(*block, group->key(), share); });
   }
 }
 

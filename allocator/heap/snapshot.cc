@@ -17,6 +17,8 @@ BlockView::State StateOf(const Block& block) {
     case Block::State::kFree:
     case Block::State::kRecentlyFreed:
     case Block::State::kLeaving:
+    case Block::State::kLent:
+    case Block::State::kBorrowed:
     case Block::State::kUnmapped:
     case Block::State::kLeftOnHost:
       break;
@@ -30,7 +32,7 @@ void AppendViews(const ExpandableSegment& segment, std::vector<SegmentView>& vie
   const SegmentKey& key = segment.key();
   bool after_hole = true;
   for (const Block* block = segment.blocks().first(); block != nullptr; block = block->next) {
-    const bool is_hole = block->is(Block::State::kUnmapped);
+    const bool is_hole = block->is(Block::State::kUnmapped) || block->is(Block::State::kBorrowed);
     if (!is_hole) {
       if (after_hole) {
         views.push_back(

@@ -74,7 +74,7 @@ void GroupSegments::DropUnmapped(bool all) {
   if (!all && !is_fixed()) return;
   std::erase_if(segments_, [](const auto& segment) {
     return segment->reservation().mapped() == 0 && !segment->sleep().is_asleep() &&
-           segment->Close().ok();
+           segment->turns().borrowed() == 0 && segment->Close().ok();
   });
 }
 

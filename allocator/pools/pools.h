@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "allocator/card/memory_source.h"
 #include "allocator/pools/movable_owners.h"
+#include "allocator/pools/taking_turns.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -27,6 +28,7 @@ struct Pool {
   bool no_split = false;                 // each segment holds one block
   bool use_on_oom = false;               // may serve requests of other pools that would fail
   bool is_waited_for = false;            // all work queued while it had users is done
+  bool has_lost_memory = false;          // a replay would touch addresses without memory
 
   bool pinned() const { return uses > 0; }
   // True if the pool has segments of a fixed size instead of one that grows.
@@ -34,7 +36,8 @@ struct Pool {
 };
 
 // The private pools of a card, and the routing of requests to them; also the movable owners, which
-// requests name themselves. Thread rule: none, guarded by the owner's lock.
+// requests name themselves, and the pools that take turns. Thread rule: none, guarded by the
+// owner's lock.
 class Pools {
  public:
   // Tells which streams' requests a routing takes. It is called in the requesting thread, under the
@@ -66,6 +69,7 @@ class Pools {
 
   const std::vector<std::unique_ptr<Pool>>& all() const { return pools_; }
   MovableOwners& movable() { return movable_; }
+  TakingTurns& turns() { return turns_; }
 
  private:
   struct Routing {
@@ -76,6 +80,7 @@ class Pools {
   std::vector<std::unique_ptr<Pool>> pools_;  // by age; few
   std::vector<Routing> routings_;
   MovableOwners movable_;
+  TakingTurns turns_;
 };
 
 }  // namespace memtrace

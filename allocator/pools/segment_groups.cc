@@ -64,7 +64,7 @@ absl::StatusOr<ExpandableSegment*> SegmentGroups::AddSegment(SegmentGroup& group
   if (!segment.ok()) return segment;
   const Reservation& reservation = (*segment)->reservation();
   if (!group.key().is_movable())
-    quick_.AddSegment(group, reservation.address(), reservation.size());
+    quick_.AddSegment(group, reservation.address(), reservation.range().size());
   return segment;
 }
 
@@ -97,7 +97,7 @@ absl::Status SegmentGroups::TakeBackFrom(const Pool& pool) {
 absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wanted, bool planned) {
   Bytes taken = 0;
   bool has_waited = false;
-  for (const auto& segment : group.segments().all()) segment->UndoRest().IgnoreError();
+  for (const auto& segment : group.segments().all()) segment->Trim(0).IgnoreError();
   if (IsPinned(group)) return taken;
   for (const auto& segment : group.segments().all()) {
     if (segment->shape().is_planned != planned) continue;

@@ -8,8 +8,8 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 
-// Invariant: a granule is mapped if and only if it lies in a block that is not a hole, unless the
-// segment is asleep; holes begin and end between granules.
+// Invariant: the reservation has a chunk for a granule if and only if it lies in a block that is
+// neither a hole nor borrowed, unless the segment is asleep; holes begin and end between granules.
 namespace memtrace {
 
 absl::StatusOr<std::unique_ptr<ExpandableSegment>> ExpandableSegment::Reserve(
@@ -31,7 +31,8 @@ ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress addres
       reservation_(AddressRange::Of(address, shape.size), shape.granule, vmm),
       blocks_(this, address, shape, arena),
       sleep_(std::make_unique<SegmentSleep>(key_, account_, reservation_, blocks_)),
-      spill_(std::make_unique<SegmentSpill>(key_, account_, reservation_, blocks_)) {}
+      spill_(std::make_unique<SegmentSpill>(key_, account_, reservation_, blocks_)),
+      turns_(std::make_unique<SegmentTurns>(key_, account_, reservation_, blocks_, vmm)) {}
 
 absl::Status ExpandableSegment::Grow(const Growth& growth) {
   const int ranges = reservation_.ranges();
@@ -43,7 +44,7 @@ absl::Status ExpandableSegment::Grow(const Growth& growth) {
 }
 
 absl::StatusOr<Bytes> ExpandableSegment::Trim(Bytes wanted) {
-  UndoRest().IgnoreError();
+  reservation_.UndoRest().IgnoreError();
   Bytes sum = 0;
   for (Block* range : FreeFromTheTop()) {
     if (sum >= wanted) break;
@@ -59,7 +60,7 @@ std::vector<Block*> ExpandableSegment::StartLeaving(Bytes wanted) {
     if (sum >= wanted) break;
     const AddressRange part = reservation_.Unmappable(range->range(), wanted - sum);
     if (part.size() == 0) continue;
-    leaving.push_back(blocks_.StartLeaving(range, part));
+    leaving.push_back(blocks_.SetAside(range, part, Block::State::kLeaving));
     sum += part.size();
   }
   return leaving;
@@ -68,7 +69,7 @@ std::vector<Block*> ExpandableSegment::StartLeaving(Bytes wanted) {
 Bytes ExpandableSegment::Leave(Block* block) {
   const AddressRange part = block->range();
   Bytes sum = 0;
-  Unmap(blocks_.StopLeaving(block), part, part.size(), sum).IgnoreError();
+  Unmap(blocks_.TakeUp(block), part, part.size(), sum).IgnoreError();
   return sum;
 }
 
@@ -112,7 +113,7 @@ void ExpandableSegment::CheckInvariants() const {
       MEMTRACE_CHECK_EQ((block->address - reservation_.address()) % shape_.granule, Bytes{0});
       MEMTRACE_CHECK_EQ(block->size % shape_.granule, Bytes{0});
       MEMTRACE_CHECK_EQ(reservation_.Unmappable(block->range()).size(), Bytes{0});
-    } else {
+    } else if (!block->is(Block::State::kBorrowed)) {
       mapped += block->size;
     }
     end = block->end();

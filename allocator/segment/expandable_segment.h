@@ -18,6 +18,7 @@
 #include "allocator/segment/segment_blocks.h"
 #include "allocator/segment/segment_sleep.h"
 #include "allocator/segment/segment_spill.h"
+#include "allocator/segment/segment_turns.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -52,8 +53,8 @@ class ExpandableSegment {
   absl::Status Grow(const Growth& growth);
 
   // Unmaps chunks that are entirely free, from the highest address down, until `wanted` bytes are
-  // unmapped or none is left. Returns the bytes unmapped. REQUIRES: all work queued on the
-  // segment's stream is done.
+  // unmapped or none is left. Returns the bytes unmapped. With 0, it only undoes what the driver
+  // has refused to undo before. REQUIRES: all work queued on the segment's stream is done.
   absl::StatusOr<Bytes> Trim(Bytes wanted);
 
   // Makes chunks leave that Trim would unmap: they are no longer free, and stay mapped until Leave.
@@ -64,9 +65,6 @@ class ExpandableSegment {
 
   // Returns the most bytes that Trim could unmap.
   Bytes trimmable() const;
-
-  // Calls Reservation::UndoRest.
-  absl::Status UndoRest() { return reservation_.UndoRest(); }
 
   // Gives the address space back. After OK the segment only has to be destroyed; after a failure it
   // is as before. REQUIRES: nothing is mapped.
@@ -79,6 +77,8 @@ class ExpandableSegment {
   SegmentSleep& sleep() const { return *sleep_; }
   // Memory of it is replaced by the host's through this.
   SegmentSpill& spill() const { return *spill_; }
+  // Chunks are shared with other segments through this.
+  SegmentTurns& turns() const { return *turns_; }
   const Reservation& reservation() const { return reservation_; }
   const SegmentKey& key() const { return key_; }
   const SegmentShape& shape() const { return shape_; }
@@ -101,6 +101,7 @@ class ExpandableSegment {
   // These refer to the reservation and the blocks.
   const std::unique_ptr<SegmentSleep> sleep_;
   const std::unique_ptr<SegmentSpill> spill_;
+  const std::unique_ptr<SegmentTurns> turns_;
 };
 
 }  // namespace memtrace

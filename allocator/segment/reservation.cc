@@ -100,6 +100,10 @@ Reservation::Unmapped Reservation::Unmap(const AddressRange& range, Bytes wanted
   return done;
 }
 
+void Reservation::Adopt(const AddressRange& chunk) {
+  chunks_.Add({IndexOf(chunk.begin), static_cast<uint32_t>(chunk.size() / granularity_)});
+}
+
 Reservation::PutAwayRuns Reservation::PutAway() {
   PutAwayRuns done;
   done.status = UndoRest();

@@ -49,6 +49,10 @@ class Reservation {
   // unmapped or a call fails. REQUIRES: all of `range` is mapped.
   Unmapped Unmap(const AddressRange& range, Bytes wanted);
 
+  // Takes over a chunk that was mapped here, with access, by somebody else. REQUIRES: none of the
+  // range is mapped by this.
+  void Adopt(const AddressRange& chunk);
+
   // Unmaps everything, each maximal mapped run by one call, and goes on after a call that failed.
   // The result has the unmapped runs, and the status of the first failure.
   struct PutAwayRuns {
@@ -93,7 +97,6 @@ class Reservation {
 
   const AddressRange& range() const { return range_; }
   DeviceAddress address() const { return range_.begin; }
-  Bytes size() const { return range_.size(); }
   Bytes granularity() const { return granularity_; }
   bool Contains(DeviceAddress address) const { return range_.Contains(address); }
   Bytes mapped() const { return chunks_.granules() * granularity_; }

@@ -11,7 +11,7 @@
 // 2. no two neighbours are both free, nor both unmapped;
 // 3. `holes_` has exactly the unmapped blocks, `free_` exactly the free ones;
 // 4. `recent_` has exactly the recently freed blocks;
-// 5. `leaving_` is the sum of the leaving blocks.
+// 5. `leaving_`, `lent_` and `borrowed_` are the sums of the blocks of these states.
 namespace memtrace {
 namespace {
 
@@ -55,19 +55,25 @@ Block* SegmentBlocks::last() {
   return block;
 }
 
-Block* SegmentBlocks::StartLeaving(Block* range, const AddressRange& part) {
+Block* SegmentBlocks::SetAside(Block* range, const AddressRange& part, Block::State state) {
   free_.Remove(range);
   Block* block = Isolate(range, part);
-  block->state = Block::State::kLeaving;
-  leaving_ += block->size;
+  block->state = state;
+  SumOf(state) += block->size;
   if (IsFree(block->previous)) free_.Return(block->previous);
   if (IsFree(block->next)) free_.Return(block->next);
   return block;
 }
 
-Block* SegmentBlocks::StopLeaving(Block* block) {
-  leaving_ -= block->size;
+Block* SegmentBlocks::TakeUp(Block* block) {
+  SumOf(block->state) -= block->size;
   return free_.Return(block);
+}
+
+Bytes& SegmentBlocks::SumOf(Block::State state) {
+  if (state == Block::State::kLeaving) return leaving_;
+  MEMTRACE_CHECK(state == Block::State::kLent || state == Block::State::kBorrowed);
+  return state == Block::State::kLent ? lent_ : borrowed_;
 }
 
 void SegmentBlocks::Fill(Block* hole, const AddressRange& mapped) {
@@ -126,6 +132,8 @@ void SegmentBlocks::CheckInvariants() const {
   Bytes free = 0;
   Bytes recent = 0;
   Bytes leaving = 0;
+  Bytes lent = 0;
+  Bytes borrowed = 0;
   size_t holes = 0;
   const Block* previous = nullptr;
   for (const Block* block = first_; block != nullptr; previous = block, block = block->next) {
@@ -140,9 +148,13 @@ void SegmentBlocks::CheckInvariants() const {
     if (IsFree(block)) free += block->size;
     if (block->is(Block::State::kRecentlyFreed)) recent += block->size;
     if (block->is(Block::State::kLeaving)) leaving += block->size;
+    if (block->is(Block::State::kLent)) lent += block->size;
+    if (block->is(Block::State::kBorrowed)) borrowed += block->size;
     at = block->end();
   }
   MEMTRACE_CHECK_EQ(leaving, leaving_);
+  MEMTRACE_CHECK_EQ(lent, lent_);
+  MEMTRACE_CHECK_EQ(borrowed, borrowed_);
   MEMTRACE_CHECK_EQ(holes, holes_.size());
   MEMTRACE_CHECK_EQ(free, free_.bytes());
   MEMTRACE_CHECK_EQ(recent, recent_.bytes());

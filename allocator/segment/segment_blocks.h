@@ -26,7 +26,7 @@ struct SegmentShape {
 };
 
 // The blocks of one segment, which tile its addresses: blocks in use, free ranges, recently freed
-// blocks, leaving blocks, and holes, where no memory is mapped.
+// blocks, blocks that are set aside, and holes, where no memory is mapped.
 //
 // Thread rule: none, guarded by the owner's lock.
 class SegmentBlocks {
@@ -49,11 +49,13 @@ class SegmentBlocks {
   // Makes a block free and merges it with its free neighbours.
   void Return(Block* block) { free_.Return(block); }
 
-  // Takes `part` of a free range out of the free memory, as a block that is about to be unmapped.
-  Block* StartLeaving(Block* range, const AddressRange& part);
+  // Takes `part` of a free range out of the free memory, as a block that nobody may take. Its state
+  // becomes kLeaving, kLent or kBorrowed.
+  Block* SetAside(Block* range, const AddressRange& part, Block::State state);
   // Makes such a block free again. Returns the free range that it is now part of.
-  Block* StopLeaving(Block* block);
-  Bytes leaving() const { return leaving_; }  // the sum of these blocks
+  Block* TakeUp(Block* block);
+  Bytes leaving() const { return leaving_; }  // the sum of these blocks, by state
+  Bytes lent() const { return lent_; }
 
   // Always empty for a fixed segment, whose blocks go back to their source as a whole, and for a
   // planned one, because other blocks will be due in the places of its blocks.
@@ -77,6 +79,7 @@ class SegmentBlocks {
  private:
   Block* Isolate(Block* block, const AddressRange& range);
   void PutHole(Block* hole);
+  Bytes& SumOf(Block::State state);
 
   const bool holds_one_;
   const bool is_planned_;
@@ -85,6 +88,8 @@ class SegmentBlocks {
   RecentFrees recent_;
   Holes holes_;
   Bytes leaving_ = 0;
+  Bytes lent_ = 0;
+  Bytes borrowed_ = 0;
   Block* first_;
 };
 

@@ -78,7 +78,7 @@ TEST_F(QuickGroupsTest, AddressIsFoundInTheSegmentThatContainsIt) {
   Allocate(4_MiB);
   const Reservation& reservation = Group().segments().all().front()->reservation();
   const DeviceAddress begin = reservation.address();
-  const DeviceAddress end = begin + reservation.size();
+  const DeviceAddress end = begin + reservation.range().size();
   EXPECT_EQ(quick_.At(begin), &Group());
   EXPECT_EQ(quick_.At(end - 1), &Group());
   EXPECT_EQ(quick_.At(end), nullptr);

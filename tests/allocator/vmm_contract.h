@@ -84,6 +84,25 @@ TYPED_TEST_P(VmmContract, UnmappedChunkCanBeMappedElsewhere) {
   EXPECT_TRUE(this->ReleaseReservation(base, 4).ok());
 }
 
+TYPED_TEST_P(VmmContract, RetainedChunkIsMappedAtSeveralAddressesAndChargedOnce) {
+  const Bytes before = this->free();
+  const DeviceAddress base = this->Reserve(8);
+  const ChunkHandle chunk = this->Create(2);
+  ASSERT_TRUE(this->Map(base, 0, 2, chunk).ok());
+  ASSERT_TRUE(this->vmm().Release(chunk).ok());
+  const auto again = this->vmm().Retain(base);
+  ASSERT_TRUE(again.ok());
+  ASSERT_TRUE(this->Map(base, 4, 2, *again).ok());
+  EXPECT_TRUE(this->vmm().Release(*again).ok());
+  EXPECT_EQ(this->free(), before - 2 * this->granule());
+  EXPECT_TRUE(this->Unmap(base, 0, 2).ok());
+  EXPECT_EQ(this->free(), before - 2 * this->granule());
+  EXPECT_FALSE(this->vmm().Retain(base).ok());
+  EXPECT_TRUE(this->Unmap(base, 4, 2).ok());
+  EXPECT_EQ(this->free(), before);
+  EXPECT_TRUE(this->ReleaseReservation(base, 8).ok());
+}
+
 TYPED_TEST_P(VmmContract, MappedRangeIsNotMappedAgain) {
   const DeviceAddress base = this->Reserve(4);
   const ChunkHandle first = this->Create(2);
@@ -152,10 +171,11 @@ TYPED_TEST_P(VmmContract, FullCardIsExhaustedAndLosesNothing) {
 REGISTER_TYPED_TEST_SUITE_P(VmmContract, ReservationsCostNoMemoryAndDoNotOverlap,
                             ChunkTakesItsSizeFromTheCardWhenCreated,
                             MappingKeepsAReleasedChunkUntilItIsUnmapped,
-                            UnmappedChunkCanBeMappedElsewhere, MappedRangeIsNotMappedAgain,
-                            MappingLeavesTheReservationNowhere, PartOfAChunkIsNotUnmapped,
-                            AccessIsGivenToChunksSideBySideAtOnce, SizesAreGranular,
-                            FullCardIsExhaustedAndLosesNothing);
+                            UnmappedChunkCanBeMappedElsewhere,
+                            RetainedChunkIsMappedAtSeveralAddressesAndChargedOnce,
+                            MappedRangeIsNotMappedAgain, MappingLeavesTheReservationNowhere,
+                            PartOfAChunkIsNotUnmapped, AccessIsGivenToChunksSideBySideAtOnce,
+                            SizesAreGranular, FullCardIsExhaustedAndLosesNothing);
 
 }  // namespace memtrace
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include "tests/allocator/program/allocator_program.h"
@@ -33,12 +34,12 @@ class Numbers {
   std::string_view bytes_;
 };
 
-program::Program ProgramOf(Numbers& numbers) {
+using Make = program::Instruction (*)(const std::function<uint64_t(uint64_t)>& below);
+
+program::Program ProgramOf(Numbers& numbers, Make make) {
   program::Program program;
-  while (!numbers.done() && program.size() < kMostInstructions) {
-    program.push_back(
-        program::MakeInstruction([&numbers](uint64_t n) { return numbers.Below(n); }));
-  }
+  while (!numbers.done() && program.size() < kMostInstructions)
+    program.push_back(make([&numbers](uint64_t n) { return numbers.Below(n); }));
   return program;
 }
 
@@ -55,13 +56,18 @@ void Run(const program::Program& program, const Plan& plan) {
 
 void AllocatorProgram(std::string_view bytes) {
   Numbers numbers(bytes);
-  Run(ProgramOf(numbers), {});
+  Run(ProgramOf(numbers, program::MakeInstruction), {});
+}
+
+void MovingProgram(std::string_view bytes) {
+  Numbers numbers(bytes);
+  Run(ProgramOf(numbers, program::MakeMovingInstruction), {});
 }
 
 void PlannedProgram(std::string_view bytes) {
   Numbers numbers(bytes.substr(0, bytes.size() / 4));  // for the plan
   Numbers others(bytes.substr(bytes.size() / 4));
-  const program::Program program = ProgramOf(others);
+  const program::Program program = ProgramOf(others, program::MakeInstruction);
   const uint64_t truth = numbers.Below(11);
   Run(program,
       program::MakePlan(program, truth, [&numbers](uint64_t n) { return numbers.Below(n); }));

@@ -36,6 +36,7 @@ const std::map<std::string, Target> kTargets = {{"trace_file", &TraceFile},
                                                 {"card_spec", &CardSpecs},
                                                 {"allocator_program", &AllocatorProgram},
                                                 {"planned_program", &PlannedProgram},
+                                                {"moving_program", &MovingProgram},
                                                 {"plan_file", &PlanFile}};
 
 std::string Read(const fs::path& path) {

@@ -42,6 +42,9 @@ void AllocatorProgram(std::string_view bytes);
 // Does the same with a plan, drawn from a quarter of the bytes, that is right, half right or wrong.
 void PlannedProgram(std::string_view bytes);
 
+// Does the same without a plan, with memory that sleeps, wakes, gives way and is used in turns.
+void MovingProgram(std::string_view bytes);
+
 // allocator/plan/plan.h: an accepted text comes back as the same plan, and can be followed.
 void PlanFile(std::string_view text);
 

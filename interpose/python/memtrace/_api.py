@@ -4,13 +4,14 @@
 
 import functools
 import inspect
-import os
 import sys
 import types
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
+from memtrace._off import is_off
 from memtrace._package import shim_library, supported_torch
 from memtrace._start import torch_import
 
@@ -54,7 +55,7 @@ def enable() -> bool:
         >>> memtrace.enable()
         True
     """
-    if os.environ.get("MEMTRACE") == "0":
+    if is_off():
         return False
     torch = sys.modules.get("torch")
     if torch is None:
@@ -195,12 +196,13 @@ class tag:  # noqa: N801  # used as a function
             raise ValueError(f"memtrace.tag: {name!r} is not a tag. Give a name that is not empty and has no '/'.")
         self._name = name
         self._is_movable = movable
+        self._scopes: list[AbstractContextManager[None]] = []  # one for each time that it was entered
 
     def __enter__(self) -> "tag":
         from memtrace import _session
 
         session = _session.current()
-        if self._is_movable:
+        if self._is_movable and not is_off():
             self._begin_movable()
         if session is not None:
             session.push_tag(self._name)
@@ -208,27 +210,21 @@ class tag:  # noqa: N801  # used as a function
         return self
 
     def _begin_movable(self) -> None:
-        from memtrace._asleep import api
-        from memtrace._asleep.core_calls import sleep_core
+        from memtrace._asleep.api import check_allocator
+        from memtrace._asleep.scopes import movable_scope
 
-        if not api.is_off():
-            api.check_allocator("tag: movable=True")
-            sleep_core().push(self._name)
-
-    def _end_movable(self) -> None:
-        from memtrace._asleep import api
-        from memtrace._asleep.core_calls import sleep_core
-
-        if not api.is_off():
-            sleep_core().pop()
+        check_allocator("tag: movable=True")
+        scope = movable_scope(self._name)
+        scope.__enter__()
+        self._scopes.append(scope)
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._session is not None:
             self._session.pop_tag()
-        if self._is_movable:
-            self._end_movable()
+        if self._scopes:
+            self._scopes.pop().__exit__(None, None, None)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Returns `function` with every call tagged; `tag` is then a decorator.

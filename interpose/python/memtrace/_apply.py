@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._messages import joined_sentences, translated
+from memtrace._off import is_off
 from memtrace._say import EXIT_USAGE, refuse, say
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def apply(changes: str, *, what_can_be: bool = False) -> None:
     """
     from memtrace import _api, _apply_plan, _session
 
-    if os.environ.get("MEMTRACE") == "0":
+    if is_off():
         return
     try:
         plan = _apply_plan.read(changes)

@@ -10,38 +10,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "allocator/blocks/size_policy.h"
-#include "allocator/card/memory_copies.h"
-#include "allocator/card/memory_streams.h"
-#include "allocator/card/memory_vmm.h"
-#include "allocator/heap/caching_allocator.h"
 #include "tests/allocator/program/capture_order.h"
+#include "tests/allocator/program/program_card.h"
+#include "tests/allocator/program/sleep_model.h"
 
 namespace memtrace::program {
 namespace {
 
 constexpr ContextId kContext{7};
-
-class Observer final : public AllocationObserver {
- public:
-  explicit Observer(bool observes_blocks) { SetObservesBlocks(observes_blocks); }
-};
-
-struct ProgramCard {
-  explicit ProgramCard(const Way& way)
-      : observer(way.is_observed),
-        allocator({.plan = way.plan, .captures = &streams, .copies = &copies, .host_limit = 96_MiB},
-                  vmm, streams, observer) {
-    allocator.pools().SetCaptureReuse(way.reuses_in_captures);
-  }
-
-  CallFailures failures;
-  MemoryStreams streams{&failures};
-  MemoryContents contents;
-  MemoryVmm vmm{{.capacity = 128_MiB, .contents = &contents}, &streams, &failures};
-  MemoryCopies copies{vmm, contents, 1_GiB, &failures};
-  Observer observer;
-  CachingAllocator allocator;
-};
 
 // Runs a program and compares the result of each step with the model: which blocks are in use, and
 // which work on which addresses is unfinished.
@@ -51,26 +27,15 @@ class Machine {
 
   // Returns the first problem, if there is one.
   std::optional<std::string> Run(const Program& program) {
-    for (size_t i = 0; i < program.size() && !problem_.has_value(); ++i) {
+    for (size_t i = 0; i < program.size() && !problem_.first.has_value(); ++i) {
       std::visit([this](const auto& instruction) { Perform(instruction); }, program[i]);
       if ((i + 1) % check_every_ == 0 || i + 1 == program.size()) CheckAll();
-      if (problem_.has_value()) *problem_ += absl::StrCat(" (instruction ", i, ")");
+      if (problem_.first.has_value()) *problem_.first += absl::StrCat(" (instruction ", i, ")");
     }
-    return problem_;
+    return problem_.first;
   }
 
  private:
-  static constexpr uint64_t kUnknown = ~uint64_t{0};
-
-  struct InUse {
-    Bytes bytes = 0;
-    Bytes size = 0;
-    StreamId stream{};
-    uint64_t pool = 0;
-    uint32_t owner = 0;
-    uint64_t contents = kUnknown;  // of a movable block
-    bool is_shared = false;
-  };
   struct Unfinished {
     DeviceAddress begin, end;
     MemoryStreams::Work work;
@@ -79,7 +44,7 @@ class Machine {
   void Perform(const Allocate& i) {
     const uint64_t failed = card_.failures.failed();
     const AllocationResult result = Request(i);
-    if (asleep_.contains(i.owner)) {
+    if (sleep_.IsAsleep(i.owner)) {
       const auto* status = std::get_if<absl::Status>(&result);
       Expect(status != nullptr && absl::IsFailedPrecondition(*status), "served asleep");
       return;
@@ -104,7 +69,7 @@ class Machine {
   void Perform(const Share& i) {
     if (in_use_.empty()) return;
     const auto block = At(i.index);
-    if (asleep_.contains(block->second.owner)) return;  // a program must not touch it
+    if (sleep_.IsAsleep(block->second.owner)) return;  // a program must not touch it
     Use(block->first, block->second, i.stream);
     block->second.is_shared |= i.stream != block->second.stream;
     Expect(card_.allocator.RecordStream(block->first, i.stream).ok(), "record_stream failed");
@@ -164,8 +129,10 @@ class Machine {
     const Graph& graph = graphs_[i.pool];
     if (graph.is_captured() || CapturedFrom(graph.stream) != nullptr) return;
     for (const uint32_t owner : graph.owners) {
-      if (asleep_.contains(owner)) return;
+      if (sleep_.IsAsleep(owner)) return;
     }
+    const auto obstacle = card_.allocator.movement().graph_turns().ObstacleOf(IdOf(i.pool));
+    if (obstacle.has_lost_memory) return;
     for (const auto& [address, bytes] : graph.written) {
       card_.vmm.NoteUse(address, bytes, card_.streams.Queue(graph.stream));
     }
@@ -200,7 +167,8 @@ class Machine {
       const bool is_shared = std::any_of(in_use_.begin(), in_use_.end(), [&](const auto& entry) {
         return entry.second.pool == i.pool && entry.second.is_shared;
       });
-      Expect(is_shared || !asleep_.empty() || card_.allocator.accounts().ledger().stream_wait > 0,
+      Expect(is_shared || has_taken_turns_ || sleep_.is_any_asleep() ||
+                 card_.allocator.accounts().ledger().stream_wait > 0,
              "RestorePool failed");
       return;
     }
@@ -208,63 +176,41 @@ class Machine {
     std::erase_if(in_use_, [&](const auto& entry) { return entry.second.pool == i.pool; });
     for (auto [address, block] : graph.in_use_then) {
       block.is_shared = false;
-      block.contents = kUnknown;
+      block.contents = InUse::kUnknown;
       in_use_[address] = block;
     }
   }
 
-  void Perform(const PutToSleep& i) {
-    const uint64_t failed = card_.failures.failed();
-    const bool was_asleep = asleep_.contains(i.owner);
-    Sleep::Moved moved;
-    const absl::Status status = card_.allocator.movement().sleep().PutToSleep(
-        MovableOwner{i.owner}, i.is_kept ? Sleep::Keep::kHost : Sleep::Keep::kNothing, moved);
-    const bool is_asleep = IsAsleep(i.owner);
-    Expect(is_asleep || !was_asleep, "a sleep has woken it");
-    if (is_asleep && !was_asleep) asleep_[i.owner] = i.is_kept;
-    if (failed != card_.failures.failed()) return;
-    const bool is_refused = was_asleep || IsAnyCaptured() || absl::IsNotFound(status) ||
-                            (absl::IsResourceExhausted(status) && moved.needed > moved.available);
-    Expect(status.ok() || is_refused || IsUnfinishedSleep(status, was_asleep), "sleep failed");
-    Expect(!status.ok() || is_asleep, "not asleep");
-  }
+  void Perform(const PutToSleep& i) { sleep_.Perform(i, IsAnyCaptured()); }
+  void Perform(const Wake& i) { sleep_.Perform(i, in_use_); }
 
-  // A sleep that goes on after a failed one succeeds.
-  static bool IsUnfinishedSleep(const absl::Status& status, bool was_asleep) {
-    return was_asleep && status.ok();
+  // Memory that work still uses may stay; nothing that the program uses may go.
+  void Perform(const GiveWay& i) {
+    const Bytes before = Reserved();
+    const auto given = card_.allocator.movement().give_way().Give(
+        {.bytes = i.bytes, .is_shortfall = i.is_shortfall, .limit = {}, .continues = i.continues});
+    Expect(Reserved() == before - given.returned, "gave way by another amount");
   }
+  void Perform(const ContinueGiving&) { card_.allocator.movement().give_way().Continue(); }
 
-  void Perform(const Wake& i) {
+  // Lets the pools of the graphs have their free memory in common.
+  void Perform(const TakeTurns&) {
+    const Bytes before = Reserved();
     const uint64_t failed = card_.failures.failed();
-    Sleep::Moved moved;
+    TakingTurns::Shared shared;
     const absl::Status status =
-        card_.allocator.movement().sleep().Wake(MovableOwner{i.owner}, moved);
-    Expect(IsAsleep(i.owner) == (asleep_.contains(i.owner) && !status.ok()), "state after a wake");
-    if (status.ok()) {
-      CheckContents(i.owner, asleep_.at(i.owner));
-      asleep_.erase(i.owner);
-    } else if (failed == card_.failures.failed() && asleep_.contains(i.owner)) {
-      Expect(absl::IsResourceExhausted(status) && moved.needed > moved.available, "wake failed");
-    }
+        card_.allocator.movement().graph_turns().Share({IdOf(1), IdOf(2)}, shared);
+    const bool has_failed = failed != card_.failures.failed();
+    Expect(Reserved() == before - shared.saved, "saved another amount");
+    Expect(has_failed || has_lost_memory_ || !shared.is_lost,
+           "lost memory although no call failed");
+    has_lost_memory_ |= shared.is_lost;
+    const bool is_refused = absl::IsNotFound(status) || IsAnyCaptured();
+    Expect(status.ok() || has_failed || is_refused, "taking turns failed");
+    has_taken_turns_ |= status.ok();
   }
 
-  bool IsAsleep(uint32_t owner) {
-    for (const Sleep::Owner& one : card_.allocator.movement().sleep().owners()) {
-      if (one.owner == MovableOwner{owner}) return one.is_asleep;
-    }
-    return false;
-  }
-
-  void CheckContents(uint32_t owner, bool is_kept) {
-    for (auto& [address, block] : in_use_) {
-      if (block.owner != owner) continue;
-      if (!is_kept) block.contents = MemoryContents::kZeros;
-      if (block.contents == kUnknown) continue;
-      for (const DeviceAddress at : {address, address + (block.bytes - 1)}) {
-        Expect(card_.contents.At(at.value()) == block.contents, "other contents");
-      }
-    }
-  }
+  Bytes Reserved() const { return card_.allocator.accounts().ledger().reserved; }
 
   AllocationResult Request(const Allocate& i) {
     if (i.owner == 0) return card_.allocator.Allocate(i.bytes, i.stream, kContext);
@@ -350,7 +296,7 @@ class Machine {
     Bytes allocated = 0;
     int64_t blocks = 0;
     for (const auto& [address, block] : in_use_) {
-      if (asleep_.contains(block.owner)) continue;
+      if (sleep_.IsAsleep(block.owner)) continue;
       ++blocks;
       requested += block.bytes;
       allocated += block.size;
@@ -373,7 +319,7 @@ class Machine {
     std::vector<std::pair<DeviceAddress, Bytes>> written;
     std::optional<PoolCheckpoint> checkpoint;
     std::vector<uint32_t> owners;  // of movable memory that it uses
-    std::map<DeviceAddress, InUse> in_use_then;
+    InUseBlocks in_use_then;
   };
 
   static PoolId IdOf(uint64_t pool) { return {0, pool}; }
@@ -397,22 +343,22 @@ class Machine {
                        [](const auto& entry) { return entry.second.is_captured(); });
   }
 
-  std::map<DeviceAddress, InUse>::iterator At(size_t index) {
+  InUseBlocks::iterator At(size_t index) {
     return std::next(in_use_.begin(), static_cast<std::ptrdiff_t>(index % in_use_.size()));
   }
 
-  void Expect(bool is_true, const char* what) {
-    if (!is_true && !problem_.has_value()) problem_ = what;
-  }
+  void Expect(bool is_true, const char* what) { problem_.Expect(is_true, what); }
 
   const size_t check_every_;
   ProgramCard card_;
-  std::map<DeviceAddress, InUse> in_use_;
+  InUseBlocks in_use_;
   std::vector<Unfinished> unfinished_;
   std::map<uint64_t, Graph> graphs_;
-  std::map<uint32_t, bool> asleep_;  // by owner; true if the contents are kept
   uint64_t last_contents_ = 0;
-  std::optional<std::string> problem_;
+  bool has_taken_turns_ = false;
+  bool has_lost_memory_ = false;
+  Problem problem_;
+  SleepModel sleep_{card_, problem_};
 };
 
 }  // namespace

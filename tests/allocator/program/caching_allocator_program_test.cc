@@ -138,9 +138,10 @@ TEST(CachingAllocatorProgramTest, CapturesReuseOnlyMemoryOrderedByTheirGraphs) {
               [](uint64_t, const Program&, Way& way) { way.reuses_in_captures = true; });
 }
 
-// Tests owners whose memory sleeps and wakes, also beside graphs that use it.
-TEST(CachingAllocatorProgramTest, MemoryThatWakesHasItsContents) {
-  RunPrograms(10, MakeMovableInstruction, [](uint64_t, const Program&, Way&) {});
+// Tests owners whose memory sleeps and wakes, also beside graphs that use it; graphs that take
+// turns; and free memory that gives way.
+TEST(CachingAllocatorProgramTest, MemoryThatMovesIsThereWhenItIsUsed) {
+  RunPrograms(10, MakeMovingInstruction, [](uint64_t, const Program&, Way&) {});
 }
 
 }  // namespace

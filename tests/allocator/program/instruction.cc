@@ -45,6 +45,12 @@ struct Printer {
     return absl::StrCat("PutToSleep{", i.owner, i.is_kept ? ", true}" : ", false}");
   }
   std::string operator()(const Wake& i) const { return absl::StrCat("Wake{", i.owner, "}"); }
+  std::string operator()(const GiveWay& i) const {
+    return absl::StrCat("GiveWay{", i.bytes, i.is_shortfall ? ", true" : ", false",
+                        i.continues ? ", true}" : ", false}");
+  }
+  std::string operator()(const ContinueGiving&) const { return "ContinueGiving{}"; }
+  std::string operator()(const TakeTurns&) const { return "TakeTurns{}"; }
 
  private:
   static std::string WithPool(const char* what, uint64_t pool) {
@@ -96,11 +102,17 @@ Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& belo
   return MakeInstruction(below);
 }
 
-Instruction MakeMovableInstruction(const std::function<uint64_t(uint64_t)>& below) {
+Instruction MakeMovingInstruction(const std::function<uint64_t(uint64_t)>& below) {
   const auto owner = static_cast<uint32_t>(1 + below(2));
   const uint64_t dice = below(100);
   if (dice < 3) return PutToSleep{owner, below(2) == 0};
   if (dice < 8) return Wake{owner};
+  if (dice < 10) return GiveWay{1 + below(32_MiB), below(2) == 0, below(2) == 0};
+  if (dice < 11) return ContinueGiving{};
+  if (dice < 13) return TakeTurns{};
+  if (dice < 15) return BeginCapture{1 + below(2), StreamId{1 + below(3)}};
+  if (dice < 18) return EndCapture{1 + below(2)};
+  if (dice < 20) return Replay{1 + below(2)};
   Instruction instruction = MakeInstruction(below);
   auto* request = std::get_if<Allocate>(&instruction);
   if (request != nullptr && dice < 60) request->owner = owner;

@@ -72,9 +72,19 @@ struct PutToSleep {
 struct Wake {
   uint32_t owner;
 };
-using Instruction = std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail,
-                                 StopFailing, BeginCapture, JoinCapture, EndCapture, Replay,
-                                 ReleaseGraph, Checkpoint, Restore, PutToSleep, Wake>;
+// Another library, or another process, needs memory.
+struct GiveWay {
+  Bytes bytes;
+  bool is_shortfall;
+  bool continues;  // what work still uses goes on leaving
+};
+struct ContinueGiving {};
+// The pools of the graphs take turns.
+struct TakeTurns {};
+using Instruction =
+    std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail, StopFailing,
+                 BeginCapture, JoinCapture, EndCapture, Replay, ReleaseGraph, Checkpoint, Restore,
+                 PutToSleep, Wake, GiveWay, ContinueGiving, TakeTurns>;
 using Program = std::vector<Instruction>;
 
 // Returns one line for each instruction: "Allocate{512, 1}".
@@ -84,8 +94,9 @@ std::string Print(const Program& program);
 Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
 // Does the same, with many captures of several streams.
 Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& below);
-// Does the same, with memory of two movable owners, which sleep and wake.
-Instruction MakeMovableInstruction(const std::function<uint64_t(uint64_t)>& below);
+// Does the same, with everything that moves memory: two movable owners sleep and wake, free memory
+// gives way, and graphs take turns.
+Instruction MakeMovingInstruction(const std::function<uint64_t(uint64_t)>& below);
 
 }  // namespace memtrace::program
 

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import gc
-import os
 from typing import NamedTuple
 
 from memtrace._asleep import refusals
 from memtrace._asleep.core_calls import Keep, Refusal, sleep_core
 from memtrace._messages import translated
+from memtrace._off import is_off
 from memtrace._say import say
 
 _KEEPS = {"host": Keep.HOST, "nothing": Keep.NOTHING}
@@ -48,11 +48,6 @@ class Asleep(NamedTuple):
     keep: str  # "host" or "nothing"
     card_bytes: int  # that a wake will map
     host_bytes: int  # of the host that the copy takes
-
-
-def is_off() -> bool:
-    """Returns True if the user switched memtrace off: then the calls do nothing."""
-    return os.environ.get("MEMTRACE") == "0"
 
 
 def check_allocator(call: str) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtrace._asleep import api
 from memtrace._asleep.core_calls import sleep_core
+from memtrace._asleep.scopes import movable_scope
 from memtrace._messages import translated
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class TorchMemorySaver:
         api.check_allocator("as_torch_memory_saver")
         owner = tag + _BACKUP if enable_cpu_backup else tag
         self._owners.setdefault(tag, set()).add(owner)
-        with _movable(owner):
+        with movable_scope(owner):
             yield
 
     @contextlib.contextmanager
@@ -72,7 +73,7 @@ class TorchMemorySaver:
     @contextlib.contextmanager
     def disable(self, dispose_mem_pool_after_use: bool = True) -> Generator[None, None, None]:
         """Inside, memory is not pauseable, although a region is open."""
-        with _movable(""):
+        with movable_scope(""):
             yield
 
     def pause(self, tag: str | None = None) -> None:
@@ -156,15 +157,6 @@ def as_torch_memory_saver() -> None:
 def _configure_subprocess() -> Generator[None, None, None]:
     """Started processes need no preloaded library; they get this module with MEMTRACE_AS_TORCH_MEMORY_SAVER=1."""
     yield
-
-
-@contextlib.contextmanager
-def _movable(owner: str) -> Generator[None, None, None]:
-    sleep_core().push(owner)
-    try:
-        yield
-    finally:
-        sleep_core().pop()
 
 
 def _no_disk() -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtrace._asleep import api
 from memtrace._messages import translated
+from memtrace._off import is_off
 
 if TYPE_CHECKING:
     import torch
@@ -52,7 +53,7 @@ def movable(model: torch.nn.Module, tag: str | None = None) -> str:
 
     name = tag if tag is not None else f"{type(model).__name__.lower()}-{next(_numbers)}"
     scope = tagged(name, movable=True)
-    if api.is_off():
+    if is_off():
         return name
     api.check_allocator("movable")
     by_storage = _tensors_by_storage(model)

@@ -44,6 +44,9 @@ class Tried:
 
         if allocator in TORCH:
             os.environ["PYTORCH_CUDA_ALLOC_CONF"] = TORCH[allocator][1]
+            # Since 2.13, torch prints a warning for each request that a card refuses. The smallest card is found by
+            # refused requests, so that warning says nothing here.
+            os.environ["TORCH_CPP_LOG_LEVEL"] = "ERROR"
         memtrace.simulated_card(_FIRST_CARD)
         os.environ.pop("MEMTRACE_CARD_SHARED", None)  # each play has the card for itself
         if allocator in TORCH:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 
 from memtrace._estimate.answer import DoesNotFit, Estimate
+from memtrace._off import is_off
 from memtrace._signal_exceptions import raise_if_from_outside
 
 # The stack level of the warning: a line in Trainer's or Lightning's code would not help.
@@ -18,7 +19,7 @@ def warn_unless_fits(find: Callable[[], Estimate], stop: bool) -> None:
 
     Does nothing with MEMTRACE=0, and in a trial of `memtrace fit`, which answers the question itself.
     """
-    if os.environ.get("MEMTRACE") == "0" or "MEMTRACE_FIT_STEPS" in os.environ:
+    if is_off() or "MEMTRACE_FIT_STEPS" in os.environ:
         return
     try:
         found = find()
