@@ -167,7 +167,8 @@ absl::StatusOr<launch::Environment> MakePlace(const Trial& trial, const fs::path
   environment[env::kFitSizes.name()] = (folder / kSizesFolder).string();
   environment.erase(env::kFitForks.name());
   environment.erase(env::kFitImports.name());
-  if (keeping.layer_bytes > 0 && !keeping.has_own_users && !trial.job)
+  const bool may_fork = keeping.layer_bytes > 0 && !keeping.has_own_users && !trial.job;
+  if (may_fork && env::Is(env::kFitForks, "1"))
     environment[env::kFitImports.name()] = (folder / kImportsFile).string();
   AddFiles(folder, keeping.layer_bytes > 0, environment);
   return environment;

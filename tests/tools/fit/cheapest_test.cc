@@ -110,8 +110,8 @@ TEST(CheapestSearchTest, ChangeCountsAlthoughItsRunFailedBeforeMakingIt) {
   training.lasting = 25 * kGiB;  // the card has 24: all layers alone do not fit
   training.fails_early = true;
   const Answer answer = *Ask(training);
-  const auto alone = std::find_if(
-      answer.remedies.begin(), answer.remedies.end(), [](const TriedRemedy& tried) {
+  const auto alone =
+      std::find_if(answer.remedies.begin(), answer.remedies.end(), [](const TriedRemedy& tried) {
         return tried.changes.size() == 1 && tried.changes[0].hook == "checkpoint";
       });
   ASSERT_NE(alone, answer.remedies.end());

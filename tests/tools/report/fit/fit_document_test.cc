@@ -188,11 +188,11 @@ TEST(FitDocumentTest, ChangesNameTheirDegree) {
     candidate.of = 32;
     answer.remedies.push_back({.changes = {candidate}, .outcome = RunOf(900)});
   }
-  EXPECT_THAT(AllOf(answer), HasSubstr("; here in 4 parts"));
-  EXPECT_THAT(AllOf(answer), HasSubstr("; only for the first 9 of 32 layers"));
+  EXPECT_THAT(AllOf(answer), HasSubstr("here in 4 parts"));
+  EXPECT_THAT(AllOf(answer), HasSubstr("only for the first 9 of 32 layers"));
   for (fit::TriedRemedy& tried : answer.remedies) tried.changes[0].degree = 0;
-  EXPECT_THAT(AllOf(answer), Not(HasSubstr("; here in ")));
-  EXPECT_THAT(AllOf(answer), Not(HasSubstr("; only for the first")));
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("here in 4")));
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("only for the first")));
 }
 
 TEST(FitDocumentTest, BytesSentToOtherCardsAreReportedIfThereAreAny) {
