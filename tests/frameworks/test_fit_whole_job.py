@@ -55,6 +55,22 @@ trainer = lightning.Trainer(max_epochs=3, val_check_interval=50, logger=False, e
                             accelerator="gpu", devices=1, num_sanity_val_steps=0)
 trainer.fit(Model(), DataLoader(data, batch_size=64), DataLoader(data, batch_size=64))
 """
+# The averaged weights are exchanged once, at the end.
+AVERAGED = """
+import torch
+from diffusers.training_utils import EMAModel
+model = torch.nn.Linear(1024, 1024).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+average = EMAModel(model.parameters())
+average.to("cuda")
+for x in torch.utils.data.DataLoader([torch.zeros(1024) for _ in range(20)], batch_size=4):
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    average.step(model.parameters())
+average.store(model.parameters())
+average.copy_to(model.parameters())
+"""
 
 
 def fit(folder: Path, script: str, card: str) -> tuple[int, JsonObject]:
@@ -84,3 +100,10 @@ def test_evaluation_that_comes_later_is_run_at_once(tmp_path: Path, script: str,
     assert (code, answer["verdict"]) == (0, "fits"), answer
     assert {"step", "evaluation", "checkpoint", "resume"} <= set(moments)
     on_card(script, tmp_path, python=PYTHON, card=large, options=("--allocator", "native"), **OFFLINE)
+
+
+def test_exchange_of_averaged_weights_is_a_moment(tmp_path: Path) -> None:
+    code, answer = fit(tmp_path, AVERAGED, "1GiB")
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"]) == (0, "fits"), answer
+    assert moments["best_model"]["fits"] and moments["best_model"]["known"] == "exact"

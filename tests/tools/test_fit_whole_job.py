@@ -51,13 +51,29 @@ def main():
 
 main()
 """
+# The evaluation keeps 4 MiB of the output of 11 modules for a backward pass, beside one block of 6 MiB.
+SEQUENTIAL = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+model = nn.Sequential(*[nn.Linear(256, 256) for _ in range(12)]).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for x in DataLoader([torch.zeros(256) for _ in range(32)], batch_size=4):
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+model.eval()
+mask = torch.zeros(6 << 20, dtype=torch.uint8, device="cuda")
+loss = model(torch.zeros(4096, 256, device="cuda")).sum()
+"""
 ALSO = ("--also", "evaluate(model, seen)")
 RESUMED = ("--resumed-by", f"{sys.executable} train.py --resume {{checkpoint}}")
 
 
-def fit(folder: Path, card: str, *options: str) -> tuple[int, JsonObject]:
+def fit(folder: Path, card: str, *options: str, script: str = LOOP) -> tuple[int, JsonObject]:
     """Returns the exit code and the answer."""
-    (folder / "train.py").write_text(LOOP)
+    (folder / "train.py").write_text(script)
     command = [MEMTRACE, "fit", "--json", "--no-remedies", "--card", card, "--steps", "3", "--margin", "0", *options]
     done = subprocess.run(
         [*command, "--whole-job", "--", sys.executable, "train.py"],
@@ -102,6 +118,14 @@ def test_job_with_all_its_moments_fits_and_the_program_completes(tmp_path: Path)
     assert {"step", "evaluation", "checkpoint", "resume", "end"} <= set(moments)
     assert moments["resume"]["needs"] > moments["step"]["needs"] + 64 * MIB
     assert completes(tmp_path, card)
+
+
+@pytest.mark.slow
+def test_activations_of_all_modules_are_the_holder_and_not_one_larger_block(tmp_path: Path) -> None:
+    _, answer = fit(tmp_path, "1GiB", script=SEQUENTIAL)
+    evaluation = by_name(answer)["evaluation"]
+    assert evaluation["holder"].startswith("activation, ["), evaluation
+    assert evaluation["holder_places"] >= 11 and evaluation["held"] >= 44 * MIB, evaluation
 
 
 @pytest.mark.slow

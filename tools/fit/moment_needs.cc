@@ -89,7 +89,7 @@ void AddPeaks(const Outcome& outcome, std::map<std::string, MomentNeed>& needs) 
       MomentNeed need{.moment = peak.stay.moment, .size = peak.stay.size, .card = peak.card};
       need.needs = peak.needs + unseen;
       need.holder = peak.holder;
-      need.held = peak.held + unseen;
+      need.holder.bytes += unseen;
       need.failed_by_itself = peak.stay.failed_by_itself;
       if (unseen > 0) {
         need.known = Known::kInferred;
@@ -101,15 +101,23 @@ void AddPeaks(const Outcome& outcome, std::map<std::string, MomentNeed>& needs) 
   }
 }
 
+// Returns the largest holder; the names are those of CardNeed::sites.
+Holder HolderOf(const std::vector<NeedPart>& sites) {
+  HolderSums sums;
+  for (const NeedPart& site : sites) {
+    const size_t comma = site.name.find(", ");
+    if (comma == std::string::npos) continue;
+    sums.Add(site.name.substr(0, comma), site.name.substr(comma + 2), site.bytes);
+  }
+  return sums.Largest();
+}
+
 // Adds the largest need of a whole run as that of a moment.
 void AddRun(const Outcome& outcome, std::string_view moment,
             std::map<std::string, MomentNeed>& needs) {
   for (const CardNeed& card : Joined(outcome.processes)) {
     MomentNeed need{.moment = std::string(moment), .card = card.card, .needs = card.total};
-    if (!card.sites.empty()) {
-      need.holder = card.sites.front().name;
-      need.held = card.sites.front().bytes;
-    }
+    need.holder = HolderOf(card.sites);
     Add(std::move(need), needs);
   }
 }

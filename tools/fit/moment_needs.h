@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/fit/holder.h"
+
 namespace memtrace::fit {
 
 struct Answer;
@@ -29,9 +31,8 @@ struct MomentNeed {
   std::string moment = {};  // a word of moments.def, or kUsualStep
   std::string size = {};    // of its batch: "1,024 tokens"; or empty
   int32_t card = 0;
-  uint64_t needs = 0;       // bytes of that card, in all that it will be
-  std::string holder = {};  // as MomentPeak::holder
-  uint64_t held = 0;
+  uint64_t needs = 0;             // bytes of that card, in all that it will be
+  Holder holder = {};             // as MomentPeak::holder
   std::optional<bool> fits = {};  // nothing: no card was given
   std::string line = {};          // at which it runs out: as FailedLine::line; or empty
   Known known = Known::kExact;

@@ -95,28 +95,21 @@ uint64_t NeedOf(const analysis::Ledger& ledger) {
   return bytes;
 }
 
-// Sets the holder: the role and site with the most bytes that were made in the moment; if these are
-// few, with the most bytes of all.
-void SetHolder(const analysis::Breakdown& held, MomentPeak& peak) {
+// Returns the holder with the most bytes that were made in the stay; if these are few, with the
+// most bytes of all.
+Holder HolderOf(const analysis::Breakdown& held, const MomentStay& stay) {
   constexpr uint64_t kFew = 20;  // a twentieth
-  std::map<std::string, uint64_t> made;
-  std::map<std::string, uint64_t> all;
+  HolderSums made;
+  HolderSums all;
   for (const analysis::Holding& holding : held.holdings) {
-    const std::string name = std::string(RoleName(holding.role)) + ", " + holding.site;
-    all[name] += holding.bytes;
-    if (holding.since.step >= peak.stay.first) made[name] += holding.bytes;
+    const std::string_view role = RoleName(holding.role);
+    all.Add(role, holding.site, holding.bytes);
+    if (holding.since.step >= stay.first) made.Add(role, holding.site, holding.bytes);
   }
-  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
-  for (const auto* holders : {&made, &all}) {
-    const auto most = std::max_element(holders->begin(), holders->end(), less);
-    if (most == holders->end()) continue;
-    // A few batches have kept little yet.
-    const bool is_few = peak.stay.growth == 0 && most->second < held.bytes / kFew;
-    if (is_few && holders == &made) continue;
-    peak.holder = most->first;
-    peak.held = most->second;
-    return;
-  }
+  Holder largest = made.Largest();
+  // A few batches have kept little yet.
+  const bool is_few = stay.growth == 0 && largest.bytes < held.bytes / kFew;
+  return is_few || largest.places == 0 ? all.Largest() : largest;
 }
 
 // Returns nothing usable (a need of 0) if the card held nothing.
@@ -128,7 +121,8 @@ MomentPeak PeakOf(const analysis::EventSource& source, const MomentStay& stay, i
   if (!explained.ok()) return peak;
   for (const analysis::CardExplanation& of : explained->cards)
     if (of.index == card) peak.needs = NeedOf(of.ledger);
-  if (explained->card_of_verdict().index == card) SetHolder(explained->holders.held, peak);
+  if (explained->card_of_verdict().index == card)
+    peak.holder = HolderOf(explained->holders.held, stay);
   return peak;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/analysis/explanation.h"
+#include "tools/fit/holder.h"
 
 namespace memtrace::fit {
 
@@ -36,9 +37,7 @@ struct MomentPeak {
   MomentStay stay = {};
   int32_t card = 0;
   uint64_t needs = 0;  // bytes of the card: in use, context, outside torch, other processes
-  // The largest holder that is not there in each step, such as "activation, model.layers.*.mlp".
-  std::string holder = {};
-  uint64_t held = 0;  // bytes of the holder
+  Holder holder = {};  // the largest that was made in the moment, else the largest of all
 };
 
 // Returns the peaks of the stays that the trace has, for each card in use. Reads the source once,

@@ -67,7 +67,8 @@ bool StepTimes::Start() {
 StepTimes::StepTimes(std::unique_ptr<CardWork> card)
     : card_(std::move(card)), times_(card_->Times()), before_(card_->Now()) {}
 
-void StepTimes::Add(const std::string& name, const Work& work, uint64_t kernels) {
+void StepTimes::Add(const std::string& name, const Work& work, uint64_t kernels,
+                    const void* stream) {
   const auto phase = static_cast<size_t>(phase_.load(std::memory_order_relaxed));
   const double time = MicrosecondsOf(work, times_);
   const double further = kernels > 1 ? static_cast<double>(kernels - 1) : 0;
@@ -77,12 +78,22 @@ void StepTimes::Add(const std::string& name, const Work& work, uint64_t kernels)
   ++current_.launches;
   if (work.kind != WorkKind::kToCard && work.kind != WorkKind::kToHost) {
     part.card += time;
+    computed_[stream] += time;
   } else if (work.is_awaited) {
     current_.awaited += time;
+  } else if (IsComputing(stream)) {
+    part.card += time;
   } else {
     current_.overlapped += time;
   }
   if (work.is_unknown) current_.unknown.insert(name);
+}
+
+bool StepTimes::IsComputing(const void* stream) const {
+  const auto of = computed_.find(stream);
+  const double time = of == computed_.end() ? 0 : of->second;
+  return std::none_of(computed_.begin(), computed_.end(),
+                      [time](const auto& other) { return other.second > time; });
 }
 
 void StepTimes::EndStep() {

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -36,8 +37,8 @@ class StepTimes {
   // Writes the times of the last step that ended; nothing before one ended.
   void Annotate();
 
-  // Adds an operator that launched so many kernels itself.
-  void Add(const std::string& name, const Work& work, uint64_t kernels);
+  // Adds an operator that launched so many kernels itself, into `stream`.
+  void Add(const std::string& name, const Work& work, uint64_t kernels, const void* stream);
   // Adds kernels that were launched within operators, by whichever of them.
   void AddInside(uint64_t kernels) { inside_.fetch_add(kernels, std::memory_order_relaxed); }
   // Kernels launched so far by the process.
@@ -55,7 +56,7 @@ class StepTimes {
   struct Step {
     std::array<Part, kPhases> parts = {};
     double awaited = 0;     // microseconds of copies for which the host waits
-    double overlapped = 0;  // of other copies between host and card
+    double overlapped = 0;  // of copies in streams that do not compute
     double link = 0;
     uint64_t launches = 0;
     uint64_t outside = 0;
@@ -64,6 +65,9 @@ class StepTimes {
 
   explicit StepTimes(std::unique_ptr<CardWork> card);
   Part PartOf(int phase) const;
+  // True if no other stream has computed for longer. Copies in this stream wait for its kernels,
+  // and later kernels for them.
+  bool IsComputing(const void* stream) const;
 
   static std::atomic<StepTimes*> of_process;
 
@@ -75,7 +79,8 @@ class StepTimes {
   Step current_;
   Step last_;
   bool has_last_ = false;
-  CardWork::Counts before_;  // at the beginning of the step
+  std::map<const void*, double> computed_;  // microseconds of kernels, by stream
+  CardWork::Counts before_;                 // at the beginning of the step
 };
 
 }  // namespace memtrace::shim

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/torch/step_time/timed_call.h"
 
+#include <c10/cuda/CUDAStream.h>
+
 #include <algorithm>
 
 namespace memtrace::shim {
@@ -37,7 +39,8 @@ void TimedCall::Count(const torch::jit::Stack& stack) {
   const bool fills = writes && !begun_->has_inside;
   if (kernels == 0 && !fills && !begun_->work.is_copy()) return;
   begun_->work.AddResults(stack);
-  begun_->times.Add(begun_->facts.name, begun_->work.work(), kernels);
+  begun_->times.Add(begun_->facts.name, begun_->work.work(), kernels,
+                    c10::cuda::getCurrentCUDAStream().stream());
 }
 
 void TimedCall::Leave() { innermost = begun_->outer; }

@@ -9,6 +9,7 @@
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/frontier.h"
 #include "tools/fit/kept_away.h"
+#include "tools/report/fit/failure_json.h"
 #include "tools/report/fit/moments_json.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/fit/time_words.h"
@@ -46,22 +47,6 @@ ordered_json Fullest(const ordered_json& cards) {
         return a["needs"].get<uint64_t>() < b["needs"].get<uint64_t>();
       });
   return fullest == cards.end() ? ordered_json::object() : *fullest;
-}
-
-// Returns null if no line or module is known.
-ordered_json LineJson(const fit::FailedLine& failed) {
-  return failed.line.empty() ? ordered_json(nullptr) : ordered_json(failed.line);
-}
-
-ordered_json FailureJson(const fit::Outcome& outcome) {
-  const auto failed = outcome.Failed();
-  if (!failed) return nullptr;
-  return {{"line", LineJson(*failed)},
-          {"bytes", failed->bytes},
-          {"short_by", failed->short_by},
-          {"step", failed->at.step},
-          {"phase", std::string(PhaseName(failed->at.phase))},
-          {"fragmentation", failed->is_fragmentation}};
 }
 
 std::string JoinedTexts(const fit::TriedRemedy& remedy, std::string fit::Candidate::*text) {
@@ -373,7 +358,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"processes", ProcessesJson(answer.unlimited)},
       {"step_cost", CostJson(answer.unlimited.cost(), answer.unlimited.time())},
       {"step_time", TimeJson(answer.unlimited.time())},
-      {"first_failure", FailureJson(answer.deciding())},
+      {"first_failure", FirstFailureJson(answer)},
       {"remedies", std::move(remedies)},
       {"not_tried", UntriedJson(answer)},
       {"recommended", nullptr},

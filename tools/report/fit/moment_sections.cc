@@ -43,18 +43,24 @@ std::string FitsCell(const MomentNeed& need) {
 }
 
 // Returns "activations, model.layers.*: 2.10 GiB".
-std::string HolderText(const MomentNeed& need) {
-  const std::string_view holder = need.holder;
-  const size_t comma = holder.find(", ");
+std::string HolderText(const fit::Holder& holder) {
+  const std::string_view name = holder.name;
+  const size_t comma = name.find(", ");
   if (comma == std::string_view::npos) return "";
-  return Message("$0, $1: $2", RoleWords(holder.substr(0, comma)),
-                 SiteWords(holder.substr(comma + 2)), FormatBytes(need.held));
+  const std::string role = RoleWords(name.substr(0, comma));
+  const std::string place = SiteWords(name.substr(comma + 2));
+  const std::string bytes = FormatBytes(holder.bytes);
+  if (holder.places == 1) return Message("$0, $1: $2", role, place, bytes);
+  const uint64_t others = holder.places - 1;
+  return CountedMessage(others, "$0, $1 and another place: $2", "$0, $1 and $3 other places: $2",
+                        role, place, bytes, FormatCount(others));
 }
 
 TableRow RowOf(const MomentNeed& need) {
   TableRow row{.cells = {WordsOf(need), FormatBytes(need.needs), FitsCell(need),
                          need.fits ? KnownWords(need.known) : ""}};
-  if (const std::string holder = HolderText(need); !holder.empty()) row.below.push_back(holder);
+  if (const std::string holder = HolderText(need.holder); !holder.empty())
+    row.below.push_back(holder);
   if (!need.line.empty()) row.below.push_back(Message("runs out at $0", Printable(need.line)));
   if (need.of > 0)
     row.below.push_back(

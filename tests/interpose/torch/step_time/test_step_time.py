@@ -30,6 +30,7 @@ optimizer = torch.optim.SGD([weight])
 x = torch.zeros(10, 1 << 20, device="cuda")
 host = torch.zeros(10, 1 << 20)
 pinned = host.pin_memory()
+main, side = torch.cuda.current_stream(), torch.cuda.Stream()
 def work(): WORK
 for _ in range(2):
     weight.grad = torch.zeros_like(weight)
@@ -47,6 +48,11 @@ def facts(script: str, tmp_path, steps: str = "2:2") -> dict[str, str]:
 
 def step(work: str, tmp_path) -> dict[str, str]:
     return facts(STEP.replace("WORK", work), tmp_path)
+
+
+def card_time(told: dict[str, str]) -> int:
+    """Returns the card's microseconds in all phases."""
+    return sum(int(value) for key, value in told.items() if key.startswith("fit.step.card_us."))
 
 
 def test_each_phase_has_the_time_of_its_shapes(tmp_path):
@@ -69,9 +75,18 @@ def test_pageable_copies_are_awaited_and_what_has_no_rule_is_named_or_counted(tm
     assert told["fit.step.outside"] == "7"
 
 
-def test_pinned_copies_are_hidden_by_longer_work_of_the_card(tmp_path):
-    hidden = step("pinned.copy_(x, non_blocking=True); [x.add_(1) for _ in range(100)]", tmp_path)
+def test_pinned_copies_in_a_stream_of_their_own_are_hidden_by_longer_work_of_the_card(tmp_path):
+    work = "[x.add_(1) for _ in range(100)]; torch.cuda.set_stream(side); pinned.copy_(x, non_blocking=True)"
+    hidden = step(f"{work}; torch.cuda.set_stream(main)", tmp_path)
     assert hidden["fit.step.bus_us"] == "0"
+
+
+def test_pinned_copies_in_the_stream_that_computes_delay_its_kernels(tmp_path):
+    work = "[x.add_(1) for _ in range(100)]"
+    without = card_time(step(work, tmp_path))
+    delayed = step(f"{work}; pinned.copy_(x, non_blocking=True)", tmp_path)
+    assert card_time(delayed) - without == pytest.approx(5 + (40 << 20) / 55e3, rel=0.02)
+    assert delayed["fit.step.bus_us"] == "0"
 
 
 def test_nothing_is_counted_without_a_trial(tmp_path):

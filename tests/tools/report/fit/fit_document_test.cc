@@ -330,6 +330,38 @@ TEST(FitDocumentTest, FailureWithoutALineHasNullInJson) {
   EXPECT_THAT(AllOf(answer), Not(HasSubstr("on the card: ,")));
 }
 
+// A job on 1000 MiB whose evaluation was not run whole, and would need 1,100.
+Answer AnswerWithInferredMoment() {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  fit::MomentNeed evaluation{.moment = "evaluation", .needs = uint64_t{1100} << 20};
+  evaluation.fits = false;
+  evaluation.known = fit::Known::kInferred;
+  evaluation.holder = {.name = "activation, [0]", .bytes = uint64_t{300} << 20, .places = 13};
+  answer.whole_job.emplace().moments = {evaluation};
+  return answer;
+}
+
+TEST(FitDocumentTest, InferredFailureHasItsMomentInJson) {
+  const auto failure = nlohmann::json::parse(JsonFit(AnswerWithInferredMoment()))["first_failure"];
+  EXPECT_EQ(failure["moment"], "evaluation");
+  EXPECT_EQ(failure["known"], "inferred");
+  EXPECT_EQ(failure["short_by"], uint64_t{100} << 20);
+  EXPECT_TRUE(failure["line"].is_null() && failure["step"].is_null());
+}
+
+TEST(FitDocumentTest, FailureOnTheCardIsExactInJson) {
+  Answer answer = AnswerOf(RunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  const auto failure = nlohmann::json::parse(JsonFit(answer))["first_failure"];
+  EXPECT_EQ(failure["known"], "exact");
+  EXPECT_TRUE(failure["moment"].is_null());
+}
+
+TEST(FitDocumentTest, HolderAtSeveralPlacesIsCounted) {
+  EXPECT_THAT(AllOf(AnswerWithInferredMoment()),
+              HasSubstr("activations, [0] and 12 other places: 300.0 MiB"));
+}
+
 TEST(FitDocumentTest, UntriedRemediesAreListedWithTheReason) {
   Answer answer = AnswerOf(RunOf(1200), RunOf(900));
   RunOut(answer.within);

@@ -1,34 +1,65 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Notes when the script merges adapters into its model, which takes both for a moment."""
+"""Notes when the program merges adapters into its model, or exchanges its weights for averaged ones.
+
+Both may take the weights twice for a moment.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 from memtrace import _patches
 from memtrace._fit.moments.job import Job
 from memtrace._import_watch import when_imported
 from memtrace._vocabulary import MOMENT_BEST_MODEL
 
+_LIGHTNING = ("lightning.pytorch.callbacks.weight_averaging", "pytorch_lightning.callbacks.weight_averaging")
+
 
 def watch(job: Job) -> None:
-    """Watches peft, once it is imported."""
-    when_imported("peft.tuners.tuners_utils", lambda module: _watch(module, job))
+    """Watches peft, diffusers and Lightning, once they are imported."""
+    when_imported("peft.tuners.tuners_utils", lambda module: _watch_peft(module, job))
+    when_imported("diffusers.training_utils", lambda module: _watch_diffusers(module, job))
+    for name in _LIGHTNING:
+        when_imported(name, lambda module: _watch_lightning(module, job))
 
 
-def _watch(module: ModuleType, job: Job) -> None:
-    merge = module.BaseTuner.merge_and_unload
-
-    @functools.wraps(merge)
-    def noted(*args: object, **kwargs: object) -> object:
-        with job.rows.during(MOMENT_BEST_MODEL):
-            return merge(*args, **kwargs)
-
+def _watch_peft(module: ModuleType, job: Job) -> None:
     _patches.put(
         module.BaseTuner,
         "merge_and_unload",
-        noted,
+        _noted(module.BaseTuner.merge_and_unload, job),
         "peft.BaseTuner.merge_and_unload: notes when adapters are merged, in a trial of fit",
     )
+
+
+def _watch_diffusers(module: ModuleType, job: Job) -> None:
+    for name in ("store", "copy_to", "restore"):
+        _patches.put(
+            module.EMAModel,
+            name,
+            _noted(getattr(module.EMAModel, name), job),
+            "diffusers.training_utils.EMAModel: notes when averaged weights are exchanged, in a trial of fit",
+        )
+
+
+def _watch_lightning(module: ModuleType, job: Job) -> None:
+    _patches.put(
+        module.WeightAveraging,
+        "_swap_models",
+        _noted(module.WeightAveraging._swap_models, job),
+        "lightning.WeightAveraging._swap_models: notes when averaged weights are exchanged, in a trial of fit",
+    )
+
+
+def _noted(exchange: Callable[..., Any], job: Job) -> Callable[..., Any]:
+    @functools.wraps(exchange)
+    def noted(*args: object, **kwargs: object) -> object:
+        with job.rows.during(MOMENT_BEST_MODEL):
+            return exchange(*args, **kwargs)
+
+    return noted
