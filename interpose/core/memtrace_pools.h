@@ -75,6 +75,37 @@ MEMTRACE_API int memtrace_restore_pool(int device, const struct memtrace_checkpo
 /* Frees the checkpoint; NULL is allowed. */
 MEMTRACE_API void memtrace_drop_checkpoint(struct memtrace_checkpoint* checkpoint);
 
+enum memtrace_turns_refusal {
+  MEMTRACE_TURNS_NOT_REFUSED,
+  MEMTRACE_TURNS_TOO_FEW,  /* no card knows two of the pools */
+  MEMTRACE_TURNS_CAPTURE,  /* a graph is being captured */
+  MEMTRACE_TURNS_BY_DRIVER /* memtrace_last_error tells why */
+};
+/* The result of memtrace_take_turns, summed over the cards. */
+struct memtrace_turns {
+  uint32_t size;
+  int32_t refusal;
+  uint64_t saved;          /* bytes that the pools have given back */
+  int32_t has_lost_memory; /* the driver has failed: graphs of a pool must not be replayed */
+  uint32_t reserved;
+};
+/* Maps the same memory where pools have free memory. After the captures this holds only values that
+ * no later replay needs. The caller lets no two graphs of the pools run at the same time, from now
+ * on, and none during the call. Waits for all work of the cards. MEMTRACE_INVALID_ARGUMENT with a
+ * refusal, which changes nothing. */
+MEMTRACE_API int memtrace_take_turns(const struct memtrace_pool* pools, uint64_t count,
+                                     struct memtrace_turns* turns);
+
+enum memtrace_replay {
+  MEMTRACE_REPLAY_MAY_RUN,
+  MEMTRACE_REPLAY_ASLEEP, /* memory of the pool is asleep (memtrace_sleep) */
+  MEMTRACE_REPLAY_LOST    /* memtrace_turns.has_lost_memory */
+};
+/* Tells if graphs of a pool may be replayed now; if its memory is asleep, writes the owner's name.
+ */
+MEMTRACE_API int memtrace_replay_obstacle(const struct memtrace_pool* pool, char* name,
+                                          uint64_t size);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

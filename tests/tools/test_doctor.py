@@ -25,7 +25,7 @@ def lines(package, version="", cuda=None, hip=None):
         (torch / "version.py").write_text(words)
     said = memtrace("doctor", MEMTRACE_HOME=str(package))
     assert said.status == 0, said.err
-    return dict(line.split(None, 1) for line in said.out.splitlines() if line)
+    return {line[:12].strip(): line[12:] for line in said.out.splitlines() if line}
 
 
 @pytest.mark.parametrize("version", ["2.11.0", "2.11.0+cu130", "2.11.1.post1"])
@@ -33,6 +33,15 @@ def test_release_with_a_shim_is_served(package, version):
     said = lines(package, version, "13.0")
     assert said["torch"] == f"{version}, built for CUDA 13.0"
     assert said["allocator"] == "memtrace's allocator serves this torch."
+
+
+def test_missing_preload_library_is_reported(package):
+    without = lines(package, "2.11.0", "13.0")["give way"]
+    assert without.startswith("lib/libmemtrace_preload.so is missing, so the allocator cannot give free memory")
+    (package / "lib/libmemtrace_preload.so").touch()
+    said = memtrace("doctor", MEMTRACE_HOME=str(package)).out
+    assert "missing" not in said
+    assert "After memtrace.enable() alone it cannot" in said
 
 
 @pytest.mark.parametrize("version", ["2.11.0.dev20260101+cu130", "2.11.0a0+ecf3bae40a.nv26.01"])

@@ -94,10 +94,12 @@ bool Installation::ServesTorch() const {
 
 Installation FindInstallation(const fs::path& package) {
   const fs::path libraries = package / "lib";
+  std::error_code ignored;
   return {.package = package,
           .shims = Shims(libraries),
           .torch = FindTorch(package.parent_path()),
-          .symbols = Symbols(libraries / "simulated_card" / "symbols.txt")};
+          .symbols = Symbols(libraries / "simulated_card" / "symbols.txt"),
+          .has_preload = fs::exists(libraries / "libmemtrace_preload.so", ignored)};
 }
 
 }  // namespace memtrace::launch

@@ -38,6 +38,7 @@ struct Installation {
   std::vector<std::string> shims;  // the torch minors that the package has a shim for
   TorchInstallation torch;
   std::vector<CardSymbol> symbols;  // empty if the simulated card is not installed
+  bool has_preload = false;  // the library that sees the driver's calls of other libraries is there
 
   // True if programs of that torch get memtrace's allocator.
   bool ServesTorch() const;

@@ -26,6 +26,7 @@ from memtrace._asleep.memory_saver import as_torch_memory_saver
 from memtrace._asleep.models import movable
 from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._estimate.api import check_fit, estimate, largest_batch
+from memtrace._graph_turns import graphs_take_turns
 from memtrace._spilled import Pressure, on_pressure
 from memtrace._start.card import simulated_card
 
@@ -42,6 +43,7 @@ __all__ = [
     "check_fit",
     "enable",
     "estimate",
+    "graphs_take_turns",
     "largest_batch",
     "movable",
     "on_pressure",

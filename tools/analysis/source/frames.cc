@@ -168,6 +168,13 @@ std::string_view LibraryOfSite(std::string_view site) {
   return is_one ? name : std::string_view();
 }
 
+std::string LibraryFile(const std::vector<trace::Frame>& stack) {
+  const trace::Frame* user = InnermostUserFrame(stack);
+  if (user == nullptr || !IsNative(*user) || IsCppSource(user->file)) return "";
+  const std::string file = ShortFile(user->file);
+  return file.substr(0, file.rfind("+0x"));
+}
+
 const trace::Frame& MostInformativeFrame(const std::vector<trace::Frame>& stack) {
   const auto python = std::find_if_not(stack.begin(), stack.end(), IsNative);
   if (python != stack.end()) return *python;

@@ -34,6 +34,9 @@ const trace::Frame* InnermostUserFrame(const std::vector<trace::Frame>& stack);
 std::string LibraryCalled(const std::vector<trace::Frame>& stack);
 // Returns the library of such a text, "cuBLAS"; empty for any other text.
 std::string_view LibraryOfSite(std::string_view site);
+// Returns the file of the library, or of the program, in which the frame lies that
+// InnermostUserFrame returns: "libfoo.so". Empty if it is a frame of Python, or there is none.
+std::string LibraryFile(const std::vector<trace::Frame>& stack);
 // Returns the user's innermost frame as ShortFrame does; empty if there is none.
 std::string UserLine(const std::vector<trace::Frame>& stack);
 

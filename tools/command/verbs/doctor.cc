@@ -115,6 +115,17 @@ std::string DriverText(const launch::RealDriver& driver) {
                  driver.file, driver.cuda);
 }
 
+// Says if the allocator gives its free memory to another library whose request the driver refuses.
+std::string GiveWayText(const launch::Installation& installation) {
+  if (!installation.has_preload)
+    return Message(
+        "lib/libmemtrace_preload.so is missing, so the allocator cannot give free memory to other "
+        "libraries that find none. Install the wheel again.");
+  return Message(
+      "Under memtrace run, the allocator gives free memory to other libraries that find none. "
+      "After memtrace.enable() alone it cannot, because it does not see that their calls fail.");
+}
+
 void PrintRow(const std::string& label, const std::string& text) {
   constexpr size_t kLabelColumns = 12;
   std::cout << report::LeftAligned(label, kLabelColumns) << text << "\n";
@@ -178,6 +189,7 @@ int PrintInstallation(bool symbols) {
   PrintRow(Message("package"), installation.package.string());
   PrintRow("torch", TorchText(installation.torch));
   PrintRow(Message("allocator"), AllocatorText(installation));
+  if (installation.ServesTorch()) PrintRow(Message("give way"), GiveWayText(installation));
   PrintRow("CUPTI", CuptiText(installation.torch));
   PrintRow(Message("driver"), DriverText(driver));
   PrintCards(driver);

@@ -114,6 +114,9 @@ def sleep(tag: str, keep: str = "host") -> Moved:
     if not moved.is_pinned:
         say(translated("The host refuses to pin memory, so copies of sleeping memory are slower."))
     if moved.has_graph:
+        from memtrace._graph_turns import watch_replays
+
+        watch_replays()
         say(translated("memtrace.sleep: a graph uses '$0'; it must not be replayed before the wake.", tag))
     return Moved(moved.bytes, moved.host_bytes)
 
