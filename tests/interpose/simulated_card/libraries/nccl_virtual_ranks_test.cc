@@ -101,6 +101,30 @@ TEST(NcclVirtualRanksTest, ExchangeOfAllWithAllIsFilledIn) {
   });
 }
 
+// Makes a group of broadcasts from ranks 0 to `roots` - 1, each into its own element of `all`.
+void BroadcastFromEach(int roots, const Buffer& from, const Buffer& all, ncclComm_t comm) {
+  ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+  for (int root = 0; root < roots; ++root) {
+    EXPECT_EQ(ncclBroadcast(from.get(), all.get() + root, 1, ncclInt64, root, comm, nullptr),
+              ncclSuccess);
+  }
+  ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
+}
+
+TEST(NcclVirtualRanksTest, BroadcastsFromAllRanksAreFilledInLikeAnAllGather) {
+  OnRealRanks([](int rank, ncclComm_t comm) {
+    const Buffer from({rank + 1});
+    const Buffer all(Values(kRanks, -1));
+    BroadcastFromEach(kRanks, from, all, comm);
+    EXPECT_THAT(all.Read(), ElementsAre(1, 1, 4, 4, 4, 4, 4, 4));
+    EXPECT_EQ(all.Known(), MEMTRACE_CARD_ASSUMED);
+    // Those of some ranks alone are no gather: what a virtual rank would send is its own matter.
+    const Buffer some(Values(kRanks, -1));
+    BroadcastFromEach(kRanks - 1, from, some, comm);
+    EXPECT_THAT(some.Read(), ElementsAre(1, -1, -1, 4, -1, -1, -1, -1));
+  });
+}
+
 // The machines have two cards, so that the job of eight has four; both real ranks are counted.
 TEST(NcclVirtualRanksTest, VirtualRanksAreSentToLikeRealOnes) {
   const struct memtrace_card_activity before = memtrace::card::Activity();
