@@ -77,9 +77,8 @@ class BatchSavingFinder {
   void Add(Id id, uint64_t count) {
     const uint64_t half = BytesOfPass(std::max<uint64_t>(count, 1)) / 2;
     const uint64_t freed = Less(half, id == Id::kHalfMicroBatch ? GradientsOfAccumulation() : 0);
-    // Results are kept on, and smaller passes make as many bytes of them: a smaller pass has to
-    // make up for what was missing, and for more than what the passes so far have left.
-    if (facts_.results && freed < std::max(facts_.verdict.short_by, facts_.results->bytes)) return;
+    // Results are kept on, so a smaller pass has to make up for what was missing at least.
+    if (facts_.results && freed < facts_.verdict.short_by) return;
     list_.Add(SavingOf(id, freed, half));
   }
 

@@ -25,7 +25,9 @@ def evaluate():
 with torch.set_grad_enabled(GRADIENTS):
     evaluate()
 """
-CARD = "325MiB,context=100MiB"
+CARD = "312MiB,context=100MiB"
+# Torches differ in what they keep for cuBLAS.
+WORKSPACES = {"CUBLAS_WORKSPACE_CONFIG": ":16:8", "CUBLASLT_WORKSPACE_SIZE": "16"}
 
 
 def program(gradients: bool, kept: str = "") -> str:
@@ -36,7 +38,7 @@ def program(gradients: bool, kept: str = "") -> str:
 
 @pytest.mark.parametrize("gradients", [False, True])
 def test_results_in_a_list_go_to_the_host(tmp_path: Path, gradients: bool) -> None:
-    report = on_card(program(gradients), tmp_path, card=CARD, expect=1).report()
+    report = on_card(program(gradients), tmp_path, card=CARD, expect=1, **WORKSPACES).report()
     first = report["remedies"][0]
     assert first["name"] == "do not keep" and "'results'" in first["change"], report["remedies"]
     assert "to the host" in first["change"]
@@ -46,4 +48,4 @@ def test_results_in_a_list_go_to_the_host(tmp_path: Path, gradients: bool) -> No
 
 @pytest.mark.parametrize("gradients", [False, True])
 def test_results_on_the_host_complete(tmp_path: Path, gradients: bool) -> None:
-    on_card(program(gradients, ".detach().cpu()"), tmp_path, card=CARD)
+    on_card(program(gradients, ".detach().cpu()"), tmp_path, card=CARD, **WORKSPACES)
