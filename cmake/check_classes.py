@@ -21,6 +21,7 @@ LARGER = {
     "Reservation": (21, "what it maps, unmaps, puts away and exchanges, and what is mapped where"),
     "ProcessCards": (17, "the cards, and the shortcuts of every allocation and free"),
     "Process": (17, "the composition root: a function for each part"),
+    "SegmentBlocks": (16, "takes, returns and sets aside blocks in each of their states"),
     "ExpandableSegment": (16, "its parts, and what it maps and unmaps"),
     "OperatorCall": (16, "what an operator was called with, a question each"),
     "MemoryStreams": (16, "StreamEvents' own, and what a test asks of it"),

@@ -69,7 +69,7 @@ Bytes Spill::MoveClass(const std::vector<DeviceAddress>& victims, Bytes wanted,
                          if (status.ok()) status = segment.spill().ToHost(piece, *exchange_);
                          if (!status.ok()) return;
                          MarkOnHost(group, segment, piece);
-      segment.spill().CountLeft(piece);
+                         segment.spill().CountLeft(piece);
                          sum += piece.size();
                        }
                      });

@@ -118,7 +118,7 @@ TEST(NcclVirtualRanksTest, BroadcastsFromAllRanksAreFilledInLikeAnAllGather) {
     BroadcastFromEach(kRanks, from, all, comm);
     EXPECT_THAT(all.Read(), ElementsAre(1, 1, 4, 4, 4, 4, 4, 4));
     EXPECT_EQ(all.Known(), MEMTRACE_CARD_ASSUMED);
-    // Those of some ranks alone are no gather: what a virtual rank would send is its own matter.
+    // The broadcasts of some ranks are no gather, so nothing tells what a virtual rank would send.
     const Buffer some(Values(kRanks, -1));
     BroadcastFromEach(kRanks - 1, from, some, comm);
     EXPECT_THAT(some.Read(), ElementsAre(1, -1, -1, 4, -1, -1, -1, -1));

@@ -138,7 +138,9 @@ def test_model_without_such_layers_is_refused(folder: Path) -> None:
 def test_other_versions_are_refused_before_the_program_uses_torch(folder: Path) -> None:
     other = edited(folder, torch="2.4.1", packages={"no-such-library": "1.0"})
     stopped = run(folder, expect=2, options=("--with", other), script="import torch\nprint('imported')")
-    assert f"edited.json was made for torch 2.4, and {TORCH_MINOR} is installed. --with-what-can-be applies" in stopped.err
+    assert (
+        f"edited.json was made for torch 2.4, and {TORCH_MINOR} is installed. --with-what-can-be applies" in stopped.err
+    )
     assert stopped.out == ""
 
 
