@@ -42,7 +42,7 @@ def test_the_trace_and_the_report_say_what_moved_and_what_came_back(done):
     assert {row["to"] for row in moved if row["kind"] == "spilled"} == {"optimizer_state"}
     assert spilled == sum(row["bytes"] for row in moved if row["kind"] == "came_back")
     assert spilled == done.printed()["pressures"][0]["moved_bytes"]
-    text = memtrace("report", str(done.trace)).out
+    text = memtrace("report", "--verbose", str(done.trace)).out
     assert "MOVED TO THE HOST" in text
     assert memtrace("verify", str(done.trace)).status == 0
 
