@@ -76,7 +76,7 @@ class _Core:
 
     def take_turns(self, pools: list[PoolId]) -> _TurnsStruct:
         turns = _TurnsStruct(size=sizeof(_TurnsStruct))
-        structs = (_PoolStruct * len(pools))(*pools)
+        structs = (_PoolStruct * len(pools))(*(_PoolStruct(*pool) for pool in pools))
         if self._take_turns(structs, len(pools), ctypes.byref(turns)) != 0 and turns.refusal == _Refusal.NONE:
             turns.refusal = _Refusal.BY_DRIVER
         return turns

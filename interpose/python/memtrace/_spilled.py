@@ -9,7 +9,8 @@ from collections.abc import Callable
 from ctypes import POINTER, Structure, byref, c_int, c_int32, c_uint32, c_uint64, sizeof
 from typing import NamedTuple
 
-from memtrace._asleep.api import check_allocator, is_off
+from memtrace._asleep.api import check_allocator
+from memtrace._off import is_off
 from memtrace._package import CORE_LIBRARY
 
 

@@ -66,7 +66,7 @@ def _is_capturing() -> bool:
     """
     import torch
 
-    return torch.cuda.is_current_stream_capturing()
+    return bool(torch.cuda.is_current_stream_capturing())
 
 
 def sleep(tag: str, keep: str = "host") -> Moved:
