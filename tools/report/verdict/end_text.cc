@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/verdict/end_text.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "messages/message.h"
@@ -43,6 +44,21 @@ std::string NoFailureSentence(const analysis::Explanation& explanation) {
              : Message("The program did not run out of memory.");
 }
 
+// Returns what memory of a card that was too full moved to the host (run --spill); "" if none did.
+std::string SpilledSentence(const analysis::Explanation& explanation) {
+  uint64_t moved = 0;
+  uint64_t back = 0;
+  for (const analysis::MovedBytes& row : explanation.holders.moved) {
+    if (row.device != explanation.card_of_verdict().index) continue;
+    if (row.kind == trace::MoveKind::kSpilled) moved += row.bytes;
+    if (row.kind == trace::MoveKind::kCameBack) back += row.bytes;
+  }
+  if (moved == 0) return "";
+  return Message(
+      "The card was too full, so $0 of its memory moved to the host, which has $1 at the end.",
+      FormatBytes(moved), FormatBytes(moved - back));
+}
+
 // Returns "2.00 GiB (train.py:9)", without the line if the stack has none of the user's.
 std::string RequestText(const analysis::ExplainedRequest& request) {
   const std::string line = analysis::UserLine(request);
@@ -58,7 +74,8 @@ std::string EndSentence(const analysis::Explanation& explanation) {
   if (failures > 0 && !explanation.failure.got_over)
     return Message("The program ran out of memory. This is its peak, not the failure.");
   if (!explanation.failure.got_over && explanation.failure.ran_out_beside.empty())
-    return WithException(NoFailureSentence(explanation), explanation);
+    return JoinedSentences(
+        {WithException(NoFailureSentence(explanation), explanation), SpilledSentence(explanation)});
   if (!explanation.failure.got_over) return RanOutBesideSentence(explanation);
   const analysis::ExplainedRequest& last = *explanation.failure.got_over;
   return CountedMessage(last.number,
