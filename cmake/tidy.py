@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TypedDict
 
 ROOT = Path.cwd()
-PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx")
+OF_GCC = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx| --param \S+")
 # The compiler is GCC: its own warning switches are unknown to clang.
 DEEP = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
 # Without the analyzer, libstdc++'s own use of deprecated functions (std::stable_sort) is reported as an error.
@@ -68,13 +68,13 @@ def headers_by_object(build: Path) -> dict[str, list[Path]]:
 
 
 def plain_units(build: Path, folder: Path) -> list[CompileCommand]:
-    """Returns the build's compile commands without GCC's precompiled headers; also writes them into `folder`.
+    """Returns the build's compile commands without what only GCC knows; also writes them into `folder`.
 
-    This also finds a source that forgets an include.
+    Without precompiled headers, a source that forgets an include is found as well.
     """
     units: list[CompileCommand] = json.loads((build / "compile_commands.json").read_text())
     for unit in units:
-        unit["command"] = PRECOMPILED.sub("", unit["command"])
+        unit["command"] = OF_GCC.sub("", unit["command"])
     (folder / "compile_commands.json").write_text(json.dumps(units))
     return units
 

@@ -53,15 +53,16 @@ bool ParseHostLimit(std::string_view text, std::uint64_t* limit, std::string* er
     *limit = text.empty() ? ~0ull : 0;
     return true;
   }
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, *limit);
+  const std::string copy(text);
+  const char* const end = copy.data() + copy.size();
+  const auto parsed = std::from_chars(copy.data(), end, *limit);
   const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
   const int shift = unit == "GiB" ? 30 : unit == "MiB" ? 20 : 0;
   if (parsed.ec == std::errc() && shift != 0 && *limit < (1ull << 24)) {
     *limit <<= shift;
     return true;
   }
-  *error = "'" + std::string(text) + "' is not a size; write for example 64GiB, or 0";
+  *error = "'" + copy + "' is not a size; write for example 64GiB, or 0";
   return false;
 }
 

@@ -74,6 +74,7 @@ int memtrace_take_turns(const memtrace_pool* pools, uint64_t count, memtrace_tur
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
     if (Process::Get().cards().is_forked()) return NoSuchCard(0);
     std::vector<PoolId> ids;
+    ids.reserve(count);
     for (uint64_t i = 0; i < count; ++i) ids.emplace_back(pools[i].first, pools[i].second);
     TakingTurns::Shared shared;
     const absl::Status status = Share(ids, shared, __builtin_return_address(0));

@@ -116,11 +116,11 @@ std::optional<GroupRanks> ParseGroupRanks(std::string_view text) {
 }
 
 bool HasJobVirtualRanks() {
-  static const bool has_virtual = [] {
+  static const bool kHasVirtual = [] {
     const auto job = RanksOfJob();
     return job && !job->AreAll();
   }();
-  return has_virtual;
+  return kHasVirtual;
 }
 
 std::uint64_t MostExchangedBytes(const RealRanks& ranks) {

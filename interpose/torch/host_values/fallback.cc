@@ -168,12 +168,12 @@ void Leaf(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
 // a number above 2^63: such a value travels as the signed number with the same bits. A Python mode
 // gets the program's own tensor, because the mode may show it.
 at::Scalar ReadOneValue(DispatchKeySet keys, const at::Tensor& tensor) {
-  static const c10::OperatorHandle op =
+  static const c10::OperatorHandle kReadScalar =
       c10::Dispatcher::singleton().findSchemaOrThrow("aten::_local_scalar_dense", "");
   const auto below = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kLeafKey);
   const bool is_unsigned = tensor.scalar_type() == at::kUInt64 && !WillBeCalledAgain(below);
   Stack stack = {is_unsigned ? tensor.view(at::kLong) : tensor};
-  Leaf(op, keys, &stack);
+  Leaf(kReadScalar, keys, &stack);
   const at::Scalar value = stack.back().toScalar();
   return is_unsigned ? at::Scalar(static_cast<uint64_t>(value.toLong())) : value;
 }

@@ -18,7 +18,7 @@ ALONE = ["simulated_card", "pluggable_library", "estimate", "check_fit", "Estima
 ALONE += ["callbacks.FitCallback", "callbacks.LightningFitCallback"]
 # The first must come before the first use of CUDA.
 UNDER_RUN = ["apply", "enable", "tag", "step", "release_failed_attempt", "sleep", "wake", "asleep", "Asleep", "Moved"]
-UNDER_RUN += ["graphs_take_turns", "movable", "release_host_memory", "as_torch_memory_saver"]
+UNDER_RUN += ["graphs_take_turns", "movable", "on_pressure", "Pressure", "release_host_memory", "as_torch_memory_saver"]
 CALLED_BY_TRAINERS = ("on_train_begin", "on_train_start")
 
 

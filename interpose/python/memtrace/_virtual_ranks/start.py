@@ -38,6 +38,8 @@ def watch() -> None:
     symmetric_memory.allow_own_handles()
     # Above this, torch gets one id from each of several ranks.
     os.environ["TORCH_NCCL_RANKS_PER_ROOT"] = str(job.ranks.size + 1)
+    # Since 2.15, "nccl" is another process group (nccl2), whose ranks find each other in ways that are not known here.
+    os.environ["TORCH_DIST_USE_NCCL2"] = "0"
     scout = scout_from_environment(job)
     when_imported("torch.distributed.distributed_c10d", lambda c10d: _prepare(c10d, job, nccl, scout))
     when_imported("torch.distributed.rendezvous", lambda rendezvous: stores.prepare_rendezvous(rendezvous, job))
