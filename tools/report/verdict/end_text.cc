@@ -54,6 +54,11 @@ std::string SpilledSentence(const analysis::Explanation& explanation) {
     if (row.kind == trace::MoveKind::kCameBack) back += row.bytes;
   }
   if (moved == 0) return "";
+  if (moved == back)
+    return Message(
+        "The card was too full, so $0 of its memory moved to the host. All of it came back or was "
+        "freed.",
+        FormatBytes(moved));
   return Message(
       "The card was too full, so $0 of its memory moved to the host, which has $1 at the end.",
       FormatBytes(moved), FormatBytes(moved - back));

@@ -44,6 +44,8 @@ def test_the_trace_and_the_report_say_what_moved_and_what_came_back(done):
     assert spilled == done.printed()["pressures"][0]["moved_bytes"]
     text = memtrace("report", "--verbose", str(done.trace)).out
     assert "MOVED TO THE HOST" in text
+    first_screen = " ".join(memtrace("report", str(done.trace)).out.split())
+    assert "320.0 MiB of its memory moved to the host. All of it came back or was freed." in first_screen
     assert memtrace("verify", str(done.trace)).status == 0
 
 
