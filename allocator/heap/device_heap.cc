@@ -29,6 +29,19 @@ Block* TakeAny(SegmentGroup& group, Bytes size) {
   return block != nullptr ? block : TakeSpare(group, size);
 }
 
+struct FoundOnHost {
+  SegmentGroup* group = nullptr;
+  Block* block = nullptr;  // null if there is none
+};
+
+// Finds the block in use at `address` of which the host has a part.
+FoundOnHost FindOnHost(const SegmentGroups& groups, DeviceAddress address) {
+  for (const auto& group : groups.all()) {
+    if (Block* block = group->blocks().FindOnHost(address)) return {group.get(), block};
+  }
+  return {};
+}
+
 }  // namespace
 
 DeviceHeap::DeviceHeap(const HeapOptions& options, Vmm& vmm, StreamEvents& events,
@@ -131,25 +144,19 @@ absl::Status DeviceHeap::Free(DeviceAddress address) {
 
 // Its memory is free when all work of the card has been waited for (Spill).
 absl::Status DeviceHeap::FreeOnHost(DeviceAddress address) {
-  for (const auto& group : groups_.all()) {
-    Block* block = group->blocks().FindOnHost(address);
-    if (block == nullptr) continue;
-    group->StartWaiting(block);
-    return absl::OkStatus();
-  }
-  return NotInUse(address, ": freed twice?");
+  const auto [group, block] = FindOnHost(groups_, address);
+  if (block == nullptr) return NotInUse(address, ": freed twice?");
+  group->StartWaiting(block);
+  return absl::OkStatus();
 }
 
 absl::Status DeviceHeap::RecordStream(DeviceAddress address, StreamId stream) {
   const SegmentGroup* group = groups_.OwnerOf(address);
   if (group == nullptr) {
-    for (const auto& other : groups_.all()) {
-      Block* on_host = other->blocks().FindOnHost(address);
-      if (on_host == nullptr) continue;
-      on_host->RecordStream(stream, other->key().stream);
-      return absl::OkStatus();
-    }
-    return NotInUse(address, "");
+    const auto [owner, on_host] = FindOnHost(groups_, address);
+    if (on_host == nullptr) return NotInUse(address, "");
+    on_host->RecordStream(stream, owner->key().stream);
+    return absl::OkStatus();
   }
   Block* block = group->blocks().Find(address);
   block->RecordStream(stream, group->key().stream);
