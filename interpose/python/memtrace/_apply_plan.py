@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes that a program is to run with: a file that `memtrace fit --save-plan` wrote, or names.
 
-tools/fit/saved_changes.h describes the file, and checks what the command line shows.
+tools/fit/answer/saved_changes.h describes the file, and checks what the command line shows.
 """
 
 from __future__ import annotations
