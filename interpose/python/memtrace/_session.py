@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator
 from types import ModuleType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from memtrace import _collection, _out_of_memory_text
+from memtrace import _autograd_threads, _collection, _out_of_memory_text
 from memtrace._core import Core, core
 from memtrace._forward_passes import ForwardPasses
 from memtrace._identity_map import IdentityMap
@@ -272,6 +272,7 @@ class Session:
     def close(self) -> None:
         """Labels all living tensors and ends the trace, which shows them at the end of the program."""
         try:
+            _autograd_threads.let_finish()
             if self.is_recorded:
                 self._label_everything()
                 self._annotate_end()
