@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "layered_training.h"
+#include "tests/tools/fit/layered_training.h"
 #include "tools/fit/cheapest/frontier.h"
 #include "tools/fit/search.h"
 
