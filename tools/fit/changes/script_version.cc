@@ -14,7 +14,7 @@ namespace memtrace::fit {
 namespace {
 
 constexpr size_t kBlock = 64;
-constexpr size_t kLargestFile = size_t{1} << 22;  // as in interpose/python/memtrace/_script.py
+constexpr size_t kLargestFile = size_t{1} << 22;  // as in memtrace/_program/script.py of Python
 constexpr size_t kDigits = 16;
 
 using State = std::array<uint32_t, 8>;

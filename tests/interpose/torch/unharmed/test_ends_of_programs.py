@@ -26,4 +26,4 @@ y.sum().backward()
 def test_exception_in_backward_ends_a_program_with_status_1_on_a_busy_machine(tmp_path: Path) -> None:
     script = FAILING_BACKWARD.format(library=str(SLOW_ANNOUNCEMENTS))
     finished = on_card(script, tmp_path, expect=1, LD_PRELOAD=str(SLOW_ANNOUNCEMENTS))
-    assert finished.errors.rstrip().endswith("ValueError: the program's own")
+    assert finished.err.rstrip().endswith("ValueError: the program's own")
