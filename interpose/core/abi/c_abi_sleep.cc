@@ -55,7 +55,7 @@ int Report(memtrace_moved* moved, Move move) {
   });
 }
 
-memtrace_movable ToAbi(const Sleep::Owner& owner, const char* name) {
+memtrace_movable OwnerToAbi(const Sleep::Owner& owner, const char* name) {
   return {.size = sizeof(memtrace_movable),
           .is_asleep = owner.is_asleep ? 1 : 0,
           .keep = owner.keep == Sleep::Keep::kHost ? MEMTRACE_KEEP_HOST : MEMTRACE_KEEP_NOTHING,
@@ -105,7 +105,7 @@ int memtrace_visit_movable(void (*visit)(void*, const memtrace_movable*), void* 
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
     for (const Sleep::Owner& owner : MovableMemory(Process::Get().cards()).owners()) {
       const std::string name(Process::Get().names().Text(static_cast<uint32_t>(owner.owner)));
-      const memtrace_movable movable = memtrace::ToAbi(owner, name.c_str());
+      const memtrace_movable movable = memtrace::OwnerToAbi(owner, name.c_str());
       visit(user, &movable);
     }
     return MEMTRACE_OK;
