@@ -5,7 +5,7 @@
 from pathlib import Path
 
 import pytest
-from support.programs import MIB, ROOT, on_card
+from support.programs import GIB, MIB, ROOT, memtrace, on_card
 
 PROGRAM = Path(__file__).with_name("sleeping_owners.py")
 GRPO = Path(__file__).with_name("grpo_with_inference.py")
@@ -42,6 +42,21 @@ def test_other_tensors_fit_meanwhile(told):
     assert not told["14 GiB beside 14 GiB"]
     assert told["14 GiB while they sleep"]
     assert told["same address of 14 GiB"]
+
+
+def test_the_report_has_what_sleeps_beside_the_card(done):
+    report = done.report()  # at the peak 15 GiB are in use, and 14 GiB sleep
+    ledger = {row["name"]: row["bytes"] for row in report["ledger"]}
+    assert 15 * GIB <= ledger["live"] < 15 * GIB + 64 * MIB
+    assert sum(ledger.values()) == report["card"]["bytes"]
+    assert ledger["unexplained"] == 0
+    assert {"name": "asleep", "bytes": 14 * GIB} in report["off_card"]
+    slept = {(row["kind"], row["to"], row["times"]): row["bytes"] for row in report["moved"]}
+    assert slept["slept", "inference", 1] == slept["woke", "inference", 1] == 14 * GIB
+    text = " ".join(memtrace("report", "--verbose", str(done.trace)).out.split())
+    assert "BESIDE THE CARD asleep 14.00 a wake needs as much of the card" in text
+    assert "'inference' slept once, in step 0: 14.0 GiB left the card, and 14.0 GiB came back." in text
+    assert memtrace("verify", str(done.trace)).status == 0
 
 
 def test_refusals_say_what_to_do(told):
