@@ -33,7 +33,7 @@ class RoleGuesses::Reading {
   void Run();
 
  private:
-  // What is known about a block when it is born.
+  // Holds what is known about a block when it is born.
   struct Birth {
     uint64_t size = 0;
     uint32_t index = 0;  // of its entry; the pickle has fewer than 2^32
