@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "allocator/blocks/size_policy.h"
-#include "allocator/heap/ledger.h"
+#include "allocator/heap/parts/ledger.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "allocator/heap/wake_need.h"
+#include "allocator/heap/parts/wake_need.h"
 #include "base/status_macros.h"
 
 namespace memtrace {

@@ -14,7 +14,7 @@
 #include "allocator/card/stream_events.h"
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
-#include "allocator/heap/host_copies.h"
+#include "allocator/heap/parts/host_copies.h"
 #include "base/units.h"
 
 namespace memtrace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "allocator/heap/ledger.h"
+#include "allocator/heap/parts/ledger.h"
 #include "base/status_macros.h"
 
 namespace memtrace {

@@ -13,7 +13,7 @@
 #include "allocator/card/stream_events.h"
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
-#include "allocator/heap/heap_options.h"
+#include "allocator/heap/parts/heap_options.h"
 #include "allocator/segment/chunk_exchange.h"
 #include "base/units.h"
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/sleep_section.h"
+#include "tools/report/sections/moved/sleep_section.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "messages/message.h"
-#include "tools/report/sections/moved_rows.h"
+#include "tools/report/sections/moved/moved_rows.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/ledger.h"
+#include "allocator/heap/parts/ledger.h"
 
 #include <algorithm>
 
-#include "allocator/heap/wake_need.h"
+#include "allocator/heap/parts/wake_need.h"
 
 namespace memtrace {
 

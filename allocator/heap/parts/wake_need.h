@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_WAKE_NEED_H_
-#define MEMTRACE_ALLOCATOR_HEAP_WAKE_NEED_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_WAKE_NEED_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_WAKE_NEED_H_
 
 #include "allocator/pools/segment_group.h"
 #include "base/units.h"
@@ -26,4 +26,4 @@ inline Bytes NeedOfWake(const SegmentGroup& group) {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_WAKE_NEED_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_WAKE_NEED_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/moved_rows.h"
+#include "tools/report/sections/moved/moved_rows.h"
 
 namespace memtrace::report {
 

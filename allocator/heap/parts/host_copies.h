@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_HOST_COPIES_H_
-#define MEMTRACE_ALLOCATOR_HEAP_HOST_COPIES_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_HOST_COPIES_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_HOST_COPIES_H_
 
 #include <vector>
 
@@ -71,4 +71,4 @@ class HostCopies {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_HOST_COPIES_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_HOST_COPIES_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/host_copies.h"
+#include "allocator/heap/parts/host_copies.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_ROWS_H_
-#define MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_ROWS_H_
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_MOVED_ROWS_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_MOVED_ROWS_H_
 
 #include <cstdint>
 #include <vector>
@@ -18,4 +18,4 @@ uint64_t SumOf(const std::vector<analysis::MovedBytes>& rows);
 
 }  // namespace memtrace::report
 
-#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_ROWS_H_
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_MOVED_ROWS_H_
