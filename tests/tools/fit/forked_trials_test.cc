@@ -82,12 +82,9 @@ TEST_F(ForkedTrialsTest, NothingIsForkedBeforeTwoRunsWereStarted) {
   EXPECT_EQ(forks_.use().why_not, "");
 }
 
-TEST_F(ForkedTrialsTest, NothingIsForkedWithoutALayerOfTheMachinesUsers) {
+TEST_F(ForkedTrialsTest, NothingIsForkedWithoutALayer) {
   Start(RunOf(3, {{1, 100}}, 200));
   EXPECT_EQ(forks_.ServerFor(trial_, {.layer_bytes = 0, .why_no_layer = "refused"}), nullptr);
-  EXPECT_EQ(
-      forks_.ServerFor(trial_, {.layer_bytes = 1_GiB, .why_no_layer = "", .has_own_users = true}),
-      nullptr);
 }
 
 TEST_F(ForkedTrialsTest, JobsStubsAndOtherProgramsAreStarted) {
