@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/environment.h"
+#include "interpose/simulated_card/work/loaded_code.h"
 
 namespace memtrace::card {
 namespace {
@@ -142,7 +143,9 @@ void Machine::EndContext(const Context& context) {
 Machine* Machine::OfProcess() {
   static Machine* machine = [] {
     is_made = true;
-    return MakeFromEnvironment();
+    Machine* made = MakeFromEnvironment();
+    if (made != nullptr) LoadedCode::OfProcess().PassTo(made->kernels, made->device_variables);
+    return made;
   }();
   return machine;
 }

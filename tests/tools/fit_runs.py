@@ -25,7 +25,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Runs `memtrace fit` for the command on 8 GiB, with `folder` as the working folder."""
     options = ["--card", "8GiB", "--watch", "0", "--margin", "0", *(["--json"] if json else [])]
-    asked = [*_without_rights(way), MEMTRACE, "fit", *options, "--", sys.executable, *command]
+    asked = [*without_rights(way), MEMTRACE, "fit", *options, "--", sys.executable, *command]
     environment = {**os.environ, **({"MEMTRACE_FIT_OVERLAY": "0"} if way == PYTHON else {}), **settings}
     return subprocess.run(asked, cwd=folder, env=environment, capture_output=True, text=True, timeout=280, check=False)
 
@@ -42,7 +42,7 @@ def kept_away(way: str, folder: Path, *command: str | Path) -> JsonObject:
     return kept
 
 
-def _without_rights(way: str) -> list[str]:
+def without_rights(way: str) -> list[str]:
     """Returns a command that takes the right to mount from root; other users do not have it."""
     if way != USERS or os.geteuid() != 0:
         return []

@@ -3,11 +3,11 @@
 #include "tools/fit/forked_trials.h"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/environment.h"
 #include "messages/message.h"
 #include "tools/fit/answer/question.h"
 #include "tools/fit/trials/card_limit.h"
@@ -16,8 +16,25 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr uint64_t kFirstStarted = 2;   // runs that are started before any is forked
-constexpr double kLongestSeconds = 60;  // of a run that is worth being repeated
+constexpr uint64_t kFirstStarted = 2;  // runs that are started before any is forked
+// Forks save the imports of each further run, and cost one more run, for the proof. They are not
+// worth it if they would not make up for that in so many runs.
+constexpr double kMostRunsToSaveOne = 6;
+
+// Returns the seconds of a run that has just ended until it wrote the file; 0 if it is not there.
+double SecondsUntilWritten(const std::filesystem::path& file, double seconds) {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(file, error);
+  if (error) return 0;
+  const auto since = std::filesystem::file_time_type::clock::now() - written;
+  return seconds - std::chrono::duration<double>(since).count();
+}
+
+// Returns about how long the repeated trial will take.
+double SecondsOf(const Trial& repeated, const Outcome& seen) {
+  const uint64_t steps = std::min(repeated.least_steps, seen.outlook.steps);
+  return seen.seconds - seen.seconds_a_step() * static_cast<double>(seen.outlook.steps - steps);
+}
 
 std::vector<PeakRise> UntilStep(std::vector<PeakRise> rises, uint64_t step) {
   std::erase_if(rises, [step](const PeakRise& rise) { return rise.step > step; });
@@ -61,26 +78,27 @@ void ForkedTrials::NoteStarted(const Trial& trial, const Outcome& outcome,
                                const std::filesystem::path& folder) {
   ++started_;
   if (first_ || started_ > 1) return;
+  const double imports = SecondsUntilWritten(folder / kImportsFile, outcome.seconds);
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   std::filesystem::rename(folder / kImportsFile, folder_ / kImportsFile, error);
   const bool is_alone = outcome.completed && outcome.processes.size() == 1;
   if (error || !is_alone || UpToScript(trial.command).empty()) return;
-  first_ = UntilAfterPeakOf(trial, outcome);
+  const Trial repeated = UntilAfterPeakOf(trial, outcome);
+  if (imports * kMostRunsToSaveOne < SecondsOf(repeated, outcome))
+    return Refuse(Message("the imports are a small part of a run"));
+  first_ = repeated;
   first_outcome_ = outcome;
 }
 
 bool ForkedTrials::CanFork(const Trial& trial, const FileKeeping& keeping) const {
-  if (!env::Is(env::kFitForks, "1")) return false;
-  const bool is_plain = keeping.layer_bytes > 0 && !keeping.has_own_users && !trial.job &&
-                        trial.stub.empty() && trial.allocator == first_->allocator;
-  return is_plain && UpToScript(trial.command) == UpToScript(first_->command) &&
+  return MayBeForked(trial, keeping) && trial.allocator == first_->allocator &&
+         UpToScript(trial.command) == UpToScript(first_->command) &&
          CardBytesOf(trial).size() == CardBytesOf(*first_).size();
 }
 
 ForkServer* ForkedTrials::ServerFor(const Trial& trial, const FileKeeping& keeping) {
-  const bool is_wanted = started_ >= kFirstStarted && first_ && state_ != State::kRefused &&
-                         first_outcome_.seconds < kLongestSeconds;
+  const bool is_wanted = started_ >= kFirstStarted && first_ && state_ != State::kRefused;
   if (!is_wanted || !CanFork(trial, keeping)) return nullptr;
   if (state_ == State::kNotStarted) Start(keeping);
   return server_.get();

@@ -20,6 +20,7 @@
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "interpose/simulated_card/spec/installed_cards.h"
 #include "interpose/simulated_card/test_bed/unsupported_calls.h"
+#include "interpose/simulated_card/work/loaded_code.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -316,11 +317,11 @@ void memtrace_card_destroy_object(void* object) { delete static_cast<char*>(obje
 
 // Libraries register kernels while they are loaded, with or without a card.
 void memtrace_card_register_kernel(const void* host_function, const char* name) {
-  if (Machine* machine = Machine::OfProcess()) machine->kernels.Register(host_function, name);
+  LoadedCode::OfProcess().RegisterKernel(host_function, name);
 }
 
 void memtrace_card_register_variable(const void* shadow, std::size_t bytes) {
-  if (Machine* machine = Machine::OfProcess()) machine->device_variables.Register(shadow, bytes);
+  LoadedCode::OfProcess().RegisterVariable(shadow, bytes);
 }
 
 int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, std::size_t* bytes) {

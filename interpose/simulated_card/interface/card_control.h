@@ -195,9 +195,10 @@ void memtrace_card_set_workspace_observer(memtrace_card_workspace_observer obser
  * with a zero. error may be null. */
 int memtrace_card_check(const char* spec, char* error, size_t error_size);
 
-/* Reads the cards from the environment again. A process that only asked NVML how many there are can
- * fork, and its child calls this to have other cards. MEMTRACE_CARD_INVALID_ARGUMENT if the process
- * or its parent has asked CUDA: nothing is changed. Call it while the process has one thread. */
+/* Reads the cards from the environment again. A process that only loaded CUDA's libraries and asked
+ * NVML can fork, and its child calls this to have other cards. Returns
+ * MEMTRACE_CARD_INVALID_ARGUMENT and changes nothing if the process or its parent has asked CUDA.
+ * Call it while the process has one thread. */
 int memtrace_card_read_again(void);
 
 #pragma GCC diagnostic pop

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kSeconds = 10;  // of a run
+
 // Returns a run of one process that made some steps, whose peak rose in these.
 Outcome RunOf(uint64_t steps, std::vector<PeakRise> rises, uint64_t reserved) {
   CardNeed card;
@@ -26,6 +29,7 @@ Outcome RunOf(uint64_t steps, std::vector<PeakRise> rises, uint64_t reserved) {
   process.cards = {card};
   Outcome outcome;
   outcome.completed = true;
+  outcome.seconds = kSeconds;
   outcome.processes = {process};
   return outcome;
 }
@@ -63,11 +67,14 @@ class ForkedTrialsTest : public ::testing::Test {
     trial_.cards = {"24GiB"};
   }
 
-  // Notes a run of the trial, as long as the search needs before it forks any.
-  void Start(const Outcome& outcome) {
+  // Notes a run of the trial, as often as the search needs before it forks any. It took so long
+  // after its imports.
+  void Start(const Outcome& outcome, std::chrono::seconds after_imports = {}) {
     for (int run = 0; run < 2; ++run) {
       fs::create_directories(folder_ / "run");
-      std::ofstream(folder_ / "run" / kImportsFile) << "[]";
+      const fs::path imports = folder_ / "run" / kImportsFile;
+      std::ofstream(imports) << "[]";
+      fs::last_write_time(imports, fs::file_time_type::clock::now() - after_imports);
       forks_.NoteStarted(trial_, outcome, folder_ / "run");
     }
   }
@@ -82,12 +89,15 @@ TEST_F(ForkedTrialsTest, NothingIsForkedBeforeTwoRunsWereStarted) {
   EXPECT_EQ(forks_.use().why_not, "");
 }
 
-TEST_F(ForkedTrialsTest, NothingIsForkedWithoutALayerOfTheMachinesUsers) {
+TEST_F(ForkedTrialsTest, NothingIsForkedWithoutALayer) {
   Start(RunOf(3, {{1, 100}}, 200));
   EXPECT_EQ(forks_.ServerFor(trial_, {.layer_bytes = 0, .why_no_layer = "refused"}), nullptr);
-  EXPECT_EQ(
-      forks_.ServerFor(trial_, {.layer_bytes = 1_GiB, .why_no_layer = "", .has_own_users = true}),
-      nullptr);
+}
+
+TEST_F(ForkedTrialsTest, NothingIsForkedIfImportsTakeASmallPartOfARun) {
+  Start(RunOf(3, {{1, 100}}, 200), std::chrono::seconds(kSeconds - 1));
+  EXPECT_EQ(forks_.use().why_not, "the imports are a small part of a run");
+  EXPECT_EQ(forks_.ServerFor(trial_, {.layer_bytes = 1_GiB, .why_no_layer = ""}), nullptr);
 }
 
 TEST_F(ForkedTrialsTest, JobsStubsAndOtherProgramsAreStarted) {

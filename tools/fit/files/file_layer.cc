@@ -3,9 +3,12 @@
 #include "tools/fit/files/file_layer.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,24 +182,41 @@ absl::Status FileLayer::Enter(launch::Environment& environment) const {
   const int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
   const bool is_passed =
       PassDescriptor(childs_, root.memory()) && PassDescriptor(childs_, mounts) &&
-      (!root.has_own_users() ||
+      (!root.has_made_users() ||
        PassDescriptor(childs_, open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC)));
   if (!is_passed) return absl::UnavailableError(Message("cannot hand over the layer of the run"));
-  if (root.has_own_users()) OpenLedger(environment);
+  if (root.has_made_users()) OpenLedger(environment);
   return absl::OkStatus();
 }
 
-absl::Status FileLayer::Make() {
+absl::Status FileLayer::MakeFor(FileLayer& others) {
+  others.Keep();
   const pid_t child = fork();
   if (child == 0) {
     launch::Environment ignored;
-    _exit(Enter(ignored).ok() ? 0 : 1);
+    const bool is_beside = others.users_ < 0 || setns(others.users_, CLONE_NEWUSER) == 0;
+    _exit(is_beside && Enter(ignored).ok() ? 0 : 1);
   }
   int status = 1;
   if (child > 0) waitpid(child, &status, 0);
   Keep();
+  if (others.users_ >= 0) users_ = fcntl(others.users_, F_DUPFD_CLOEXEC, 0);
   if (status == 0 && mounts_ >= 0) return absl::OkStatus();
   return absl::UnavailableError(Message("the kernel refused a layer for the run"));
+}
+
+absl::Status FileLayer::KeepRightToEnter() {
+  if (geteuid() == 0) return absl::OkStatus();  // root keeps all
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct rights[_LINUX_CAPABILITY_U32S_3] = {};
+  bool is_kept = syscall(SYS_capget, &header, rights) == 0;
+  for (const int right : {CAP_SYS_ADMIN, CAP_SYS_CHROOT}) rights[0].inheritable |= 1u << right;
+  is_kept = is_kept && syscall(SYS_capset, &header, rights) == 0;
+  for (const int right : {CAP_SYS_ADMIN, CAP_SYS_CHROOT})
+    is_kept = is_kept && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, right, 0, 0) == 0;
+  if (is_kept) return absl::OkStatus();
+  return absl::UnavailableError(
+      Message("the kernel refused to keep a right: $0", std::strerror(errno)));
 }
 
 void FileLayer::Keep() {

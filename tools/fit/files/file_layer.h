@@ -43,8 +43,13 @@ class FileLayer {
   absl::Status Enter(launch::Environment& environment) const;
 
   // Makes the layer in a process that ends at once, so that a run can enter it that another process
-  // starts. Call in the parent.
-  absl::Status Make();
+  // starts, which is in the layer `others` and has the rights of KeepRightToEnter(). Call in the
+  // parent.
+  absl::Status MakeFor(FileLayer& others);
+
+  // Keeps the right to enter another layer, which a process of no root loses when it executes its
+  // program. Call after Enter().
+  static absl::Status KeepRightToEnter();
 
   // Takes over the layer of a run that has ended, so that another can enter it. Call in the parent.
   void Keep();
@@ -69,7 +74,7 @@ class FileLayer {
   // These were taken over and are to be closed; -1 if they were not.
   int memory_ = -1;
   int mounts_ = -1;  // the mount namespace
-  int users_ = -1;   // the user namespace, if the layer has one of its own
+  int users_ = -1;   // the user namespace that was made for the layer
 };
 
 }  // namespace memtrace::fit

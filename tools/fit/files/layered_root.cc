@@ -138,6 +138,7 @@ absl::Status LayeredRoot::EnterNamespaces() {
     if (!is_mapped)
       return absl::UnavailableError(
           Message("the kernel refused the users of a user namespace: $0", Reason()));
+    has_made_users_ = true;
   }
   has_own_users_ = !IsFirstUserNamespace();
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)

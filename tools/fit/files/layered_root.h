@@ -43,6 +43,8 @@ class LayeredRoot {
 
   // True if the process is in a user namespace that is not the machine's first.
   bool has_own_users() const { return has_own_users_; }
+  // True if Enter() has made that user namespace.
+  bool has_made_users() const { return has_made_users_; }
 
  private:
   absl::Status EnterNamespaces();
@@ -68,6 +70,7 @@ class LayeredRoot {
   std::filesystem::path files_;      // the memory
   int memory_ = -1;
   bool has_own_users_ = false;
+  bool has_made_users_ = false;
 };
 
 }  // namespace memtrace::fit

@@ -130,11 +130,16 @@ bool HasAlike(const launch::Environment& of, const launch::Environment& in) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ForkServer>> ForkServer::Start(launch::LaunchPlan plan) {
+absl::StatusOr<std::unique_ptr<ForkServer>> ForkServer::Start(launch::LaunchPlan plan,
+                                                              std::unique_ptr<FileLayer> layer) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     return Refused("a pair of sockets");
   Descriptor ours(pair[0]);
+  plan.prepare = [&layer](launch::Environment& set) {
+    MEMTRACE_RETURN_IF_ERROR(layer->Enter(set));
+    return FileLayer::KeepRightToEnter();
+  };
   pid_t process = -1;
   {
     const Descriptor theirs(pair[1]);    // closed here, so that the end of the process is noticed
@@ -143,13 +148,15 @@ absl::StatusOr<std::unique_ptr<ForkServer>> ForkServer::Start(launch::LaunchPlan
     MEMTRACE_ASSIGN_OR_RETURN(process, launch::StartProcess(plan));
   }
   plan.prepare = nullptr;  // it was for this process alone
-  std::unique_ptr<ForkServer> server(new ForkServer(std::move(plan), ours.Release(), process));
+  std::unique_ptr<ForkServer> server(
+      new ForkServer(std::move(plan), std::move(layer), ours.Release(), process));
   MEMTRACE_RETURN_IF_ERROR(ReceiveNumber(server->socket_, kMostImportSeconds).status());
   return server;
 }
 
-ForkServer::ForkServer(launch::LaunchPlan plan, int socket, pid_t process)
-    : plan_(std::move(plan)), socket_(socket), process_(process) {}
+ForkServer::ForkServer(launch::LaunchPlan plan, std::unique_ptr<FileLayer> layer, int socket,
+                       pid_t process)
+    : plan_(std::move(plan)), layer_(std::move(layer)), socket_(socket), process_(process) {}
 
 ForkServer::~ForkServer() {
   close(socket_);
@@ -178,7 +185,8 @@ absl::StatusOr<pid_t> ForkServer::Fork(const launch::LaunchPlan& plan,
 }
 
 absl::StatusOr<launch::ExitStatus> ForkServer::RunToEnd(const launch::LaunchPlan& plan,
-                                                        const FileLayer& layer) {
+                                                        FileLayer& layer) {
+  MEMTRACE_RETURN_IF_ERROR(layer.MakeFor(*layer_));
   MEMTRACE_ASSIGN_OR_RETURN(const pid_t process, Fork(plan, layer));
   return launch::WaitForEnd(process, plan);
 }

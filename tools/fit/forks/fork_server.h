@@ -21,10 +21,11 @@ namespace memtrace::fit {
 // one that this process starts. Call from a program with one thread.
 class ForkServer {
  public:
-  // Starts the process, which runs as `plan` says but stops before the program's first line, and
-  // waits until it has imported what the plan's MEMTRACE_FIT_IMPORTS lists. Returns kUnavailable
-  // with the reason if its children would not be like a run that is started.
-  static absl::StatusOr<std::unique_ptr<ForkServer>> Start(launch::LaunchPlan plan);
+  // Starts the process in the layer. It runs as `plan` says but stops before the program's first
+  // line. Waits until it has imported what the plan's MEMTRACE_FIT_IMPORTS lists. Returns
+  // kUnavailable with the reason if its children would not be like a run that is started.
+  static absl::StatusOr<std::unique_ptr<ForkServer>> Start(launch::LaunchPlan plan,
+                                                           std::unique_ptr<FileLayer> layer);
 
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
@@ -34,17 +35,17 @@ class ForkServer {
   // only in memtrace's own variables and in the temporary folder.
   bool CanRun(const launch::LaunchPlan& plan) const;
 
-  // Forks a run into a layer that was made, and waits for its end. Returns kUnavailable if it has
-  // not begun.
-  absl::StatusOr<launch::ExitStatus> RunToEnd(const launch::LaunchPlan& plan,
-                                              const FileLayer& layer);
+  // Makes the layer, forks a run into it, and waits for its end. Returns kUnavailable if it has not
+  // begun; the layer may have been made then.
+  absl::StatusOr<launch::ExitStatus> RunToEnd(const launch::LaunchPlan& plan, FileLayer& layer);
 
  private:
-  ForkServer(launch::LaunchPlan plan, int socket, pid_t process);
+  ForkServer(launch::LaunchPlan plan, std::unique_ptr<FileLayer> layer, int socket, pid_t process);
 
   absl::StatusOr<pid_t> Fork(const launch::LaunchPlan& plan, const FileLayer& layer) const;
 
   launch::LaunchPlan plan_;
+  std::unique_ptr<FileLayer> layer_;
   int socket_;
   pid_t process_;
 };

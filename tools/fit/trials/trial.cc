@@ -127,11 +127,11 @@ absl::StatusOr<launch::LaunchPlan> PlanOnce(const Trial& trial, const fs::path& 
 // Forks the run into its layer. If that fails, starts it there.
 absl::StatusOr<launch::ExitStatus> RunForked(ForkServer& server, launch::LaunchPlan plan,
                                              FileLayer& layer, bool& is_forked) {
-  MEMTRACE_RETURN_IF_ERROR(layer.Make());
   absl::StatusOr<launch::ExitStatus> status = server.RunToEnd(plan, layer);
   is_forked = status.ok();
   if (is_forked) return status;
-  plan.prepare = [&layer](launch::Environment& set) { return layer.EnterAgain(set); };
+  if (layer.mounts() >= 0)
+    plan.prepare = [&layer](launch::Environment& set) { return layer.EnterAgain(set); };
   return launch::RunToEnd(plan);
 }
 
@@ -167,14 +167,18 @@ absl::StatusOr<launch::Environment> MakePlace(const Trial& trial, const fs::path
   environment[env::kFitSizes.name()] = (folder / kSizesFolder).string();
   environment.erase(env::kFitForks.name());
   environment.erase(env::kFitImports.name());
-  const bool may_fork = keeping.layer_bytes > 0 && !keeping.has_own_users && !trial.job;
-  if (may_fork && env::Is(env::kFitForks, "1"))
+  if (MayBeForked(trial, keeping))
     environment[env::kFitImports.name()] = (folder / kImportsFile).string();
   AddFiles(folder, keeping.layer_bytes > 0, environment);
   return environment;
 }
 
 }  // namespace
+
+bool MayBeForked(const Trial& trial, const FileKeeping& keeping) {
+  return keeping.layer_bytes > 0 && !trial.job && trial.stub.empty() &&
+         !env::Is(env::kFitForks, "0");
+}
 
 absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
                                      const FileKeeping& keeping, ForkServer* server) {
@@ -212,11 +216,10 @@ absl::StatusOr<std::unique_ptr<ForkServer>> StartForkServer(const Trial& trial,
                                                             const FileKeeping& keeping) {
   MEMTRACE_ASSIGN_OR_RETURN(const launch::Environment environment,
                             MakePlace(trial, folder, keeping));
-  FileLayer layer(environment, folder.string(), keeping.layer_bytes);
+  auto layer = std::make_unique<FileLayer>(environment, folder.string(), keeping.layer_bytes);
   MEMTRACE_ASSIGN_OR_RETURN(launch::LaunchPlan plan,
                             PlanOnce(trial, folder, "server", environment));
-  plan.prepare = [&layer](launch::Environment& set) { return layer.Enter(set); };
-  return ForkServer::Start(std::move(plan));
+  return ForkServer::Start(std::move(plan), std::move(layer));
 }
 
 std::vector<uint64_t> CardBytesOf(const Trial& trial) {

@@ -61,6 +61,10 @@ inline constexpr const char* kSizesFolder = "sizes";
 // A file in the trial's folder that lists what it had imported when it first used CUDA.
 inline constexpr const char* kImportsFile = "imports.json";
 
+// True if the trial can be forked from a process that has imported its libraries, as far as the
+// trial tells: one process with a layer, and MEMTRACE_FIT_FORKS is not 0.
+bool MayBeForked(const Trial& trial, const FileKeeping& keeping);
+
 // `folder` is made for its traces and what it writes. The run is forked from `server` if there is
 // one and it can. Errors are those of launch::PlanLaunch; kUnavailable if it cannot start.
 absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const std::filesystem::path& folder,

@@ -18,6 +18,7 @@ from memtrace._start import torch_import
 
 _STDOUT, _STDERR = 1, 2
 _CLONE_NEWNS = 0x00020000  # <sched.h>
+_CAPABILITY_VERSION = 0x20080522  # <linux/capability.h>
 _WAIT = 0.0002  # seconds
 
 _with_torch = 0  # modules that were imported before torch's import ended
@@ -54,7 +55,9 @@ def _parent_has_one_thread() -> bool:
 def become(request: Request, before: dict[str, str]) -> None:
     """Enters the run's files and takes over its variables and command; the variables were `before` at first."""
     _enter(request)
+    _give_up_rights()
     _set_variables(request.environment, before)
+    _open_ledger()
     script = len(sys.orig_argv) - len(sys.argv)
     sys.orig_argv[:] = request.words
     sys.argv[:] = request.words[script:]
@@ -86,6 +89,22 @@ def _enter(request: Request) -> None:
         raise OSError(ctypes.get_errno(), "the kernel refused the layer of the run")
     os.close(request.mounts)
     os.chdir(request.folder)
+
+
+def _give_up_rights() -> None:
+    """Gives up the rights that the process kept to enter the layer, as file_layer.cc says. Root keeps all."""
+    if os.geteuid() == 0:
+        return
+    header, rights = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
+    if ctypes.CDLL(None, use_errno=True).capset(header, rights) != 0:
+        raise OSError(ctypes.get_errno(), "the kernel refused to take rights from the run")
+
+
+def _open_ledger() -> None:
+    """Opens the file by which the run's processes see what each holds on the cards: one that they can reach."""
+    if "MEMTRACE_CARD_SHARED" in os.environ:
+        ledger = os.memfd_create("memtrace-card", 0)
+        os.environ["MEMTRACE_CARD_SHARED"] = f"/proc/{os.getpid()}/fd/{ledger}"
 
 
 def _set_variables(wanted: dict[str, str], before: dict[str, str]) -> None:

@@ -181,6 +181,25 @@ def test_data_loader_workers_use_the_card(tmp_path: Path, method: str, events: s
     assert f"TOTAL {float(sum(i * i for i in range(64)))}" in done.stdout
 
 
+AFTER_IMPORT = """
+import ctypes, os
+import torch
+if (child := os.fork()) == 0:
+    os.environ["MEMTRACE_CARD"] = "3GiB"
+    assert ctypes.CDLL("libcuda.so.1").memtrace_card_read_again() == 0
+    os._exit(torch.cuda.get_device_properties(0).total_memory >> 30)
+print("CHILD", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+print("CARDS", torch.cuda.device_count(), torch.cuda.get_device_properties(0).total_memory >> 30)
+"""
+
+
+def test_import_of_torch_is_no_use_of_the_card(tmp_path: Path) -> None:
+    """The driver starts at its first call: until then a program can choose its cards, and fork."""
+    done = run(tmp_path, "--card", "2GiB", "--card", "4GiB", program=["-c", AFTER_IMPORT])
+    assert done.stdout.split() == ["CHILD", "3", "CARDS", "1", "4"], done.stdout + done.stderr
+
+
 RANK = r"""
 import os
 import torch
