@@ -10,7 +10,7 @@
 #include <chrono>
 #include <ctime>
 
-#include "profiler/recorder/checkpoint_writer.h"
+#include "profiler/recorder/accounts/checkpoint_writer.h"
 #include "tests/profiler/trace/trace_fixture.h"
 
 namespace memtrace::recorder {

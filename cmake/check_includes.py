@@ -20,13 +20,14 @@ def _layers(folder: str, *names: str) -> list[str]:
 # Layers, from the lowest up: each may include those before it.
 ALLOCATOR = _layers("allocator", "card", "blocks", "accounts", "segment", "plan", "frees", "pools", "heap")
 TRACE = _layers("profiler/trace", "vocabulary", "events", "coding", "writing", "reading", "text")
+RECORDER = ["profiler/recorder/accounts", "profiler/recorder"]
 MODEL = _layers(CARD, "interface", "spec", "memory", "test_bed", "work")
 MOMENT = _layers(ANALYSIS, "source", "replayed", "holders", "kept", "verdict", "cures")
 CORE_USES = [
     *ALLOCATOR,
     "allocator/cuda",
     *TRACE,
-    "profiler/recorder",
+    *RECORDER,
     "profiler/cupti",
     f"{CARD}/interface/card_control.h",
 ]
@@ -47,9 +48,7 @@ TOOLS = [
     "tools/launch",
     "tools/bench",
     "tools/fleet",
-    "tools/fit/files",
-    "tools/fit/forks",
-    "tools/fit/plans",
+    *_layers("tools/fit", "files", "forks", "plans", "trials", "needs", "changes", "answer", "sizes", "cheapest"),
     "tools/fit",
     "tools/fit/ranks",
     "tools/interchange",
@@ -68,7 +67,8 @@ MAY_INCLUDE: dict[str, list[str]] = {
     **{layer: ALLOCATOR[:place] for place, layer in enumerate(ALLOCATOR)},
     "allocator/cuda": ALLOCATOR,
     **{layer: TRACE[:place] for place, layer in enumerate(TRACE)},
-    "profiler/recorder": [*TRACE, "allocator/accounts/allocation_observer.h"],
+    "profiler/recorder": [*TRACE, "allocator/accounts/allocation_observer.h", "profiler/recorder/accounts"],
+    "profiler/recorder/accounts": [*TRACE],
     "profiler/cupti": [*TRACE],
     "interpose/core": [
         *CORE_USES,
@@ -79,19 +79,25 @@ MAY_INCLUDE: dict[str, list[str]] = {
         "interpose/core/room",
     ],
     # The C ABI stands above the process; the core's other folders see its public header, and nothing of the process.
-    "interpose/core/abi": [*CORE_USES, "interpose/core", "interpose/core/stacks", "interpose/core/room"],
+    "interpose/core/abi": [
+        *CORE_USES,
+        "interpose/core",
+        "interpose/core/cards",
+        "interpose/core/stacks",
+        "interpose/core/room",
+    ],
     "interpose/core/cards": [*CORE_USES, "interpose/core/outside", "interpose/core/memtrace.h"],
     "interpose/core/room": [*CORE_USES, "interpose/core/cards"],
     "interpose/core/recorded_text": ["profiler/trace/events/amount.h"],
     "interpose/core/stacks": [
         *TRACE,
-        "profiler/recorder",
+        *RECORDER,
         "interpose/core/recorded_text",
         "interpose/core/memtrace.h",
     ],
     "interpose/core/outside": [
         *TRACE,
-        "profiler/recorder",
+        *RECORDER,
         "allocator/card",
         "allocator/accounts/allocation_observer.h",
         f"{CARD}/interface/card_control.h",
@@ -137,7 +143,7 @@ MAY_INCLUDE: dict[str, list[str]] = {
     "bench": [
         *ALLOCATOR,
         *TRACE,
-        "profiler/recorder",
+        *RECORDER,
         "interpose/core/memtrace.h",
         "tests",
         f"{ANALYSIS}/packing",

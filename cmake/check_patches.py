@@ -3,7 +3,7 @@
 """Lists the functions of others that the Python package replaces; checks that nothing is replaced without being listed.
 
 Usage: check_patches.py ROOT [--write]. interpose/python/memtrace/patches.txt, which `memtrace doctor --hooks` prints,
-lists all calls of _patches.put and the tables of functions that _stated_calls.watch is given; --write writes it. Exit 1
+lists all calls of patches.put and the tables of functions that stated_calls.watch is given; --write writes it. Exit 1
 with one line per violation if it is outdated, or if a function that wraps another one, or states its allocations, is
 assigned to an attribute in another way. Changes that only the trials of `memtrace fit` make (_changes, _scratch) are
 not included.
@@ -16,8 +16,8 @@ from pathlib import Path
 PACKAGE = Path("interpose/python/memtrace")
 LIST = PACKAGE / "patches.txt"
 _OF_TRIALS = ("_changes", "_scratch")
-_STATED = "_stated_calls.py"  # puts the functions that tables of other files name
-_OF_OUR_OWN = ("_patches.py", "_estimate/by_value.py")  # these set attributes of their own objects
+_STATED = "_hooks/stated_calls.py"  # puts the functions that tables of other files name
+_OF_OUR_OWN = ("_patching/patches.py", "_estimate/by_value.py")  # these set attributes of their own objects
 
 
 def sources(root: Path) -> list[Path]:
@@ -29,7 +29,7 @@ def sources(root: Path) -> list[Path]:
 
 
 def stated_reason(root: Path) -> str:
-    """Returns the reason of every function that _stated_calls.py replaces."""
+    """Returns the reason of every function that _hooks/stated_calls.py replaces."""
     for node in ast.parse((root / PACKAGE / _STATED).read_text()).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "REASON":
             return str(ast.literal_eval(node.value))
@@ -44,7 +44,7 @@ def tables(file: Path, tree: ast.Module) -> dict[str, list[str]]:
             modules: dict[str, tuple[str, ...]] = ast.literal_eval(node.value)
             found[ast.unparse(node.target)] = [f"{of}.{name}" for of, names in modules.items() for name in names]
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "_stated_calls.watch":
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "stated_calls.watch":
             continue
         if ast.unparse(node.args[2]) not in found:
             raise SystemExit(f"{file}:{node.lineno}: {ast.unparse(node.args[2])} is to be a table annotated with Calls")
@@ -58,10 +58,10 @@ def rows(root: Path) -> list[str]:
         tree = ast.parse(file.read_text())
         reason = f"{stated_reason(root)} ({file.relative_to(root / PACKAGE)})"
         found += [f"{name}: {reason}" for table in tables(file, tree).values() for name in table]
-        if file.name == _STATED:
+        if file == root / PACKAGE / _STATED:
             continue
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or ast.unparse(node.func) != "_patches.put":
+            if not isinstance(node, ast.Call) or ast.unparse(node.func) != "patches.put":
                 continue
             name, reason = node.args[1], node.args[3]
             if not isinstance(reason, ast.Constant):
@@ -91,7 +91,7 @@ def unlisted(root: Path) -> list[str]:
             words = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             words |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
             if is_set or (not is_own and words & (wrappers | {"with_role"})):
-                found.append(f"{file.relative_to(root)}:{node.lineno}: {ast.unparse(node)} is to be a _patches.put")
+                found.append(f"{file.relative_to(root)}:{node.lineno}: {ast.unparse(node)} is to be a patches.put")
     return found
 
 

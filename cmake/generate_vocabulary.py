@@ -13,7 +13,7 @@ import textwrap
 from pathlib import Path
 
 TABLES = Path("profiler/trace/vocabulary")
-PYTHON = Path("interpose/python/memtrace/_vocabulary.py")
+PYTHON = Path("interpose/python/memtrace/_core/vocabulary.py")
 SCRIPT = Path("tools/report/page/src/vocabulary.ts")
 FORMAT = TABLES.parent / "format.md"
 ENVIRONMENT = Path("base/environment.def")

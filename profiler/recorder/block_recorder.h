@@ -13,9 +13,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "allocator/accounts/allocation_observer.h"
+#include "profiler/recorder/accounts/live_table.h"
 #include "profiler/recorder/allocation_context.h"
 #include "profiler/recorder/event_log.h"
-#include "profiler/recorder/live_table.h"
 #include "profiler/recorder/operation_blocks.h"
 #include "profiler/recorder/pool_numbers.h"
 #include "profiler/trace/events/event.h"

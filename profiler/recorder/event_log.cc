@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string>
 
-#include "profiler/recorder/summary_text.h"
+#include "profiler/recorder/accounts/summary_text.h"
 #include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::recorder {

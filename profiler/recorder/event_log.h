@@ -10,10 +10,10 @@
 
 #include "absl/base/thread_annotations.h"
 #include "base/units.h"
-#include "profiler/recorder/checkpoint_writer.h"
+#include "profiler/recorder/accounts/checkpoint_writer.h"
+#include "profiler/recorder/accounts/live_table.h"
+#include "profiler/recorder/accounts/run_account.h"
 #include "profiler/recorder/event_clock.h"
-#include "profiler/recorder/live_table.h"
-#include "profiler/recorder/run_account.h"
 #include "profiler/recorder/shared_trace.h"
 #include "profiler/trace/writing/trace_writer.h"
 

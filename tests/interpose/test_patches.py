@@ -6,13 +6,13 @@ import functools
 import subprocess
 
 import pytest
-from memtrace import _patches
+from memtrace._patching import patches
 from support.programs import MEMTRACE
 
 
 @pytest.fixture(autouse=True)
 def of_its_own(monkeypatch):
-    monkeypatch.setattr(_patches, "_patches", [])
+    monkeypatch.setattr(patches, "_patches", [])
 
 
 class Base:
@@ -38,7 +38,7 @@ def around(original):
 
 
 def put_around(name):
-    _patches.put(Owner, name, around(getattr(Owner, name)), f"tests.Owner.{name}: to see it")
+    patches.put(Owner, name, around(getattr(Owner, name)), f"tests.Owner.{name}: to see it")
 
 
 @pytest.mark.parametrize("name", ["method", "static", "inherited"])
@@ -47,7 +47,7 @@ def test_patch_is_called_and_undone(name):
     put_around(name)
     assert getattr(Owner(), name)() == f"around {name}"
     assert getattr(Owner, name).__wrapped__
-    assert _patches.undo() == []
+    assert patches.undo() == []
     assert getattr(Owner(), name)() == name
     assert vars(Owner).get(name) is before
 
@@ -56,14 +56,14 @@ def test_latest_patch_is_undone_first():
     put_around("method")
     put_around("method")
     assert Owner().method() == "around around method"
-    assert _patches.undo() == []
+    assert patches.undo() == []
     assert Owner().method() == "method"
 
 
 def test_patch_wrapped_by_others_is_left_and_named(monkeypatch):
     put_around("method")
     monkeypatch.setattr(Owner, "method", around(Owner.method))
-    (left,) = _patches.undo()
+    (left,) = patches.undo()
     assert left.reason == "tests.Owner.method: to see it"
     assert Owner().method() == "around around method"
     monkeypatch.undo()
@@ -72,5 +72,5 @@ def test_patch_wrapped_by_others_is_left_and_named(monkeypatch):
 
 def test_doctor_lists_patched_functions():
     listed = subprocess.run([MEMTRACE, "doctor", "--hooks"], capture_output=True, text=True, check=True, timeout=60)
-    assert "torch.nn.Module.__call__: notes which module runs (_hooks.py)\n" in listed.stdout
+    assert "torch.nn.Module.__call__: notes which module runs (_hooks/modules.py)\n" in listed.stdout
     assert len(listed.stdout.splitlines()) > 20

@@ -14,9 +14,9 @@ VARIABLES = ("MEMTRACE_LANG", "LC_ALL", "LC_MESSAGES", "LC_CTYPE", "LANG")
 SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from memtrace import _messages
-print(_messages.translated("no source has this sentence: $1 $0 $$", 1, 2))
-print(type(_messages._translations()).__name__)
+from memtrace._text import messages
+print(messages.translated("no source has this sentence: $1 $0 $$", 1, 2))
+print(type(messages._translations()).__name__)
 """
 
 
@@ -24,9 +24,9 @@ def run(tmp_path: Path, **locale: str) -> list[str]:
     """Prints a sentence and the kind of translations in a fresh interpreter, with the package as it is built."""
     folder = tmp_path / "memtrace"
     if not folder.exists():
-        folder.mkdir()
-        source = Path(__file__).parents[2] / "interpose/python/memtrace/_messages.py"
-        (folder / "_messages.py").write_bytes(source.read_bytes())
+        (folder / "_text").mkdir(parents=True)
+        source = Path(__file__).parents[2] / "interpose/python/memtrace/_text/messages.py"
+        (folder / "_text" / "messages.py").write_bytes(source.read_bytes())
         (folder / "__init__.py").touch()
         (folder / "locale").symlink_to(PACKAGE / "locale")
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES} | locale

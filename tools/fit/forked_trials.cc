@@ -9,8 +9,8 @@
 
 #include "base/environment.h"
 #include "messages/message.h"
-#include "tools/fit/card_limit.h"
-#include "tools/fit/question.h"
+#include "tools/fit/answer/question.h"
+#include "tools/fit/trials/card_limit.h"
 #include "tools/launch/program_file.h"
 
 namespace memtrace::fit {

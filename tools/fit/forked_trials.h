@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "tools/fit/answer.h"
+#include "tools/fit/answer/answer.h"
 #include "tools/fit/forks/fork_server.h"
-#include "tools/fit/trial.h"
+#include "tools/fit/trials/trial.h"
 
 namespace memtrace::fit {
 

@@ -10,9 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/fit/answer.h"
-#include "tools/fit/question.h"
-#include "tools/fit/trial.h"
+#include "tools/fit/answer/answer.h"
+#include "tools/fit/answer/question.h"
+#include "tools/fit/trials/trial.h"
 
 namespace memtrace::fit {
 

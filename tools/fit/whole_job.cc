@@ -8,7 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "messages/message.h"
-#include "tools/fit/why_failed.h"
+#include "tools/fit/trials/why_failed.h"
 
 namespace memtrace::fit {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tools/fit/answer.h"
-#include "tools/fit/gap.h"
-#include "tools/fit/trial.h"
+#include "tools/fit/answer/answer.h"
+#include "tools/fit/needs/gap.h"
+#include "tools/fit/trials/trial.h"
 
 namespace memtrace::fit {
 

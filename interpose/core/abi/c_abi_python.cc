@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls that Python makes hundreds of times in a training step, as functions of its stable ABI
-// (METH_O, METH_NOARGS; memtrace/_builtins.py makes objects of them): by ctypes each costs some
-// 250 ns more. Others are here because a function of Python's may not be: where it begins, the
-// interpreter runs the program's signal handlers, and what these raise is lost in the callback of a
-// weak reference and in a function that ctypes made of Python's.
+// (METH_O, METH_NOARGS; memtrace/_core/builtin_functions.py makes objects of them): by ctypes each
+// costs some 250 ns more. Others are here because a function of Python's may not be: where it
+// begins, the interpreter runs the program's signal handlers, and what these raise is lost in the
+// callback of a weak reference and in a function that ctypes made of Python's.
 #include "interpose/core/memtrace.h"
 #include "interpose/core/stacks/python_exception.h"
 #include "interpose/core/stacks/python_symbol.h"

@@ -5,9 +5,9 @@
 #include "interpose/core/abi/source_call.h"
 #include "interpose/core/abi/struct_sizes.h"
 #include "interpose/core/abi_border.h"
+#include "interpose/core/cards/movable_memory.h"
+#include "interpose/core/cards/movable_scopes.h"
 #include "interpose/core/memtrace.h"
-#include "interpose/core/movable_memory.h"
-#include "interpose/core/movable_scopes.h"
 
 namespace memtrace {
 namespace {

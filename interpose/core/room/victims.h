@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "allocator/heap/spill.h"
-#include "profiler/recorder/live_table.h"
+#include "profiler/recorder/accounts/live_table.h"
 #include "profiler/trace/events/event.h"
 
 namespace memtrace {

@@ -19,15 +19,15 @@ All functions may be called from any thread; what else each requires is its thre
 environment, `enable` returns False, and `step`, `tag` and the callbacks do nothing.
 """
 
-from memtrace._api import enable, pluggable_library, release_failed_attempt, step, tag
-from memtrace._apply import apply
+from memtrace._apply.api import apply
 from memtrace._asleep.api import Asleep, Moved, asleep, release_host_memory, sleep, wake
+from memtrace._asleep.graph_turns import graphs_take_turns
 from memtrace._asleep.memory_saver import as_torch_memory_saver
 from memtrace._asleep.models import movable
 from memtrace._estimate.answer import DoesNotFit, Estimate
 from memtrace._estimate.api import check_fit, estimate, largest_batch
-from memtrace._graph_turns import graphs_take_turns
-from memtrace._spilled import Pressure, on_pressure
+from memtrace._public.api import enable, pluggable_library, release_failed_attempt, step, tag
+from memtrace._public.spilled import Pressure, on_pressure
 from memtrace._start.card import simulated_card
 
 __version__ = "0.1.0"

@@ -6,8 +6,8 @@ import os
 import sys
 import sysconfig
 
-from memtrace._package import program
-from memtrace._say import refuse
+from memtrace._core.package import program
+from memtrace._text.say import refuse
 
 
 def main() -> None:

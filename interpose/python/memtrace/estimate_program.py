@@ -13,7 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, overload
 
-from memtrace import _session
+from memtrace._core.vocabulary import ESTIMATE_INPUTS, ESTIMATE_MODEL
 from memtrace._estimate import (
     adapters,
     config_folder,
@@ -27,9 +27,9 @@ from memtrace._estimate import (
     transformers_model,
 )
 from memtrace._estimate.problem import ProblemError, first_line, package
-from memtrace._messages import translated
-from memtrace._say import EXIT_ENVIRONMENT
-from memtrace._vocabulary import ESTIMATE_INPUTS, ESTIMATE_MODEL
+from memtrace._process.session import current_session
+from memtrace._text.messages import translated
+from memtrace._text.say import EXIT_ENVIRONMENT
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -115,7 +115,7 @@ def _print_what_runs(asked: options.Options, work: training.Training) -> None:
     name, dtype = type(model).__name__, str(model.dtype).removeprefix("torch.")
     inputs = ", ".join(f"{name} {_size(value)}" for name, value in work.inputs.items())
     print(translated("$0, $1 parameters, $2", name, f"{count:,}", dtype), inputs, sep="\n", flush=True)
-    session = _session.current()
+    session = current_session()
     if session is not None:
         session.core.annotate(ESTIMATE_MODEL, f"{name}, {count:,} parameters, {dtype}")
         session.core.annotate(ESTIMATE_INPUTS, inputs)

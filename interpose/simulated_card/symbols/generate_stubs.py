@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the parts of a stand-in library beside its own code, from the list of the symbols it must export.
 
-generate_stubs.py --soname S --symbols symbols/S*.txt [--inert LIST --family NAME] [--extra-export PATTERN]
+generate_stubs.py --soname S --symbols symbols/exports/S*.txt [--inert LIST --family NAME] [--extra-export PATTERN]
                   [--table] [--version-node] [--say] --not-supported CODE --source OUT.cc --script OUT.map
 
 There is one list for each version of CUDA, with the additions of that version; all are exported. A number beside

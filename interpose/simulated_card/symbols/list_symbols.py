@@ -59,7 +59,8 @@ def main() -> None:
     for library in options.libraries:
         name = library_of(library.name)
         inert = names([folder / f"{name}.inert.txt"])
-        known = names([folder / f"{library.name}.txt", *folder.glob(f"{library.name}.added-*.txt")])
+        exports = folder / "exports"
+        known = names([exports / f"{library.name}.txt", *exports.glob(f"{library.name}.added-*.txt")])
         found, used = classes(exported(options.nm, library), inert, notes(folder / f"{name}.partial.txt"))
         noted.setdefault(name, set()).update(used, map(without_version, used))
         lines += [f"{library.name} {symbol} {found[symbol]}" for symbol in sorted(found) if symbol in known]

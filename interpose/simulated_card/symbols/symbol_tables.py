@@ -5,7 +5,8 @@
 A table has one function a line: its name, and the table's note about it, if any. A line that begins with # is
 a comment.
 
-  SONAME.txt, SONAME.added-VERSION.txt   exported functions; a number is the version of CUDA that added it
+  exports/SONAME.txt                     exported functions; a number is the version of CUDA that added it
+  exports/SONAME.added-VERSION.txt       what this version of CUDA exports beyond the oldest one
   LIBRARY.inert.txt                      functions that stand for computation, and how to call them (generate_stubs.py)
   LIBRARY.partial.txt                    functions that our own code answers in part, and what it leaves out
 

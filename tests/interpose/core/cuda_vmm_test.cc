@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "allocator/cuda/cuda_stream_events.h"
-#include "tests/allocator/vmm_contract.h"
+#include "tests/allocator/card/vmm_contract.h"
 
 namespace memtrace {
 namespace {

@@ -4,7 +4,7 @@
 
 MEMTRACE_WHEELS names the site-packages of another environment, with another torch, to compare with instead; nothing of
 it is loaded. A CUDA that fails here needs a list of its own:
-interpose/simulated_card/symbols/<soname>.added-<version>.txt.
+interpose/simulated_card/symbols/exports/<soname>.added-<version>.txt.
 """
 
 import os

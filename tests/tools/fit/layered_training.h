@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tools/fit/question.h"
+#include "tools/fit/answer/question.h"
 
 namespace memtrace::fit {
 

@@ -15,7 +15,7 @@
 #include "base/environment.h"
 #include "base/status_macros.h"
 #include "messages/message.h"
-#include "tools/fit/saved_changes.h"
+#include "tools/fit/answer/saved_changes.h"
 
 namespace memtrace::command {
 namespace {

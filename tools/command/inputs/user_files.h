@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/fit/answer.h"
+#include "tools/fit/answer/answer.h"
 #include "tools/fit/files/cache_folders.h"
 #include "tools/fit/files/folder_watch.h"
 

@@ -12,7 +12,7 @@
 #include "tools/analysis/source/annotation.h"
 #include "tools/command/program/output_file.h"
 #include "tools/command/program/program.h"
-#include "tools/fit/saved_changes.h"
+#include "tools/fit/answer/saved_changes.h"
 #include "tools/report/words/printable.h"
 
 namespace memtrace::command {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "tools/fit/answer.h"
-#include "tools/fit/question.h"
+#include "tools/fit/answer/answer.h"
+#include "tools/fit/answer/question.h"
 
 namespace memtrace::command {
 

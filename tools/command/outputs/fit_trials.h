@@ -14,8 +14,8 @@
 #include "tools/command/outputs/changes_file.h"
 #include "tools/command/outputs/page_file.h"
 #include "tools/command/outputs/workplace.h"
+#include "tools/fit/answer/question.h"
 #include "tools/fit/forked_trials.h"
-#include "tools/fit/question.h"
 
 namespace memtrace::command {
 

@@ -14,7 +14,7 @@
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/fit/ranks/layouts.h"
-#include "tools/fit/why_failed.h"
+#include "tools/fit/trials/why_failed.h"
 #include "tools/report/fit/layout_document.h"
 #include "tools/report/words/text_document.h"
 

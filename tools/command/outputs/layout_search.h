@@ -4,7 +4,7 @@
 #define MEMTRACE_TOOLS_COMMAND_OUTPUTS_LAYOUT_SEARCH_H_
 
 #include "tools/command/outputs/fit_trials.h"
-#include "tools/fit/question.h"
+#include "tools/fit/answer/question.h"
 
 namespace memtrace::command {
 

@@ -17,7 +17,7 @@
 #include "tools/fit/files/cache_folders.h"
 #include "tools/fit/ranks/rank_kinds.h"
 #include "tools/fit/ranks/scout.h"
-#include "tools/fit/scratch_folder.h"
+#include "tools/fit/trials/scratch_folder.h"
 #include "tools/launch/launch_plan.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"

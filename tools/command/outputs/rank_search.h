@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/fit/files/file_layer.h"
-#include "tools/fit/trial.h"
+#include "tools/fit/trials/trial.h"
 #include "tools/launch/job_ranks.h"
 
 namespace memtrace::command {

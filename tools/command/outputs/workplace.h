@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/fit/files/file_layer.h"
-#include "tools/fit/scratch_folder.h"
+#include "tools/fit/trials/scratch_folder.h"
 
 namespace memtrace::command {
 

@@ -16,7 +16,7 @@
 #include "tools/command/outputs/rank_search.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/verbs/verbs.h"
-#include "tools/fit/trial.h"
+#include "tools/fit/trials/trial.h"
 #include "tools/launch/card_keys.h"
 #include "tools/launch/child_process.h"
 #include "tools/launch/job_ranks.h"

@@ -14,7 +14,7 @@
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/annotation.h"
-#include "tools/fit/card_limit.h"
+#include "tools/fit/trials/card_limit.h"
 
 namespace memtrace::fit {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/fit/answer.h"
-#include "tools/fit/candidates.h"
+#include "tools/fit/answer/answer.h"
+#include "tools/fit/answer/question.h"
+#include "tools/fit/changes/candidates.h"
 #include "tools/fit/files/file_layer.h"
 #include "tools/fit/files/folder_watch.h"
-#include "tools/fit/question.h"
 #include "tools/launch/job_ranks.h"
 
 namespace memtrace::fit {

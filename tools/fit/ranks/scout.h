@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "tools/fit/files/file_layer.h"
 #include "tools/fit/ranks/rank_kinds.h"
-#include "tools/fit/trial.h"
+#include "tools/fit/trials/trial.h"
 
 namespace memtrace::fit {
 

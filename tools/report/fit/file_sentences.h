@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/fit/answer.h"
+#include "tools/fit/answer/answer.h"
 
 namespace memtrace::report {
 

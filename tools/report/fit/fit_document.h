@@ -3,7 +3,7 @@
 #ifndef MEMTRACE_TOOLS_REPORT_FIT_FIT_DOCUMENT_H_
 #define MEMTRACE_TOOLS_REPORT_FIT_FIT_DOCUMENT_H_
 
-#include "tools/fit/answer.h"
+#include "tools/fit/answer/answer.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tools/fit/answer.h"
+#include "tools/fit/answer/answer.h"
 
 namespace memtrace::report {
 

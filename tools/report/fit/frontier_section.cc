@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "messages/message.h"
-#include "tools/fit/remedy_trial.h"
+#include "tools/fit/cheapest/remedy_trial.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "tools/fit/answer.h"
-#include "tools/fit/frontier.h"
+#include "tools/fit/answer/answer.h"
+#include "tools/fit/cheapest/frontier.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {

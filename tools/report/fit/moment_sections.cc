@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "messages/message.h"
-#include "tools/fit/gap.h"
+#include "tools/fit/needs/gap.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"

@@ -4,7 +4,7 @@
 #define MEMTRACE_TOOLS_REPORT_FIT_MOMENTS_JSON_H_
 
 #include "nlohmann/json.hpp"
-#include "tools/fit/answer.h"
+#include "tools/fit/answer/answer.h"
 
 namespace memtrace::report {
 

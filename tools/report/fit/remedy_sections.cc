@@ -11,7 +11,7 @@
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/annotation.h"
-#include "tools/fit/why_failed.h"
+#include "tools/fit/trials/why_failed.h"
 #include "tools/remedies/catalogue.h"
 #include "tools/report/fit/frontier_section.h"
 #include "tools/report/fit/time_words.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
-#include "tools/fit/step_time.h"
+#include "tools/fit/needs/step_time.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nlohmann/json_fwd.hpp"
-#include "tools/fit/answer.h"
+#include "tools/fit/answer/answer.h"
 
 namespace memtrace::report {
 

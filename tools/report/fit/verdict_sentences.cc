@@ -7,7 +7,7 @@
 
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
-#include "tools/fit/batches.h"
+#include "tools/fit/answer/batches.h"
 #include "tools/report/fit/job_sections.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/words/printable.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/fit/answer.h"
+#include "tools/fit/answer/answer.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {

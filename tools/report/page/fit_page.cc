@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/page/fit_page.h"
 
-#include "tools/fit/frontier.h"
-#include "tools/fit/plan_space.h"
+#include "tools/fit/cheapest/frontier.h"
+#include "tools/fit/cheapest/plan_space.h"
 #include "tools/report/fit/fit_document.h"
 #include "tools/report/page/frontier_picture.h"
 #include "tools/report/page/html_document.h"

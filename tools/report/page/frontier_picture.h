@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/fit/frontier.h"
+#include "tools/fit/cheapest/frontier.h"
 
 namespace memtrace::report {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/fit/frontier.h"
+#include "tools/fit/cheapest/frontier.h"
 
 namespace memtrace::report {
 

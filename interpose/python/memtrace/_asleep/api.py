@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from memtrace._asleep import refusals
 from memtrace._asleep.core_calls import Keep, Refusal, sleep_core
-from memtrace._messages import translated
-from memtrace._off import is_off
-from memtrace._say import say
+from memtrace._start.off import is_off
+from memtrace._text.messages import translated
+from memtrace._text.say import say
 
 _KEEPS = {"host": Keep.HOST, "nothing": Keep.NOTHING}
 
@@ -52,9 +52,9 @@ class Asleep(NamedTuple):
 
 def check_allocator(call: str) -> None:
     """Raises RuntimeError if memtrace's allocator does not serve this process."""
-    from memtrace import _session
+    from memtrace._process.session import current_session
 
-    session = _session.current()
+    session = current_session()
     if session is None or session.allocator != "memtrace":
         raise refusals.needs_allocator(call)
 
@@ -114,7 +114,7 @@ def sleep(tag: str, keep: str = "host") -> Moved:
     if not moved.is_pinned:
         say(translated("The host refuses to pin memory, so copies of sleeping memory are slower."))
     if moved.has_graph:
-        from memtrace._graph_turns import watch_replays
+        from memtrace._asleep.graph_turns import watch_replays
 
         watch_replays()
         say(translated("memtrace.sleep: a graph uses '$0'; it must not be replayed before the wake.", tag))

@@ -11,8 +11,8 @@ from enum import IntEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from memtrace._core import core
-from memtrace._package import CORE_LIBRARY
+from memtrace._core.c_abi import core
+from memtrace._core.package import CORE_LIBRARY
 
 if TYPE_CHECKING:
     import torch

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memtrace._asleep import api
 from memtrace._asleep.core_calls import sleep_core
 from memtrace._asleep.scopes import movable_scope
-from memtrace._messages import translated
+from memtrace._text.messages import translated
 
 if TYPE_CHECKING:
     import torch

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memtrace._asleep import api
-from memtrace._messages import translated
-from memtrace._off import is_off
+from memtrace._start.off import is_off
+from memtrace._text.messages import translated
 
 if TYPE_CHECKING:
     import torch
@@ -49,7 +49,7 @@ def movable(model: torch.nn.Module, tag: str | None = None) -> str:
         2097152
         >>> moved = memtrace.wake("reference")
     """
-    from memtrace._api import tag as tagged
+    from memtrace._public.api import tag as tagged
 
     name = tag if tag is not None else f"{type(model).__name__.lower()}-{next(_numbers)}"
     scope = tagged(name, movable=True)

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from memtrace._asleep.core_calls import MovedStruct, Refusal, sleep_core
-from memtrace._messages import counted, translated
+from memtrace._text.messages import counted, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TextIO, TypedDict
 
 from memtrace._bench.tried import Tried
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 
 _PR_SET_PDEATHSIG = 1
 

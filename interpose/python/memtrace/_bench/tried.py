@@ -6,7 +6,7 @@ import ctypes
 import json
 import os
 
-from memtrace._package import LIBRARIES, minor_of, shim_library
+from memtrace._core.package import LIBRARIES, minor_of, shim_library
 
 # Allocators of torch by their names on the command line, with the allocator of the process and torch's own settings.
 TORCH = {

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from types import ModuleType
 
 from memtrace._changes._change import Change
-from memtrace._session import Session
-from memtrace._vocabulary import FIT_CHANGED, FIT_MISSING
+from memtrace._core.vocabulary import FIT_CHANGED, FIT_MISSING
+from memtrace._process.session import Session
 
 NAMES = (
     "activations_on_host",

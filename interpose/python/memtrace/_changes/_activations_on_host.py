@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes._blocks import change_first
 from memtrace._changes._change import Change
 from memtrace._changes._host_copies import HostCopies
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch.nn import Module

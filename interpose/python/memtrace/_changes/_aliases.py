@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._program_line import program_line
-from memtrace._identity_map import IdentityMap
+from memtrace._process.identity_map import IdentityMap
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, overload
 
 from memtrace._changes import _nested
 from memtrace._changes._outermost_calls import Arguments, around_each
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtrace._changes._blocks import change_first, is_checkpointing_layer
 from memtrace._changes._change import Change
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch.nn import Module

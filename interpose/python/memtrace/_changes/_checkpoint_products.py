@@ -13,7 +13,7 @@ from types import ModuleType
 
 from memtrace._changes._change import Change
 from memtrace._changes._checkpoint import checkpoint_first
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 # Operators of torch.ops.aten, each with the overload `default`. Newer torches have more kinds of attention.
 _KEPT = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:

@@ -7,7 +7,7 @@ from types import ModuleType
 from memtrace._changes._change import Change
 from memtrace._changes._optimizer_arguments import Arguments, adapt
 from memtrace._changes._program_line import program_line
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from memtrace._changes._change import Change
 from memtrace._changes._living_modules import roots
 from memtrace._changes._optimizer_arguments import Arguments, tensors
-from memtrace._identity_map import IdentityMap
-from memtrace._session import Session
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.identity_map import IdentityMap
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch.nn import Module, Parameter

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
-from memtrace._import_watch import when_imported
-from memtrace._session import Session
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.import_watch import when_imported
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch.nn import Module

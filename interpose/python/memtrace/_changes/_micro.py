@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
-from memtrace._import_watch import when_imported
-from memtrace._session import Session
+from memtrace._patching.import_watch import when_imported
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from transformers import TrainingArguments

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtrace._changes import _away_tensors, _serving
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import Arguments
-from memtrace._session import Session
-from memtrace._signal_exceptions import raise_if_from_outside
-from memtrace._vocabulary import FIT_COST_OFFLOAD_BYTES
+from memtrace._core.vocabulary import FIT_COST_OFFLOAD_BYTES
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch import Tensor, UntypedStorage

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch.nn import Module

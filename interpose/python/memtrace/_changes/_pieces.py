@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from memtrace._changes._change import Change
 from memtrace._changes._lazy_logits import Head, lazy_class
 from memtrace._changes._outermost_calls import before_training
-from memtrace._identity_map import IdentityMap
-from memtrace._session import Session
+from memtrace._process.identity_map import IdentityMap
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch import Tensor

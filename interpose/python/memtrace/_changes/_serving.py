@@ -13,9 +13,9 @@ from memtrace._changes import _nested, _stepped
 from memtrace._changes._change import Change
 from memtrace._changes._living_modules import roots
 from memtrace._changes._outermost_calls import Arguments, around_each
-from memtrace._identity_map import IdentityMap
-from memtrace._import_watch import when_imported
-from memtrace._session import Session
+from memtrace._patching.import_watch import when_imported
+from memtrace._process.identity_map import IdentityMap
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch import Tensor

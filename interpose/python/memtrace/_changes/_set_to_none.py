@@ -11,8 +11,8 @@ from typing import Any
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
-from memtrace._identity_map import IdentityMap
-from memtrace._session import Session
+from memtrace._process.identity_map import IdentityMap
+from memtrace._process.session import Session
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:

@@ -14,8 +14,8 @@ from memtrace._changes._aliases import Aliases
 from memtrace._changes._change import Change
 from memtrace._changes._parameter_storages import ParameterStorages
 from memtrace._changes._program_line import program_line
-from memtrace._session import Session
-from memtrace._vocabulary import FIT_WRONG_SHARE
+from memtrace._core.vocabulary import FIT_WRONG_SHARE
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch import Tensor

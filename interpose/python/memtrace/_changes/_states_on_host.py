@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtrace._changes._change import Change
-from memtrace._identity_map import IdentityMap
-from memtrace._session import Session
+from memtrace._process.identity_map import IdentityMap
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch import Tensor

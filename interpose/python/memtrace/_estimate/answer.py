@@ -5,7 +5,7 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
-from memtrace._messages import joined_sentences, marked, message_of, translated
+from memtrace._text.messages import joined_sentences, marked, message_of, translated
 
 # Memory that exists before a step begins.
 _STANDING = ("parameters", "buffers", "context", "outside torch", "other processes")

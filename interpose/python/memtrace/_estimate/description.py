@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from memtrace._estimate import by_value
 from memtrace._estimate.tensors import TensorReductions
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
     import torch

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from memtrace._core.package import PACKAGE, program
 from memtrace._estimate import answer, cards_here, description
 from memtrace._estimate.answer import DoesNotFit, Estimate
-from memtrace._package import PACKAGE, program
 
 _MOST_STEPS = 8
 _MORE_STEPS_THAN_ARE_RUN = 1_000_000_000

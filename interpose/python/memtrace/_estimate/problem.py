@@ -5,7 +5,7 @@
 import importlib
 from types import ModuleType
 
-from memtrace._say import EXIT_ENVIRONMENT
+from memtrace._text.say import EXIT_ENVIRONMENT
 
 EXIT_USAGE = 2
 EXIT_CONFIG = 3

@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Callable
 
 from memtrace._estimate.answer import DoesNotFit, Estimate
-from memtrace._off import is_off
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._start.off import is_off
 
 # The stack level of the warning: a line in Trainer's or Lightning's code would not help.
 _LEVEL = 3

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 from memtrace import _changes, _scratch
+from memtrace._core.vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 from memtrace._fit import gaps, lightning_gaps, made, moments, trainer_gaps
 from memtrace._fit.caught import CaughtErrors
 from memtrace._fit.costs import Costs
@@ -22,8 +23,7 @@ from memtrace._fit.ranks import all_ranks_settled
 from memtrace._fit.step_time import StepTime
 from memtrace._fit.user_calls import UserCalls
 from memtrace._forks import noted_imports
-from memtrace._session import Session
-from memtrace._vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
+from memtrace._process.session import Session
 
 _PLACE_BEFORE_END = 2  # seconds
 _STDERR = 2  # the program may have closed the object

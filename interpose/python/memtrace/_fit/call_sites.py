@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtrace._vocabulary import MOMENT_BEST_MODEL, MOMENT_EVALUATION, MOMENT_GENERATION, MOMENT_RESUME
+from memtrace._core.vocabulary import MOMENT_BEST_MODEL, MOMENT_EVALUATION, MOMENT_GENERATION, MOMENT_RESUME
 
 _MOMENTS = {
     "eval": MOMENT_EVALUATION,

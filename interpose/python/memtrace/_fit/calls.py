@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from types import FrameType, ModuleType
 
-from memtrace import _patches
-from memtrace._holders.users_frames import innermost_users_frame
-from memtrace._import_watch import when_imported
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
+from memtrace._program.users_frames import innermost_users_frame
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def watch_training_arguments(made: Callable[[Call], object]) -> None:
                 made(call)
             original(arguments, *args, **kwargs)
 
-        _patches.put(
+        patches.put(
             module.TrainingArguments,
             "__post_init__",
             post_init,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memtrace import _patches
+from memtrace._patching import patches
 
 if TYPE_CHECKING:
     import torch
@@ -55,7 +55,7 @@ class CaughtErrors:
             self._allocated_then = self._allocated()
             self._asked = _bytes_requested(args)
 
-        _patches.put(
+        patches.put(
             error,
             "__init__",
             init,

@@ -6,7 +6,7 @@ import ctypes
 import os
 from ctypes import c_uint32, c_uint64
 
-from memtrace._package import CARD
+from memtrace._core.package import CARD
 
 _COUNTED = (
     "kernel_launches",

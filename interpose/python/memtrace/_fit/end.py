@@ -8,7 +8,7 @@ import os
 import sys
 from typing import NoReturn
 
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 # The time for a worker to end by itself; it holds nothing of value.
 _SECONDS = 1.0

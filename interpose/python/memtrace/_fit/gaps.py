@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtrace._vocabulary import FIT_GAPS
+from memtrace._core.vocabulary import FIT_GAPS
 
 
 class Gap(NamedTuple):
@@ -26,7 +26,7 @@ _closed: set[str] = set()
 
 
 def name_gap(moment: str, evidence: str, why_not: str | None = None) -> None:
-    """Notes that the program has this moment (a MOMENT_ word of _vocabulary), and that it has not been seen.
+    """Notes that the program has this moment (a MOMENT_ word of the vocabulary), and that it has not been seen.
 
     Does nothing if the moment was closed; replaces what was said of it before. `evidence` and `why_not` are whole
     sentences in the language in use (`translated`).

@@ -8,11 +8,11 @@ import functools
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
 from memtrace._fit.gaps import close_gap, name_gap
-from memtrace._import_watch import when_imported
-from memtrace._messages import translated
-from memtrace._vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
+from memtrace._text.messages import translated
 
 _PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 _GATHERING = ("fsdp", "deepspeed", "model_parallel")  # words in the names of strategies that gather to save
@@ -37,7 +37,7 @@ def _watch_training(module: ModuleType) -> None:
             _name_gaps(self.trainer)
         return original(self, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         loop,
         "advance",
         advance,
@@ -59,7 +59,7 @@ def _watch_validation(module: ModuleType) -> None:
             close_gap(MOMENT_EVALUATION)
         return result
 
-    _patches.put(
+    patches.put(
         loop,
         "run",
         run,

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from importlib import metadata
 from types import ModuleType
 
-from memtrace import _apply_moments
+from memtrace._apply import moments
 from memtrace._changes._change import Change
+from memtrace._core.vocabulary import FIT_MADE, FIT_NO_PATCH, FIT_PACKAGE, FIT_PATCH
 from memtrace._fit.patch import Patch
-from memtrace._session import Session
-from memtrace._vocabulary import FIT_MADE, FIT_NO_PATCH, FIT_PACKAGE, FIT_PATCH
+from memtrace._process.session import Session
 
 # Libraries whose functions or classes are changed. Another version may have other ones.
 _LIBRARIES = (
@@ -35,7 +35,7 @@ def watch(torch: ModuleType, session: Session, changes: list[Change]) -> None:
     """States it as the trial ends."""
     made = _Made(changes)
     patch = Patch(changes)
-    _apply_moments.watch(torch, session, made.reached)
+    moments.watch(torch, session, made.reached)
 
     def annotate() -> None:
         for name, value in made.facts():

@@ -15,8 +15,8 @@ from pathlib import Path
 from memtrace._changes._change import Change
 from memtrace._fit.calls import Call, call_of_program, watch_training_arguments
 from memtrace._fit.source_edit import Edit, applied, edit_for
-from memtrace._messages import translated
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._text.messages import translated
 
 
 @dataclass(frozen=True)

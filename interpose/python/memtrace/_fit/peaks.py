@@ -6,8 +6,8 @@ import functools
 from collections import Counter, deque
 from types import ModuleType
 
-from memtrace import _patches
-from memtrace._vocabulary import FIT_PEAK_ALLOCATED, FIT_PEAK_RESERVED
+from memtrace._core.vocabulary import FIT_PEAK_ALLOCATED, FIT_PEAK_RESERVED
+from memtrace._patching import patches
 
 _MOST_RISES = 100  # the most that are kept: the last of them predict the next
 _KEYS = {FIT_PEAK_ALLOCATED: "allocated_bytes", FIT_PEAK_RESERVED: "reserved_bytes"}
@@ -37,7 +37,7 @@ class Peaks:
             self._read()
             return original(*args)
 
-        _patches.put(self._torch._C, name, reset, "torch._C: notes the peaks that a program resets, in a trial of fit")
+        patches.put(self._torch._C, name, reset, "torch._C: notes the peaks that a program resets, in a trial of fit")
 
     def rose_since_last_call(self, step: int) -> bool:
         """True if a peak is higher than at the last call, at an earlier step, or at the first call."""

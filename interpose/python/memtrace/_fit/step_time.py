@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The estimated time of a step, counted by `interpose/torch/step_time` from the operators of the program."""
 
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 
 class StepTime:

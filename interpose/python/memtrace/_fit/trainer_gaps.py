@@ -9,12 +9,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_BEST_MODEL, MOMENT_CHECKPOINT, MOMENT_EVALUATION, MOMENT_RESUME
 from memtrace._fit.gaps import close_gap, name_gap
-from memtrace._holders.user_modules import is_library
-from memtrace._import_watch import when_imported
-from memtrace._messages import translated
-from memtrace._vocabulary import MOMENT_BEST_MODEL, MOMENT_CHECKPOINT, MOMENT_EVALUATION, MOMENT_RESUME
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
+from memtrace._program.user_modules import is_library
+from memtrace._text.messages import translated
 
 # Methods at whose end a moment has passed, if a step was made before: there are no optimizer states until then.
 _PASSED = {
@@ -50,7 +50,7 @@ def _watch_train(trainer: type, resumed: Callable[[], object]) -> None:
             resumed()
         return original(self, resume_from_checkpoint, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         trainer,
         "train",
         train,
@@ -68,7 +68,7 @@ def _watch_end(trainer: type, name: str, moment: str) -> None:
             close_gap(moment)
         return result
 
-    _patches.put(
+    patches.put(
         trainer,
         name,
         passed,

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import ParamSpec, TypeVar
 
-from memtrace import _patches
 from memtrace._fit.call_sites import CallSites, RunningLine, Site
 from memtrace._fit.gaps import is_named_or_closed, name_gap
 from memtrace._holders.user_source import tree_of, users_files
-from memtrace._holders.users_frames import names_are_recorded, users_frames
-from memtrace._import_watch import when_imported
-from memtrace._messages import translated
-from memtrace._session import Session
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.session import Session
+from memtrace._program.users_frames import names_are_recorded, users_frames
+from memtrace._text.messages import translated
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,7 +34,7 @@ class UserCalls:
         self._lines: set[tuple[str, int]] = set()  # reached after the first step
         self._has_resumed = False
         session.before_forward.append(self.note_lines)
-        _patches.put(
+        patches.put(
             torch.nn.Module,
             "eval",
             self._noting(torch.nn.Module.eval),
@@ -81,7 +81,7 @@ class UserCalls:
 
     def _watch_generation(self, module: ModuleType) -> None:
         if hasattr(module, "GenerationMixin"):
-            _patches.put(
+            patches.put(
                 module.GenerationMixin,
                 "generate",
                 self._noting(module.GenerationMixin.generate),
@@ -90,7 +90,7 @@ class UserCalls:
 
     def _watch_merging(self, module: ModuleType) -> None:
         if hasattr(getattr(module, "BaseTuner", None), "merge_and_unload"):
-            _patches.put(
+            patches.put(
                 module.BaseTuner,
                 "merge_and_unload",
                 self._noting(module.BaseTuner.merge_and_unload),

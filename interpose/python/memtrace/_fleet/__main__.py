@@ -13,7 +13,7 @@ from memtrace._fleet import database, questions
 from memtrace._fleet.answer import FORMS, Form
 from memtrace._fleet.output import print_out
 from memtrace._fleet.problem import ProblemError
-from memtrace._say import say
+from memtrace._text.say import say
 
 
 def _check() -> None:

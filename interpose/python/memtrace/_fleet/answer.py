@@ -13,7 +13,7 @@ from typing import Any
 from memtrace._fleet import schema
 from memtrace._fleet.amounts import amount
 from memtrace._fleet.database import Answer
-from memtrace._messages import translated
+from memtrace._text.messages import translated
 
 Form = Callable[[Answer], str]
 

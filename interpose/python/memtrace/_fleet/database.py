@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from memtrace._fleet import schema
 from memtrace._fleet.problem import EXIT_UNREADABLE, EXIT_USAGE, ProblemError
-from memtrace._messages import translated
-from memtrace._say import EXIT_ENVIRONMENT
+from memtrace._text.messages import translated
+from memtrace._text.say import EXIT_ENVIRONMENT
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -6,8 +6,8 @@ import os
 import sys
 
 from memtrace._fleet.problem import ProblemError
-from memtrace._messages import translated
-from memtrace._say import EXIT_ENVIRONMENT
+from memtrace._text.messages import translated
+from memtrace._text.say import EXIT_ENVIRONMENT
 
 
 def print_out(text: str) -> None:

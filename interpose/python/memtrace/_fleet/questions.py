@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from memtrace._fleet.problem import EXIT_USAGE, ProblemError
-from memtrace._messages import marked, message_of, translated
+from memtrace._text.messages import marked, message_of, translated
 
 FOLDER = Path(__file__).parent / "sql"
 QUESTIONS = {

@@ -9,7 +9,7 @@ What a trace does not state is NULL.
 
 from typing import NamedTuple
 
-from memtrace import _vocabulary
+from memtrace._core import vocabulary
 
 NAME = "memtrace.fleet/1"  # in the metadata of the Parquet file, under the key `schema`
 
@@ -47,7 +47,7 @@ _LEDGER = (
     "free",
     "unexplained",
 )
-_ROLES = tuple(name.removeprefix("ROLE_").lower() for name in vars(_vocabulary) if name.startswith("ROLE_"))
+_ROLES = tuple(name.removeprefix("ROLE_").lower() for name in vars(vocabulary) if name.startswith("ROLE_"))
 
 
 def _columns(kind: str, *names: str) -> list[Column]:

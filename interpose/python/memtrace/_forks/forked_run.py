@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from types import ModuleType
 
-from memtrace import _scratch, _session
+from memtrace import _scratch
+from memtrace._core.package import CARD
 from memtrace._forks.rebinding import rebinding
 from memtrace._forks.request import Request
-from memtrace._package import CARD
+from memtrace._process.session import current_session
 from memtrace._start import torch_import
 
 _STDOUT, _STDERR = 1, 2
@@ -30,7 +31,7 @@ def wait_for_other_parent(parent: int) -> None:
 
 def why_unlike(in_child: Callable[[Callable[[], bool]], bool]) -> str:
     """Returns why a fork of this process could not run the program; "" if it could."""
-    if _session.current() is None:
+    if current_session() is None:
         return "memtrace has not started"
     if not _reads_cards_again():
         return "a library uses CUDA when it is imported"

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
 
-from memtrace import _patches
-from memtrace._holders.user_modules import is_library
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching import patches
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._program.user_modules import is_library
 
 _IMPORT = "<frozen importlib._bootstrap>"
 
@@ -53,7 +53,7 @@ class NotedImports:
                 self._most = len(sys.modules)
             original(*args)
 
-        _patches.put(os, name, change, "os: notes the first variable that a program sets, in a run of fit")
+        patches.put(os, name, change, "os: notes the first variable that a program sets, in a run of fit")
 
     def write(self) -> None:
         """Writes the names of the imported libraries, each with its file, as JSON. A second call does nothing."""

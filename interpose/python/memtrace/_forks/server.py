@@ -17,8 +17,8 @@ from typing import NoReturn
 
 from memtrace._forks import forked_run
 from memtrace._forks.request import Request, receive
-from memtrace._holders.user_modules import is_library
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._program.user_modules import is_library
 from memtrace._start import torch_import
 
 # With this variable, torch asks NVML if there is a card. CUDA would not survive a fork once it is asked.

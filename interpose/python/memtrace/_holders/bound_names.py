@@ -10,16 +10,16 @@ import sys
 import time
 from types import FrameType, ModuleType
 
+from memtrace._core.vocabulary import NAMES_UNREAD
 from memtrace._holders.cached_results import cached_results
 from memtrace._holders.named_values import local_values
 from memtrace._holders.replaced_values import replaced_value
 from memtrace._holders.sole_references import freed_with
 from memtrace._holders.storages import text_of
 from memtrace._holders.unread_names import is_function, names_read_by_statement, unread_names
-from memtrace._holders.users_frames import all_frames, names_are_recorded, place_of, recorded_file, users_frames
-from memtrace._quiet import quieter
-from memtrace._session import Session
-from memtrace._vocabulary import NAMES_UNREAD
+from memtrace._patching.quiet import quieter
+from memtrace._process.session import Session
+from memtrace._program.users_frames import all_frames, names_are_recorded, place_of, recorded_file, users_frames
 
 _READ = "\t" + "read"  # read by the statement that runs
 _MOST_NAMES = 16

@@ -9,7 +9,7 @@ from types import FunctionType, ModuleType
 from memtrace._holders.named_values import attributes, is_a
 from memtrace._holders.sole_references import freed_with
 from memtrace._holders.storages import Range
-from memtrace._holders.user_modules import is_library
+from memtrace._program.user_modules import is_library
 
 _MOST_OBJECTS = 20_000  # the most that are looked at for a cache
 _WRAPPER: type = type(functools.lru_cache(len))

@@ -18,9 +18,9 @@ from collections import Counter
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from memtrace._core.vocabulary import CYCLES_DEAD
 from memtrace._holders.storages import Range, is_tensor, storages_of, text_of
-from memtrace._session import Session
-from memtrace._vocabulary import CYCLES_DEAD
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from torch import Tensor

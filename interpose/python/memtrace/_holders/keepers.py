@@ -18,12 +18,12 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, TypedDict, TypeGuard
 
+from memtrace._core.vocabulary import KEEPER
 from memtrace._holders.named_values import SEQUENCES, Named, attributes, is_a, named_values, running_functions
 from memtrace._holders.unread_names import is_function, passing_names
-from memtrace._holders.users_frames import all_frames
-from memtrace._session import Session
-from memtrace._signal_exceptions import raise_if_from_outside
-from memtrace._vocabulary import KEEPER
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.session import Session
+from memtrace._program.users_frames import all_frames
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,12 +9,12 @@ import time
 import types
 from typing import Any, TypeGuard
 
+from memtrace._core.vocabulary import FAILURE_KEPT
 from memtrace._holders.named_values import is_a, named_values
 from memtrace._holders.sole_references import freed_with
 from memtrace._holders.storages import text_of
-from memtrace._holders.users_frames import names_are_recorded
-from memtrace._session import Session
-from memtrace._vocabulary import FAILURE_KEPT
+from memtrace._process.session import Session
+from memtrace._program.users_frames import names_are_recorded
 
 _LONGEST_CHAIN = 16
 _MOST_OBJECTS = 20_000  # the most that are looked at in frames that have ended

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar
 
-from memtrace._holders.user_modules import PACKAGE, is_library, user_modules
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._program.user_modules import PACKAGE, is_library, user_modules
 
 K = TypeVar("K")
 

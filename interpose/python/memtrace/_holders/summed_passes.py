@@ -9,13 +9,13 @@ import types
 from types import FrameType
 from typing import TYPE_CHECKING, TypeGuard
 
+from memtrace._core.vocabulary import PASSES_SUMMED
 from memtrace._holders.accumulating_loops import AccumulatingLoop, loop_at
 from memtrace._holders.named_values import attributes, local_values
 from memtrace._holders.unread_names import is_function
 from memtrace._holders.user_source import tree_of
-from memtrace._holders.users_frames import all_frames, names_are_recorded
-from memtrace._session import Session
-from memtrace._vocabulary import PASSES_SUMMED
+from memtrace._process.session import Session
+from memtrace._program.users_frames import all_frames, names_are_recorded
 
 if TYPE_CHECKING:
     from torch import Tensor

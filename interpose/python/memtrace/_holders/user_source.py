@@ -9,17 +9,17 @@ import sys
 import warnings
 from collections.abc import Iterator
 
-from memtrace._holders.user_modules import is_library, user_modules
-from memtrace._holders.users_frames import users_frames
-from memtrace._session import Session
-from memtrace._signal_exceptions import raise_if_from_outside
-from memtrace._vocabulary import (
+from memtrace._core.vocabulary import (
     REQUEST_COMPUTES,
     SOURCE_CONCATENATES,
     SOURCE_HALVES,
     SOURCE_REPEATS_MASK,
     SOURCE_TRAINS,
 )
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.session import Session
+from memtrace._program.user_modules import is_library, user_modules
+from memtrace._program.users_frames import users_frames
 
 _LARGEST_FILE = 1 << 19
 _MOST_FILES = 100

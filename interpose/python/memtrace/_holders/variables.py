@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Iterator, Sized
 from types import ModuleType
 
+from memtrace._core.vocabulary import VARIABLES_REACH
 from memtrace._holders.named_values import SEQUENCES, Named, attributes, is_a, parts_of, variables
 from memtrace._holders.sole_references import OUTSIDE
 from memtrace._holders.storages import Range, is_tensor, others_held, range_of
-from memtrace._holders.users_frames import names_are_recorded
-from memtrace._session import Session
-from memtrace._vocabulary import VARIABLES_REACH
+from memtrace._process.session import Session
+from memtrace._program.users_frames import names_are_recorded
 
 _MOST_SECONDS = 2.0  # of processor time, for all looks: a program may run out of memory many times
 _MOST_OBJECTS = 300_000  # the most that one look sees

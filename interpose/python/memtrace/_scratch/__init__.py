@@ -13,6 +13,13 @@ import os
 import sys
 from collections.abc import Callable
 
+from memtrace._core.vocabulary import (
+    FIT_KEPT_AWAY_FILES,
+    FIT_KEPT_AWAY_FIRST,
+    FIT_KEPT_AWAY_SAVES,
+    FIT_OTHER_PROGRAMS_COUNT,
+    FIT_OTHER_PROGRAMS_FIRST,
+)
 from memtrace._scratch import _doors, _moves, _opening, _os_calls, _saves, _tensor_saves
 from memtrace._scratch._escapes import Escapes
 from memtrace._scratch._kept_away import KeptAway
@@ -20,13 +27,6 @@ from memtrace._scratch._layer import LayerNames, LayerPlaces, ListedSaves
 from memtrace._scratch._names import Names
 from memtrace._scratch._places import Places
 from memtrace._scratch._programs import StartedPrograms
-from memtrace._vocabulary import (
-    FIT_KEPT_AWAY_FILES,
-    FIT_KEPT_AWAY_FIRST,
-    FIT_KEPT_AWAY_SAVES,
-    FIT_OTHER_PROGRAMS_COUNT,
-    FIT_OTHER_PROGRAMS_FIRST,
-)
 
 _TEMPORARY = ".tmp"
 

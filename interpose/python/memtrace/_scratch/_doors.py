@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import NamedTuple
 
-from memtrace._import_watch import when_imported
+from memtrace._patching.import_watch import when_imported
 from memtrace._scratch._places import Places
 from memtrace._scratch._replacing import replace
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import IO, TYPE_CHECKING
 
-from memtrace._import_watch import when_imported
+from memtrace._patching.import_watch import when_imported
 from memtrace._scratch._outlines import MARK, outline, rebuild
 from memtrace._scratch._places import Places
 from memtrace._scratch._plain_data import is_plain

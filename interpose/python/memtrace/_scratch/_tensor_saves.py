@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from memtrace._import_watch import when_imported
+from memtrace._patching.import_watch import when_imported
 from memtrace._scratch import _tensor_files
 from memtrace._scratch._places import Places
 from memtrace._scratch._replacing import outside, replace

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Start-up before torch is imported: the card, the driver, the wait for torch's import, host values."""
+"""Start-up before torch is imported: the switch, the card, the driver, the wait for torch's import, host values."""

@@ -10,8 +10,8 @@ import functools
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from memtrace import _patches
-from memtrace._import_watch import when_imported
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
 
 if TYPE_CHECKING:
     from torch._C import DispatchKeySet
@@ -31,7 +31,7 @@ def _see_operators(torch: ModuleType, module: ModuleType, entered: "DispatchKeyS
         with torch._C._ForceDispatchKeyGuard(included(), excluded() - entered):
             return handle(cls, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         module.AsyncCollectiveTensor,
         "__torch_dispatch__",
         classmethod(handle_seen),

@@ -8,10 +8,10 @@ import os
 import sys
 from importlib.machinery import PathFinder
 
-from memtrace._package import CARD, INJECT, torch_version
-from memtrace._say import say
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._core.package import CARD, INJECT, torch_version
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._start.drivers import installed_driver, loaded_beside
+from memtrace._text.say import say
 
 _DRIVER = "libcuda.so.1"
 # These libraries serve programs of any CUDA.

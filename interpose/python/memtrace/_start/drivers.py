@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from memtrace._package import CARD
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._core.package import CARD
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 
 # Folders that the loader searches beside LD_LIBRARY_PATH: distributions, NVIDIA's container runtime, WSL.
 _LIBRARY_FOLDERS = (

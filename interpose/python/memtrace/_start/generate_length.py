@@ -8,8 +8,8 @@ import functools
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memtrace import _patches
-from memtrace._import_watch import when_imported
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -36,7 +36,7 @@ def _set_length(module: ModuleType, length: int) -> None:
         kwargs.pop("max_length", None)
         return generate(model, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         module.GenerationMixin,
         "generate",
         generate_length,

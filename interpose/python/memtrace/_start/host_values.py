@@ -8,11 +8,11 @@ import os
 import threading
 from collections.abc import Callable
 
-from memtrace import _patches
-from memtrace._package import PACKAGE
-from memtrace._say import refuse, say
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._core.package import PACKAGE
+from memtrace._patching import patches
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._start import async_results, generate_length, higher_order
+from memtrace._text.say import refuse, say
 
 POLICY = PACKAGE / "lib" / "host_values.policy"
 
@@ -68,7 +68,7 @@ class HostValues:
             enter()
             run(thread)
 
-        _patches.put(
+        patches.put(
             threading.Thread,
             "_bootstrap_inner",
             run_entered,

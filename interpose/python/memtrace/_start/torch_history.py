@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from memtrace._say import say
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._text.say import say
 
 # An entry with a Python stack takes about 1 KB of the host's memory.
 _MOST_EVENTS = 200_000

@@ -6,11 +6,11 @@ import os
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from memtrace._import_watch import ImportWatch
-from memtrace._package import minor_of, supported_torch, torch_version
-from memtrace._say import refuse, say
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._core.package import minor_of, supported_torch, torch_version
+from memtrace._patching.import_watch import ImportWatch
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._start import card, torch_history, unfit_torch
+from memtrace._text.say import refuse, say
 
 _is_recorded = False  # if false, only the card is put in place
 _is_forked_later = False  # this process forks the runs of a trial, which it does not begin itself
@@ -97,12 +97,14 @@ def _start(torch: ModuleType) -> bool:
     if reason:
         torch_history.record(torch, reason)
         return False
-    from memtrace import _apply, _hooks, _session
+    from memtrace._apply import api as apply
+    from memtrace._hooks import registration
+    from memtrace._process.session import begin_session
 
-    if _apply.is_wanted():
-        _apply.check_or_exit()
+    if apply.is_wanted():
+        apply.check_or_exit()
     try:
-        session = _session.begin(torch, minor_of(version))
+        session = begin_session(torch, minor_of(version))
     except OSError as error:
         raise_if_from_outside(error)
         torch_history.record(torch, unfit_torch.not_loaded(version, error))
@@ -111,10 +113,10 @@ def _start(torch: ModuleType) -> bool:
         from memtrace._asleep.memory_saver import as_torch_memory_saver
 
         as_torch_memory_saver()
-    if session is not None and (session.is_recorded or _apply.is_wanted()):
-        _hooks.register(torch, session)
-        if _apply.is_wanted():
-            _apply.start(torch, session)
+    if session is not None and (session.is_recorded or apply.is_wanted()):
+        registration.register(torch, session)
+        if apply.is_wanted():
+            apply.start(torch, session)
         if not _is_forked_later and any(name.startswith("MEMTRACE_FIT_") for name in os.environ):
             from memtrace import _fit
 
@@ -130,9 +132,10 @@ def wait_for_fork() -> None:
 
 def start_forked_run(torch: ModuleType) -> None:
     """Starts in a forked run what `wait_for_fork` left out."""
-    from memtrace import _fit, _session
+    from memtrace import _fit
+    from memtrace._process.session import current_session
 
-    session = _session.current()
+    session = current_session()
     if session is not None:
         session.state_facts()
         _fit.start(torch, session)

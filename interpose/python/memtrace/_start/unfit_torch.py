@@ -6,7 +6,7 @@ import platform
 import re
 from types import ModuleType
 
-from memtrace._package import minor_of
+from memtrace._core.package import minor_of
 
 # The wheel's tag says the same to pip.
 _ARCHITECTURE = "x86_64"

@@ -7,7 +7,7 @@ import functools
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._patching import patches
 from memtrace._virtual_ranks.ranks import Job
 
 
@@ -24,7 +24,7 @@ def prepare(planner: ModuleType, job: Job) -> None:
             ]
         return remove_duplicates(plans, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         planner,
         "dedup_save_plans",
         plan_real_ranks,
@@ -38,7 +38,7 @@ def prepare(planner: ModuleType, job: Job) -> None:
     def accept(*args: object) -> object:
         return True if says_yes else []
 
-    _patches.put(
+    patches.put(
         planner,
         "_validate_global_plan",
         accept,

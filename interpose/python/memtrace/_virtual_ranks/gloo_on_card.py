@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._patching import patches
 from memtrace._virtual_ranks.groups import find
 
 # Each writes its first argument. gloo sends and receives on the host only.
@@ -37,7 +37,7 @@ _METHODS = (
 def prepare(c10d: ModuleType) -> None:
     """Replaces the methods by which torch's groups exchange."""
     for name in _METHODS:
-        _patches.put(
+        patches.put(
             c10d.ProcessGroup,
             name,
             _over_host(getattr(c10d.ProcessGroup, name)),

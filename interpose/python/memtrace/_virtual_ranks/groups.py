@@ -11,8 +11,8 @@ from itertools import groupby
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
-from memtrace._say import refuse
+from memtrace._patching import patches
+from memtrace._text.say import refuse
 from memtrace._virtual_ranks.nccl import NcclLibrary
 from memtrace._virtual_ranks.ranks import GroupRanks, Job
 from memtrace._virtual_ranks.time_limits import lengthened
@@ -106,7 +106,7 @@ def _make_groups(c10d: ModuleType, job: Job, nccl: NcclLibrary) -> None:
         finally:
             _in_making.pop()
 
-    _patches.put(
+    patches.put(
         c10d,
         "_new_process_group_helper",
         make_with_virtual_ranks,
@@ -156,7 +156,7 @@ def _never_split(c10d: ModuleType) -> None:
     def get_no_split_source(*args: object, **kwargs: object) -> None:
         return None
 
-    _patches.put(
+    patches.put(
         c10d,
         "_get_split_source",
         get_no_split_source,
@@ -187,7 +187,7 @@ def _never_split(c10d: ModuleType) -> None:
             group_desc=group_desc,
         )
 
-    _patches.put(
+    patches.put(
         c10d,
         "split_group",
         make_instead_of_split,
@@ -214,7 +214,7 @@ def _tell_peers(c10d: ModuleType, nccl: NcclLibrary) -> None:
         return call
 
     for name in ("send", "recv"):
-        _patches.put(
+        patches.put(
             c10d.ProcessGroup,
             name,
             with_peer(getattr(c10d.ProcessGroup, name)),
@@ -234,7 +234,7 @@ def _tell_own_contribution(c10d: ModuleType, nccl: NcclLibrary) -> None:
         with nccl.own_contribution(own.data_ptr() if is_on_card else 0, size):
             return gather(process_group, outputs, inputs, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         c10d.ProcessGroup,
         "gather",
         gather_with_own,

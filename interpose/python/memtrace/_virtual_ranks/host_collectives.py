@@ -14,7 +14,7 @@ from functools import cache, reduce
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._patching import patches
 from memtrace._virtual_ranks import made_up
 from memtrace._virtual_ranks.groups import Group, in_making, of
 
@@ -37,7 +37,7 @@ def prepare(c10d: ModuleType) -> None:
                 _replace_kernels()
             super().__init__(store, rank, size, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         c10d,
         "ProcessGroupGloo",
         GlooOfRealRanks,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtrace._job_groups import OwnGroup
+from memtrace._hooks.job_groups import OwnGroup
 
 # Names that libraries give to the groups of a pipeline are "pp" and "PIPELINE_MODEL_PARALLEL_GROUP". Those of a
 # pipeline together with another dimension have words of that, too: "EXPERT_TENSOR_MODEL_PIPELINE_PARALLEL_GROUP".

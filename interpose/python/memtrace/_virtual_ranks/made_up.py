@@ -6,9 +6,9 @@ import atexit
 import os
 from collections import Counter
 
-from memtrace import _session
-from memtrace._messages import counted, translated
-from memtrace._say import say
+from memtrace._process.session import current_session
+from memtrace._text.messages import counted, translated
+from memtrace._text.say import say
 from memtrace._virtual_ranks.nccl import NcclLibrary
 from memtrace._virtual_ranks.program_line import program_line
 from memtrace._virtual_ranks.ranks import Job
@@ -74,5 +74,5 @@ def _say_lines(job: Job) -> None:
 
 
 def _lines_that_read_the_card() -> dict[str, int]:
-    session = _session.current()
+    session = current_session()
     return session.host_values.assumed_reads() if session is not None else {}

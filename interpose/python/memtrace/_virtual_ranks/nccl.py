@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 from collections.abc import Iterator
 
-from memtrace._package import CARD
+from memtrace._core.package import CARD
 
 _ID_BYTES = 128  # ncclUniqueId
 _UNKNOWN = -1

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
-from memtrace._messages import translated
+from memtrace._patching import patches
+from memtrace._text.messages import translated
 from memtrace._virtual_ranks.program_line import program_line
 from memtrace._virtual_ranks.ranks import Job
 
@@ -21,7 +21,7 @@ def prepare(c10d: ModuleType, job: Job, before_refusal: Callable[[int], object] 
     """
     for name in ("recv_object_list", "broadcast_object_list", "scatter_object_list"):
         receive = getattr(c10d, name)
-        _patches.put(
+        patches.put(
             c10d,
             name,
             _refusing_virtual_ranks(c10d, job, receive, before_refusal if name == "recv_object_list" else None),

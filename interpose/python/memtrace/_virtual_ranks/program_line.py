@@ -8,7 +8,7 @@ import sysconfig
 from pathlib import Path
 from types import FrameType
 
-from memtrace._package import PACKAGE
+from memtrace._core.package import PACKAGE
 
 
 def program_line() -> str:

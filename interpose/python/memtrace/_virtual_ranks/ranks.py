@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtrace._messages import translated
+from memtrace._text.messages import translated
 
 
 @dataclass(frozen=True)

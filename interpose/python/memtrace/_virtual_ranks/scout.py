@@ -22,10 +22,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from memtrace import _patches
-from memtrace._identity_map import IdentityMap
-from memtrace._import_watch import when_imported
-from memtrace._job_groups import OwnGroup, observe
+from memtrace._hooks.job_groups import OwnGroup, observe
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
+from memtrace._process.identity_map import IdentityMap
 from memtrace._virtual_ranks.kinds import kinds_of, stages_of
 from memtrace._virtual_ranks.ranks import Job
 from memtrace._virtual_ranks.uneven_shards import held_unevenly
@@ -153,7 +153,7 @@ def watch_groups(c10d: ModuleType, scout: Scout) -> None:
     """Tells the scout about groups, and about data that this rank exchanges with one other."""
     observe(c10d, scout.group_made)
     for name in ("send", "recv"):
-        _patches.put(
+        patches.put(
             c10d.ProcessGroup,
             name,
             _told(c10d, getattr(c10d.ProcessGroup, name), scout),
@@ -186,7 +186,7 @@ def _watch_modules(compiler: ModuleType, scout: Scout) -> None:
         finally:
             scout.module_left()
 
-    _patches.put(
+    patches.put(
         module_class,
         "__call__",
         call,
@@ -203,7 +203,7 @@ def _watch_backward(autograd: ModuleType, scout: Scout) -> None:
     def end_before_backward(*_args: object, **_kwargs: object) -> None:
         scout.end()
 
-    _patches.put(
+    patches.put(
         autograd,
         "_engine_run_backward",
         end_before_backward,

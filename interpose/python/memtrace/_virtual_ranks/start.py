@@ -5,7 +5,7 @@
 import os
 from types import ModuleType
 
-from memtrace._import_watch import when_imported
+from memtrace._patching.import_watch import when_imported
 from memtrace._virtual_ranks import (
     checkpoints,
     gloo_on_card,

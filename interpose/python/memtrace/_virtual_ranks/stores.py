@@ -7,8 +7,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
-from memtrace._messages import translated
+from memtrace._patching import patches
+from memtrace._text.messages import translated
 from memtrace._virtual_ranks.program_line import program_line
 from memtrace._virtual_ranks.ranks import Job
 
@@ -29,7 +29,7 @@ def prepare(c10d: ModuleType, job: Job) -> None:
             kwargs["wait_for_workers"] = False
         construct(store, *arguments, **kwargs)
 
-    _patches.put(
+    patches.put(
         store_class,
         "__init__",
         construct_at_once,
@@ -54,7 +54,7 @@ def _wait_for_real_ranks(c10d: ModuleType, job: Job) -> None:
             )
         return wait(rank, store, group_name, len(job.ranks.real), *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         c10d,
         "_store_based_barrier",
         wait_for_real_ranks,
@@ -76,7 +76,7 @@ def _explain_missing_keys(c10d: ModuleType) -> None:
         return call
 
     for name in ("get", "wait"):
-        _patches.put(
+        patches.put(
             c10d.Store,
             name,
             explained(getattr(c10d.Store, name)),
@@ -115,7 +115,7 @@ def prepare_rendezvous(rendezvous: ModuleType, job: Job) -> None:
         earlier.append(store)
         return store if len(earlier) == 1 else _prefixed(f"start-{len(earlier)}", store)
 
-    _patches.put(
+    patches.put(
         rendezvous,
         "_create_c10d_store",
         create_at_lowest_rank,

@@ -11,8 +11,8 @@ import os
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
-from memtrace._messages import translated
+from memtrace._patching import patches
+from memtrace._text.messages import translated
 from memtrace._virtual_ranks.groups import Group, find, in_making
 
 _SYMMETRIC = "SymmetricMemory/"
@@ -39,7 +39,7 @@ def prepare(c10d: ModuleType) -> None:
             args = (_stores[-1], *args[1:])
         make(process_group, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         c10d.ProcessGroup,
         "__init__",
         make_with_own_store,
@@ -69,7 +69,7 @@ def prepare_old(symmetric: ModuleType) -> None:
             symmetric._group_name_to_store[group_name] = store
             symmetric._SymmetricMemory.set_group_info(group_name, group.rank, group.ranks.size, store)
 
-    _patches.put(
+    patches.put(
         symmetric,
         "enable_symm_mem_for_group",
         enable_with_own_store,

@@ -12,7 +12,7 @@ from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._patching import patches
 
 LEAST = timedelta(hours=2)
 
@@ -30,7 +30,7 @@ def prepare(c10d: ModuleType) -> None:
     def set_longer_limit(timeout: timedelta, group: Any = None) -> object:
         return set_limit(lengthened(timeout), group)
 
-    _patches.put(
+    patches.put(
         c10d,
         "_set_pg_timeout",
         set_longer_limit,

@@ -78,10 +78,10 @@ class _Beginning:
     @staticmethod
     def _raise_if_from_outside(error: Exception, caller: object) -> None:
         try:
-            from memtrace import _signal_exceptions
+            from memtrace._patching import signal_exceptions
         except ImportError:  # the package itself could not start
             return
-        _signal_exceptions.raise_if_from_outside(error, caller)  # type: ignore[arg-type]
+        signal_exceptions.raise_if_from_outside(error, caller)  # type: ignore[arg-type]
 
     @staticmethod
     def _package(name: str) -> ModuleSpec:

@@ -36,7 +36,7 @@ import os
 import sys
 import torch
 import torch.distributed as dist
-from memtrace._optimizer_facts import optimizer_facts
+from memtrace._hooks.optimizer_facts import optimizer_facts
 from torch.distributed.fsdp import fully_shard
 
 rank = int(os.environ["LOCAL_RANK"])

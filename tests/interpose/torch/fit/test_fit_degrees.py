@@ -14,7 +14,7 @@ DEGREES = """
 import gc, importlib, json, torch
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
-from memtrace import _session
+from memtrace._process.session import current_session
 from memtrace._changes._change import Change
 class Block(nn.Module):
     def __init__(self):
@@ -57,7 +57,7 @@ for name, make in makers.items():
         peaks = []
         for degree in (1, 3, 6):
             change = Change(hook, str(degree))
-            importlib.import_module(f"memtrace._changes._{hook}").watch(torch, _session.current(), change)
+            importlib.import_module(f"memtrace._changes._{hook}").watch(torch, current_session(), change)
             peaks.append(peak(make))
             told = json.loads(change.facts())
             change.value = "0"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which ranks of a job differ (docs/design/virtual-ranks.md, "Which ranks are real")."""
 
-from memtrace._job_groups import OwnGroup
+from memtrace._hooks.job_groups import OwnGroup
 from memtrace._virtual_ranks.kinds import Kind, kinds_of, stages_of
 
 WORLD = OwnGroup("default_pg", tuple(range(512)))

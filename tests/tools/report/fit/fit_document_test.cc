@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "nlohmann/json.hpp"
-#include "tools/fit/candidates.h"
+#include "tools/fit/changes/candidates.h"
 #include "tools/report/fit/fit_json.h"
 #include "tools/report/fit/remedy_sections.h"
 #include "tools/report/words/document.h"

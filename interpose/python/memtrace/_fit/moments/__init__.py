@@ -10,7 +10,7 @@ from memtrace._fit.moments import also, generation, lightning, merging, plain, r
 from memtrace._fit.moments.job import Job
 from memtrace._fit.moments.predictions import Predictions
 from memtrace._fit.moments.rows import Rows
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 
 def start(torch: ModuleType, session: Session, rows: Rows, look_ahead: Callable[[], object]) -> None:

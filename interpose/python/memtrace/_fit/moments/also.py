@@ -13,14 +13,14 @@ import sys
 from types import CodeType, FrameType, ModuleType
 from typing import NoReturn
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_EVALUATION
 from memtrace._fit.end import end_without_handlers
 from memtrace._fit.moments.job import Job
-from memtrace._holders.users_frames import users_frames
-from memtrace._messages import translated
-from memtrace._say import say
-from memtrace._session import Session
-from memtrace._vocabulary import MOMENT_EVALUATION
+from memtrace._patching import patches
+from memtrace._process.session import Session
+from memtrace._program.users_frames import users_frames
+from memtrace._text.messages import translated
+from memtrace._text.say import say
 
 _AFTER_STEP = 2
 _EXIT_USAGE = 2
@@ -50,7 +50,7 @@ class AlsoCalled:
                 self._evaluate()
             return original(this)
 
-        _patches.put(
+        patches.put(
             iterator,
             "__next__",
             next_batch,

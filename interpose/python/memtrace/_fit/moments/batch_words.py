@@ -10,7 +10,7 @@ from memtrace._fit.moments.choice import Chosen
 from memtrace._fit.moments.loader_record import LoaderRecord
 from memtrace._fit.moments.read_ahead import ReadAhead
 from memtrace._fit.moments.sizes import Size
-from memtrace._messages import joined_sentences, translated
+from memtrace._text.messages import joined_sentences, translated
 
 _UNITS = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 

@@ -8,9 +8,9 @@ import json
 import os
 from collections.abc import Mapping
 
+from memtrace._core.vocabulary import MOMENT_RESUME
 from memtrace._fit import gaps
-from memtrace._messages import translated
-from memtrace._vocabulary import MOMENT_RESUME
+from memtrace._text.messages import translated
 
 TRANSFORMERS = "transformers"
 LIGHTNING = "lightning"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from memtrace._fit.moments.batch_order import Given
 from memtrace._fit.moments.loader_record import LoaderRecord
-from memtrace._session import Session
+from memtrace._process.session import Session
 
 _STEPS = 2  # the second is the first in which optimizer states and activations live together
 _WITHOUT_BACKWARD = 4  # batches that loops may read ahead before they use the first

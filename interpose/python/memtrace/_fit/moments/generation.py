@@ -7,10 +7,10 @@ from __future__ import annotations
 import functools
 from types import ModuleType
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_GENERATION
 from memtrace._fit.moments.job import Job
-from memtrace._import_watch import when_imported
-from memtrace._vocabulary import MOMENT_GENERATION
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
 
 _NO_TOKEN = -1  # None would be replaced by the model's own
 
@@ -29,7 +29,7 @@ def _watch(module: ModuleType, job: Job) -> None:
         with job.rows.during(MOMENT_GENERATION):
             return generate(*args, **kwargs)
 
-    _patches.put(
+    patches.put(
         module.GenerationMixin,
         "generate",
         longest,

@@ -5,9 +5,7 @@
 import sys
 from collections.abc import Callable
 
-from memtrace._fit.moments.rows import Rows
-from memtrace._session import Session
-from memtrace._vocabulary import (
+from memtrace._core.vocabulary import (
     MOMENT_CHECKPOINT,
     MOMENT_END,
     MOMENT_EVALUATION,
@@ -16,6 +14,8 @@ from memtrace._vocabulary import (
     PHASE_OPTIMIZER,
     PHASE_RECOMPUTE,
 )
+from memtrace._fit.moments.rows import Rows
+from memtrace._process.session import Session
 
 # The second step is the first in which optimizer states and activations live together.
 _FIRST_EVALUATION = 2

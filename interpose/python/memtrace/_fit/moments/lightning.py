@@ -10,11 +10,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
 from memtrace._fit.moments import checkpoints
 from memtrace._fit.moments.job import Job
-from memtrace._import_watch import when_imported
-from memtrace._vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
 
 _EPOCHS = 2  # the second shows what a validation and a checkpoint between epochs left
 
@@ -44,13 +44,13 @@ def _watch_epoch(module: ModuleType, job: Job) -> None:
             _save(this.trainer)
         return result
 
-    _patches.put(
+    patches.put(
         loop,
         "_should_check_val_fx",
         check_if_due,
         "lightning.pytorch._TrainingEpochLoop._should_check_val_fx: validates early, in a trial of fit",
     )
-    _patches.put(
+    patches.put(
         loop,
         "on_advance_end",
         save_if_due,
@@ -77,7 +77,7 @@ def _watch_fit(module: ModuleType, job: Job) -> None:
             this.trainer.should_stop = True
         return result
 
-    _patches.put(
+    patches.put(
         loop,
         "on_advance_end",
         end_if_due,
@@ -97,9 +97,7 @@ def _watch_evaluation(module: ModuleType, job: Job) -> None:
         with job.rows.during(MOMENT_EVALUATION):
             return run(this, *args, **kwargs)
 
-    _patches.put(
-        loop, "run", noted, "lightning.pytorch._EvaluationLoop.run: notes when it validates, in a trial of fit"
-    )
+    patches.put(loop, "run", noted, "lightning.pytorch._EvaluationLoop.run: notes when it validates, in a trial of fit")
 
 
 def _watch_checkpoint(module: ModuleType, job: Job) -> None:
@@ -114,7 +112,7 @@ def _watch_checkpoint(module: ModuleType, job: Job) -> None:
             checkpoints.note(checkpoints.LIGHTNING, filepath)
         return result
 
-    _patches.put(
+    patches.put(
         callback,
         "_save_checkpoint",
         noted,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memtrace import _patches
+from memtrace._core.vocabulary import FIT_BATCHES, MOMENT_EVALUATION, MOMENT_LARGEST_BATCH
 from memtrace._fit import gaps
 from memtrace._fit.moments import batch_words
 from memtrace._fit.moments.batch_order import Length, largest_first
@@ -25,12 +25,12 @@ from memtrace._fit.moments.loader_record import LoaderRecord
 from memtrace._fit.moments.measured import MeasuredItems
 from memtrace._fit.moments.read_ahead import ReadAhead
 from memtrace._fit.moments.rows import Rows
-from memtrace._holders.users_frames import innermost_users_frame
-from memtrace._import_watch import when_imported
-from memtrace._say import say
-from memtrace._session import Session
-from memtrace._signal_exceptions import raise_if_from_outside
-from memtrace._vocabulary import FIT_BATCHES, MOMENT_EVALUATION, MOMENT_LARGEST_BATCH
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
+from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.session import Session
+from memtrace._program.users_frames import innermost_users_frame
+from memtrace._text.say import say
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader
@@ -122,7 +122,7 @@ class Loaders:
             return batch
 
         for name, replacement in (("__init__", init), ("_reset", reset_between), ("__next__", following_batch)):
-            _patches.put(
+            patches.put(
                 of,
                 name,
                 replacement,

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_BEST_MODEL
 from memtrace._fit.moments.job import Job
-from memtrace._import_watch import when_imported
-from memtrace._vocabulary import MOMENT_BEST_MODEL
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
 
 _LIGHTNING = ("lightning.pytorch.callbacks.weight_averaging", "pytorch_lightning.callbacks.weight_averaging")
 
@@ -29,7 +29,7 @@ def watch(job: Job) -> None:
 
 
 def _watch_peft(module: ModuleType, job: Job) -> None:
-    _patches.put(
+    patches.put(
         module.BaseTuner,
         "merge_and_unload",
         _noted(module.BaseTuner.merge_and_unload, job),
@@ -39,7 +39,7 @@ def _watch_peft(module: ModuleType, job: Job) -> None:
 
 def _watch_diffusers(module: ModuleType, job: Job) -> None:
     for name in ("store", "copy_to", "restore"):
-        _patches.put(
+        patches.put(
             module.EMAModel,
             name,
             _noted(getattr(module.EMAModel, name), job),
@@ -48,7 +48,7 @@ def _watch_diffusers(module: ModuleType, job: Job) -> None:
 
 
 def _watch_lightning(module: ModuleType, job: Job) -> None:
-    _patches.put(
+    patches.put(
         module.WeightAveraging,
         "_swap_models",
         _noted(module.WeightAveraging._swap_models, job),

@@ -8,10 +8,10 @@ import functools
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
 from memtrace._fit.moments import checkpoints
 from memtrace._fit.moments.job import Job
-from memtrace._vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
+from memtrace._patching import patches
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -35,7 +35,7 @@ def watch(torch: ModuleType, job: Job) -> None:
             checkpoints.note_saved(obj, f)
         return result
 
-    _patches.put(torch, "save", noted, "torch.save: notes when the program saves, in a trial of fit")
+    patches.put(torch, "save", noted, "torch.save: notes when the program saves, in a trial of fit")
 
 
 class _Modes:
@@ -60,7 +60,7 @@ class _Modes:
             finally:
                 self._depth -= 1
 
-        _patches.put(
+        patches.put(
             torch.nn.Module,
             "train",
             mode_set,

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_EVALUATION
 from memtrace._fit.moments.job import Job
-from memtrace._vocabulary import MOMENT_EVALUATION
+from memtrace._patching import patches
 
 if TYPE_CHECKING:
     from torch.utils.data.dataloader import _BaseDataLoaderIter
@@ -48,7 +48,7 @@ class Predictions:
                 self._note_rest(this)
                 raise
 
-        _patches.put(
+        patches.put(
             iterator,
             "__next__",
             next_batch,

@@ -8,9 +8,9 @@ import functools
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
 from memtrace._fit.moments import checkpoints
-from memtrace._import_watch import when_imported
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
 
 _CKPT_PATH = 5  # its place among the arguments of fit, after the trainer
 
@@ -32,7 +32,7 @@ def _resume_trainer(trainer: type[Any], path: str) -> None:
     def resumed(this: object, resume_from_checkpoint: object = None, *args: object, **kwargs: object) -> object:
         return train(this, resume_from_checkpoint or path, *args, **kwargs)
 
-    _patches.put(trainer, "train", resumed, "transformers.Trainer.train: resumes from the checkpoint of a trial of fit")
+    patches.put(trainer, "train", resumed, "transformers.Trainer.train: resumes from the checkpoint of a trial of fit")
 
 
 def _resume_lightning(module: ModuleType, path: str) -> None:
@@ -45,6 +45,6 @@ def _resume_lightning(module: ModuleType, path: str) -> None:
             kwargs.setdefault("weights_only", False)  # the file is the program's own
         return fit(this, *args, **kwargs)
 
-    _patches.put(
+    patches.put(
         module.Trainer, "fit", resumed, "lightning.pytorch.Trainer.fit: resumes from the checkpoint of a trial of fit"
     )

@@ -8,9 +8,9 @@ import sys
 import threading
 from collections.abc import Generator
 
+from memtrace._core.vocabulary import FIT_MOMENTS
 from memtrace._fit import gaps
-from memtrace._session import Session
-from memtrace._vocabulary import FIT_MOMENTS
+from memtrace._process.session import Session
 
 _MOST_ROWS = 200  # each change writes all of them
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memtrace._signal_exceptions import raise_if_from_outside
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 
 _MOST_DEPTH = 6
 _MOST_PARTS = 10_000  # of a list whose elements are not numbers

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace import _patches
+from memtrace._core.vocabulary import MOMENT_BEST_MODEL, MOMENT_CHECKPOINT, MOMENT_EVALUATION
 from memtrace._fit.moments import checkpoints
 from memtrace._fit.moments.job import Job
-from memtrace._holders.user_modules import is_library
-from memtrace._import_watch import when_imported
-from memtrace._vocabulary import MOMENT_BEST_MODEL, MOMENT_CHECKPOINT, MOMENT_EVALUATION
+from memtrace._patching import patches
+from memtrace._patching.import_watch import when_imported
+from memtrace._program.user_modules import is_library
 
 _EPOCHS = 2  # the second shows what an evaluation and a checkpoint between epochs left
 
@@ -49,13 +49,13 @@ class _Control:
             control.should_training_stop |= self._epochs >= _EPOCHS
             return self._set_due(args, control, is_epochs_end=True)
 
-        _patches.put(
+        patches.put(
             handler,
             "on_step_end",
             step_end,
             "transformers.CallbackHandler.on_step_end: evaluates and saves early, in a trial of fit",
         )
-        _patches.put(
+        patches.put(
             handler,
             "on_epoch_end",
             epoch_end,
@@ -77,20 +77,20 @@ def _watch_trainer(trainer: type[Any], torch: ModuleType, job: Job) -> None:
         ("_load_best_model", MOMENT_BEST_MODEL),
     ):
         noted = _in_moment(getattr(trainer, name), moment, job)
-        _patches.put(trainer, name, noted, "transformers.Trainer: notes the moments of the job, in a trial of fit")
-    _patches.put(
+        patches.put(trainer, name, noted, "transformers.Trainer: notes the moments of the job, in a trial of fit")
+    patches.put(
         trainer,
         "_save_checkpoint",
         _saved(trainer._save_checkpoint, job),
         "transformers.Trainer._save_checkpoint: notes the checkpoint, in a trial of fit",
     )
-    _patches.put(
+    patches.put(
         trainer,
         "_evaluate",
         _without_failures(trainer._evaluate, torch, job),
         "transformers.Trainer._evaluate: continues if metrics fail by themselves, in a trial of fit",
     )
-    _patches.put(
+    patches.put(
         trainer,
         "_determine_best_metric",
         _always_best(trainer._determine_best_metric),

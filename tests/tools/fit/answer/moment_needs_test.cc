@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/answer/moment_needs.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tools/fit/answer/answer.h"
+
+namespace memtrace::fit {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+MomentPeak Peak(const std::string& moment, uint64_t step, uint64_t needs) {
+  return {.stay = {.moment = moment, .first = step, .last = step}, .needs = needs};
+}
+
+Outcome RunOf(uint64_t needs, std::vector<MomentPeak> moments) {
+  Outcome outcome;
+  outcome.completed = true;
+  ProcessNeed& process = outcome.processes.emplace_back();
+  CardNeed& card = process.cards.emplace_back();
+  card.peak_allocated = card.total = needs;
+  process.moments = std::move(moments);
+  return outcome;
+}
+
+void RunOut(Outcome& outcome, uint64_t step) {
+  outcome.completed = false;
+  FailedLine failed;
+  failed.line = "train.py:61";
+  failed.at.step = step;
+  outcome.processes.front().failed = failed;
+}
+
+// A card of 100 MiB, whose usual steps need 60.
+Answer AnswerWith(Outcome unlimited, Outcome within) {
+  Answer answer;
+  answer.cards = {"100MiB"};
+  answer.card_bytes = {100 * kMiB};
+  answer.unlimited = answer.within = RunOf(60 * kMiB, {});
+  answer.has_within = true;
+  answer.whole_job.emplace();
+  answer.whole_job->unlimited = std::move(unlimited);
+  answer.whole_job->within = std::move(within);
+  answer.whole_job->has_within = true;
+  answer.whole_job->moments = MomentNeedsOf(answer);
+  return answer;
+}
+
+std::map<std::string, MomentNeed> ByName(const Answer& answer) {
+  std::map<std::string, MomentNeed> by_name;
+  for (const MomentNeed& need : answer.whole_job->moments) by_name[need.moment] = need;
+  return by_name;
+}
+
+TEST(MomentNeedsTest, MomentThatRanOutOnTheCardIsExactAndLaterOnesAreInferred) {
+  const std::vector<MomentPeak> peaks = {Peak("evaluation", 4, 150 * kMiB),
+                                         Peak("checkpoint", 6, 70 * kMiB),
+                                         Peak("end", 8, 170 * kMiB)};
+  Outcome within = RunOf(100 * kMiB, {Peak("evaluation", 4, 100 * kMiB)});
+  within.processes.front().moments.front().stay.ended_by = "OutOfMemoryError";
+  RunOut(within, 4);
+  const Answer answer = AnswerWith(RunOf(170 * kMiB, peaks), within);
+  const std::map<std::string, MomentNeed> moments = ByName(answer);
+  EXPECT_EQ(moments.at("step").fits, true);
+  EXPECT_EQ(moments.at("evaluation").fits, false);
+  EXPECT_EQ(moments.at("evaluation").known, Known::kExact);
+  EXPECT_EQ(moments.at("evaluation").line, "train.py:61");
+  EXPECT_EQ(moments.at("checkpoint").fits, true);
+  EXPECT_EQ(moments.at("checkpoint").known, Known::kInferred);
+  EXPECT_EQ(moments.at("end").fits, false);
+  EXPECT_EQ(FailedMomentOf(answer.whole_job->moments)->moment, "evaluation");
+  EXPECT_EQ(answer.verdict(), FitVerdict::kDoesNotFit);
+}
+
+TEST(MomentNeedsTest, BatchesThatWereNotRunAreAddedByWhatEachKept) {
+  MomentPeak peak = Peak("evaluation", 4, 70 * kMiB);
+  peak.stay.batches = 5;
+  peak.stay.of = 605;
+  peak.stay.growth = kMiB / 10;
+  const Answer answer = AnswerWith(RunOf(70 * kMiB, {peak}), RunOf(70 * kMiB, {peak}));
+  const MomentNeed evaluation = ByName(answer).at("evaluation");
+  EXPECT_EQ(evaluation.needs, 70 * kMiB + 600 * (kMiB / 10));
+  EXPECT_EQ(evaluation.known, Known::kInferred);
+  EXPECT_EQ(evaluation.fits, false);
+  EXPECT_EQ(answer.verdict(), FitVerdict::kDoesNotFit);
+}
+
+TEST(MomentNeedsTest, ResumedRunThatRunsOutIsAMomentThatDoesNotFit) {
+  Outcome unlimited = RunOf(70 * kMiB, {Peak("end", 8, 70 * kMiB)});
+  unlimited.resumed.push_back(RunOf(120 * kMiB, {}));
+  Outcome within = RunOf(70 * kMiB, {Peak("end", 8, 70 * kMiB)});
+  within.completed = false;
+  within.resumed.push_back(RunOf(100 * kMiB, {}));
+  RunOut(within.resumed.front(), 1);
+  const Answer answer = AnswerWith(unlimited, within);
+  EXPECT_EQ(ByName(answer).at("resume").fits, false);
+  EXPECT_EQ(ByName(answer).at("resume").needs, 120 * kMiB);
+  EXPECT_EQ(ByName(answer).at("end").fits, true);
+  EXPECT_EQ(answer.verdict(), FitVerdict::kDoesNotFit);
+}
+
+TEST(MomentNeedsTest, JobWhoseMomentsAllFitFitsUnlessOneWasNotSeen) {
+  const Outcome run = RunOf(70 * kMiB, {Peak("evaluation", 4, 70 * kMiB)});
+  Answer answer = AnswerWith(run, run);
+  EXPECT_EQ(answer.verdict(), FitVerdict::kFits);
+  answer.gaps.push_back({.moment = "resume", .evidence = "", .why_not = ""});
+  EXPECT_EQ(answer.verdict(), FitVerdict::kNotKnown);
+}
+
+}  // namespace
+}  // namespace memtrace::fit

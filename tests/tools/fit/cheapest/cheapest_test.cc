@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fit/cheapest/cheapest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "tests/tools/fit/layered_training.h"
+#include "tools/fit/cheapest/frontier.h"
+#include "tools/fit/search.h"
+
+namespace memtrace::fit {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr uint64_t kGiB = LayeredTraining::kGiB;
+
+absl::StatusOr<Answer> Ask(LayeredTraining& training, uint64_t margin = 0, uint64_t runs = 24) {
+  Question question;
+  question.trial.command = {"python", "train.py"};
+  question.trial.cards = {"24GiB"};
+  question.margin_percent = margin;
+  question.most_runs = runs;
+  Search search(question, [&training](const Trial& trial, std::string_view name) {
+    return training.Run(trial, name);
+  });
+  MEMTRACE_RETURN_IF_ERROR(search.Run());
+  return search.answer();
+}
+
+std::string NameAt(const Answer& answer, size_t place) {
+  std::string name;
+  for (const Candidate& change : answer.remedies[place].changes)
+    name += (name.empty() ? "" : " + ") + change.HookWord();
+  return name;
+}
+
+std::string Recommended(const Answer& answer) {
+  return answer.recommended ? NameAt(answer, *answer.recommended) : "nothing";
+}
+
+[[maybe_unused]] std::string OnlyOneLess(const Answer& answer) {
+  const std::vector<size_t>& places = answer.cheapest->one_less;
+  return places.size() == 1 ? NameAt(answer, places.front()) : "not one";
+}
+
+TEST(CheapestSearchTest, FewestLayersAreCheckpointedAndOneLessIsSeenToFail) {
+  LayeredTraining training;  // 36 GiB for a card of 24; each layer saves 1
+  const Answer answer = *Ask(training);
+  EXPECT_EQ(Recommended(answer), "fused + checkpoint=12");
+  EXPECT_EQ(OnlyOneLess(answer), "fused + checkpoint=11");
+  EXPECT_TRUE(answer.remedies[*answer.recommended].outcome.fits());
+  EXPECT_FALSE(answer.remedies[answer.cheapest->one_less.front()].outcome.fits());
+  EXPECT_TRUE(answer.cheapest->is_complete);
+}
+
+TEST(CheapestSearchTest, PlanThatLeavesTheMarginIsRecommendedAndTheOtherIsKnown) {
+  LayeredTraining training;
+  const Answer answer = *Ask(training, 5);
+  EXPECT_EQ(Recommended(answer), "fused + checkpoint=14");
+  EXPECT_TRUE(answer.remedies[*answer.recommended].is_smaller_card);
+  EXPECT_EQ(answer.remedies[*answer.recommended].has_margin, true);
+  EXPECT_EQ(OnlyOneLess(answer), "fused + checkpoint=13");
+  EXPECT_EQ(NameAt(answer, *answer.cheapest->without_margin), "fused + checkpoint=12");
+  EXPECT_EQ(NameAt(answer, answer.cheapest->one_less_without_margin.front()),
+            "fused + checkpoint=11");
+}
+
+TEST(CheapestSearchTest, HolesThatNoModelPredictsCostOneRunMore) {
+  LayeredTraining training;
+  training.holes = kGiB;
+  const Answer answer = *Ask(training);
+  EXPECT_EQ(Recommended(answer), "fused + checkpoint=13");
+  EXPECT_EQ(OnlyOneLess(answer), "fused + checkpoint=12");
+}
+
+TEST(CheapestSearchTest, ChangeThatAltersResultsIsRecommendedOnlyIfNoOtherFits) {
+  LayeredTraining training;
+  training.lasting = 30 * kGiB;
+  EXPECT_EQ(Recommended(*Ask(training)), "fused + lora");
+}
+
+TEST(CheapestSearchTest, NothingIsRecommendedIfNothingFits) {
+  LayeredTraining training;
+  training.lasting = 200 * kGiB;
+  const Answer answer = *Ask(training);
+  EXPECT_EQ(Recommended(answer), "nothing");
+  EXPECT_FALSE(answer.has_plan());
+}
+
+TEST(CheapestSearchTest, ChangesThatCannotHelpAreNotRun) {
+  LayeredTraining training;
+  const Answer answer = *Ask(training);
+  EXPECT_THAT(training.ran, Contains("without a change, again"));
+  EXPECT_THAT(training.ran, Not(Contains("freeze what is never stepped")));  // it has no places
+  EXPECT_THAT(training.ran, Not(Contains("optimizer without foreach")));
+  EXPECT_THAT(training.ran, Not(Contains("fused optimizer")));  // saves where there is enough
+  EXPECT_THAT(training.ran, Contains("fused optimizer, without a limit"));  // but is faster
+}
+
+TEST(CheapestSearchTest, ChangeCountsAlthoughItsRunFailedBeforeMakingIt) {
+  LayeredTraining training;
+  training.lasting = 25 * kGiB;  // the card has 24: all layers alone do not fit
+  training.fails_early = true;
+  const Answer answer = *Ask(training);
+  const auto alone =
+      std::find_if(answer.remedies.begin(), answer.remedies.end(), [](const TriedRemedy& tried) {
+        return tried.changes.size() == 1 && tried.changes[0].hook == "checkpoint";
+      });
+  ASSERT_NE(alone, answer.remedies.end());
+  EXPECT_TRUE(alone->had_effect);
+  EXPECT_THAT(training.ran, Contains("gradient checkpointing, without a limit"));
+}
+
+TEST(CheapestSearchTest, SearchEndsWithItsRuns) {
+  LayeredTraining training;
+  const Answer answer = *Ask(training, 0, 4);
+  EXPECT_FALSE(answer.cheapest->is_complete);
+  EXPECT_THAT(training.ran, SizeIs(3 + 4));  // without a limit, on the card, for reference
+}
+
+TEST(CheapestSearchTest, ProgramWhoseTimeIsNotKnownGetsTheSmallestChange) {
+  LayeredTraining training;
+  training.has_time = false;
+  const Answer answer = *Ask(training);
+  EXPECT_FALSE(answer.cheapest.has_value());
+  EXPECT_EQ(Recommended(answer), "checkpoint");
+  EXPECT_THAT(FrontierOf(answer), SizeIs(0));
+}
+
+TEST(FrontierTest, OnlyRunsThatNoOtherBeatsAreOnIt) {
+  LayeredTraining training;
+  const Answer answer = *Ask(training);
+  std::vector<std::string> best;
+  for (const FrontierPoint& point : FrontierOf(answer)) {
+    if (!point.is_on_frontier || point.may_change_results) continue;
+    best.push_back(point.changes.empty() ? "unchanged" : point.changes.back().HookWord());
+    EXPECT_EQ(point.is_plan, best.back() == "checkpoint=12");
+  }
+  EXPECT_THAT(best, ElementsAre("fused", "checkpoint=12", "checkpoint=13", "checkpoint"));
+}
+
+}  // namespace
+}  // namespace memtrace::fit

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_ANSWER_QUESTION_H_
+#define MEMTRACE_TOOLS_FIT_ANSWER_QUESTION_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/fit/answer/answer.h"
+#include "tools/fit/changes/candidates.h"
+#include "tools/fit/trials/trial.h"
+
+namespace memtrace::fit {
+
+// An option of the script, "{NAME}" in the command, whose largest value is searched for.
+struct LargestOption {
+  std::string name;
+  uint64_t step = 1;  // only multiples of it are tried
+};
+
+struct Question {
+  Trial trial;                        // on the given cards; its command may have options that vary
+  std::vector<Variation> variations;  // tried as remedies
+  std::vector<Variation> scalings;    // options for which the growth of the need is shown
+  std::optional<LargestOption> largest;  // the only question then
+  bool asks_card = true;                 // otherwise only the need is measured
+  bool with_remedies = true;
+  bool with_smallest_card = false;
+  bool whole_job = false;         // runs also the job with short loaders
+  std::vector<std::string> also;  // calls that this evaluates once
+  std::string resumed_by;         // as Trial::resumed_by
+  uint64_t margin_percent = 5;    // percent of each card that a recommendation leaves
+  uint64_t most_runs = 24;        // with changes, if the time of a step is known
+  std::string user_settings;      // of PYTORCH_CUDA_ALLOC_CONF
+
+  // Returns all options that vary. An option stands at its first value while another is tried.
+  std::vector<Variation> Options() const {
+    std::vector<Variation> all = variations;
+    all.insert(all.end(), scalings.begin(), scalings.end());
+    return all;
+  }
+};
+
+// Runs a trial and reads its result; the name is for progress. Errors are those of RunTrial.
+using Runner = std::function<absl::StatusOr<Outcome>(const Trial&, std::string_view name)>;
+
+// True if all that the run ever reserved fits these cards: it would make the same run there, so it
+// need not be run again.
+bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes);
+
+// Returns kFailedPrecondition, with a sentence, if the outcome says nothing about memory.
+absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial);
+
+// Returns the trial on the same cards without a limit. Errors are those of WithBytes.
+absl::StatusOr<Trial> Unlimited(Trial trial);
+
+// Returns the trial for as many steps as `seen` had; to its end, if `seen` ended by itself.
+Trial ForSameSteps(Trial trial, const Outcome& seen);
+
+// Returns the trial of the whole job: to its end, with its moments.
+Trial ForWholeJob(const Question& question);
+
+// Returns the trial for as many steps as it takes to reach the highest peak of `seen`, and one
+// more; for as many as `seen` had, if it climbs: fewer would not show that.
+Trial UntilAfterPeakOf(Trial trial, const Outcome& seen);
+
+// Returns the trial that runs on until the climb that `seen` shows has filled the card, and a few
+// steps beyond; nothing if it shows none, or if the run would take longer than the trial may.
+std::optional<Trial> UntilFull(Trial trial, const Outcome& seen);
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_ANSWER_QUESTION_H_

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_CHEAPEST_PLAN_SEARCH_H_
+#define MEMTRACE_TOOLS_FIT_CHEAPEST_PLAN_SEARCH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tools/fit/answer/answer.h"
+#include "tools/fit/answer/question.h"
+
+namespace memtrace::fit {
+
+// Finds the cheapest plan for a program that does not fit: runs each change alone that can help,
+// then plans of them. Changes that may alter results are left until one that keeps them is found.
+//
+// Thread rule: one thread at a time.
+class PlanSearch {
+ public:
+  // Adds what it finds to `answer`, which has the runs without a limit and on the card. The trial
+  // of the question makes as many steps as its peak needs.
+  PlanSearch(const Question& question, const Runner& run, Answer& answer)
+      : question_(question), run_(run), answer_(answer), runs_left_(question.most_runs) {}
+
+  // Returns the errors of the runner. The answer has no cheapest plan if the time of a step is not
+  // known.
+  absl::Status Run();
+
+ private:
+  absl::Status RunReference();
+  absl::Status TryAlone(Candidate candidate);
+  absl::Status MeasureAlone(const Candidate& candidate);
+  absl::Status FindCheapest();
+  bool CanHelp(const Candidate& candidate) const;
+  bool HasPlaces(Candidate& candidate);
+  bool SomethingFits() const;
+  // True if another run may be made while `kept` are left.
+  bool HasRuns(uint64_t kept = 0) const { return runs_left_ > kept; }
+
+  const Question& question_;
+  const Runner& run_;
+  Answer& answer_;
+  uint64_t runs_left_;
+};
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_CHEAPEST_PLAN_SEARCH_H_

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_FIT_NEEDS_NEED_H_
+#define MEMTRACE_TOOLS_FIT_NEEDS_NEED_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/explanation.h"
+#include "tools/analysis/source/annotation.h"
+#include "tools/fit/needs/climb.h"
+#include "tools/fit/needs/gap.h"
+#include "tools/fit/needs/moments.h"
+#include "tools/fit/needs/step_time.h"
+
+namespace memtrace::fit {
+
+struct NeedPart {
+  std::string name;
+  uint64_t bytes = 0;
+};
+
+// The memory that a program took on one card, in bytes.
+struct CardNeed {
+  int32_t card = 0;
+  uint64_t peak_allocated = 0;  // as torch counts it: rounded, until the free is requested
+  analysis::PhaseBytes phase_peaks = {};  // the same in each phase; 0: nothing was allocated in it
+  uint64_t peak_reserved = 0;
+  analysis::Position peak_at;   // of requested bytes
+  std::vector<NeedPart> parts;  // the parts of `total`
+  uint64_t total = 0;           // the least it can run with: peak, context, what others hold
+  // Bytes that torch reserved beyond the peak: cached, and in holes. It gives back what it can
+  // before a request fails.
+  uint64_t fragmentation = 0;
+  std::vector<NeedPart> sites = {};   // of requested bytes: "activation, model.layers.*.mlp"
+  std::vector<PeakRise> rises = {};   // of the allocated peak, at the ends of steps
+  std::vector<PeakRise> floors = {};  // of what stays allocated at the ends of steps
+  uint64_t below_peak = 0;  // the requested bytes by which the last step stayed below the peak
+};
+
+// The cost of a step beside memory.
+struct StepCost {
+  uint64_t kernel_launches = 0;
+  uint64_t product_operations = 0;  // floating-point operations in products by cuBLAS
+  uint64_t host_copy_bytes = 0;     // between host and card
+  // Sent by NCCL, by the rule of docs/design/collectives.md.
+  uint64_t sent_bytes = 0;          // to ranks of the same machine
+  uint64_t sent_bytes_network = 0;  // to ranks of other machines
+  uint64_t sends = 0;               // point-to-point sends
+  uint64_t microseconds = 0;  // on this machine, which does not compute: the mean of later steps
+};
+
+// Reads the cost of the last step; 0 for what the annotations do not have.
+StepCost CostOf(const analysis::Annotations& annotations);
+
+// A request that failed.
+struct FailedLine {
+  std::string line;  // of PlaceOf()
+  uint64_t bytes = 0;
+  uint64_t short_by = 0;
+  analysis::Position at;
+  bool is_fragmentation = false;
+};
+
+// How a process of a trial ended.
+enum class TrialEnd : uint8_t {
+  kProgram,  // it ended by itself
+  kSettled,  // its peak had stopped rising
+  kSteps,    // it had made the most steps allowed
+};
+
+struct ProcessNeed {
+  std::string name;             // "rank 1", or the process's number
+  std::vector<CardNeed> cards;  // the cards that it allocated on
+  uint64_t steps = 0;           // steps that ended
+  TrialEnd end = TrialEnd::kProgram;
+  StepCost cost = {};                    // of the last step
+  std::optional<StepTime> time = {};     // of the last step, estimated
+  std::optional<FailedLine> failed;      // the last of `failures`
+  uint64_t failures = 0;                 // requests that failed
+  bool went_on = false;                  // it recovered from the last of them
+  std::vector<Gap> gaps = {};            // moments that it has and did not see
+  std::vector<MomentPeak> moments = {};  // moments that it had
+};
+
+// Returns the user's own line that made the request ("train.py:20"), else the path of its module
+// ("layers.3.mlp"; "module 3" if that is a number), else the library's line. Returns "" if none of
+// them is known.
+std::string PlaceOf(const analysis::ExplainedRequest& request);
+
+// `explanation` is that of the process's trace at the default moment (the last failure, else the
+// peak).
+ProcessNeed NeedOf(const analysis::Explanation& explanation);
+
+// Each of several processes counts the others' memory as that of other processes. Replaces these
+// bytes by `others`, the bytes of each card, in the first process that uses the card.
+void CountOthersOnce(const std::vector<uint64_t>& others, std::vector<ProcessNeed>& processes);
+
+// Returns the needs with those of the same card added up.
+std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes);
+
+}  // namespace memtrace::fit
+
+#endif  // MEMTRACE_TOOLS_FIT_NEEDS_NEED_H_
