@@ -37,6 +37,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--events", default="eager", help="when the card's work ends: eager or lazy (memtrace run)")
     parser.add_argument("--ranks", help="real ranks, instead of those of the row")
     parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--more", default="", metavar="OPTIONS", help="further options of torchtitan, in one argument")
     return parser.parse_args()
 
 
@@ -54,6 +55,7 @@ def command(row: Row, options: argparse.Namespace) -> list[str]:
         *("--training.dataset_path", str(options.data / "texts"), "--training.steps", str(options.steps)),
         *("--comm.init_timeout_seconds", "3600"),
         *shlex.split(row.options),
+        *shlex.split(options.more),
     ]
 
 

@@ -13,6 +13,7 @@ from memtrace._hooks.job_groups import OwnGroup
 # Names that libraries give to the groups of a pipeline are "pp" and "PIPELINE_MODEL_PARALLEL_GROUP". Those of a
 # pipeline together with another dimension have words of that, too: "EXPERT_TENSOR_MODEL_PIPELINE_PARALLEL_GROUP".
 _PIPELINE = {"pp", "pipe", "pipeline"}
+_CONTEXT = {"cp", "context"}  # groups whose ranks share the length of each text
 _OTHERS = {
     "tp",
     "tensor",
@@ -23,8 +24,6 @@ _OTHERS = {
     "replicate",
     "ep",
     "expert",
-    "cp",
-    "context",
     "sp",
     "sequence",
 }
@@ -62,14 +61,15 @@ def kinds_of(
     if not groups:
         return [Kind(0, 1)]
     stages = [_each_rank(ranks) for ranks in _pipelines(world, groups, peers)]
+    rings = [_ends_and_middle(group.ranks) for group in groups if is_context(group.name)]
     shards = [_by_bytes(ranks, of_ranks) for ranks, of_ranks in held.items() if ranks[0] == 0]
-    dimensions = _independent([*stages, *sorted(shards, key=lambda shard: -len(shard.ranks))])
+    dimensions = _independent([*stages, *rings, *sorted(shards, key=lambda shard: -len(shard.ranks))])
     others = max(1, world // math.prod(len(dimension.ranks) for dimension in dimensions))
     kinds = []
     for places in itertools.product(*(range(len(dimension.offsets)) for dimension in dimensions)):
         chosen = list(zip(dimensions, places, strict=True))
-        is_smaller_shard = any(place > 0 for dimension, place in chosen if dimension not in stages)
-        kinds.append((is_smaller_shard, _kind_at(chosen, others)))
+        is_in_a_stage_already = any(place > 0 for dimension, place in chosen if dimension not in stages)
+        kinds.append((is_in_a_stage_already, _kind_at(chosen, others)))
     kinds.sort(key=lambda kind: (kind[0], kind[1].rank))
     return [kind for _, kind in kinds if kind.rank < world]
 
@@ -109,8 +109,18 @@ def _pipelines(world: int, groups: Sequence[OwnGroup], peers: Iterable[int]) -> 
 
 def is_pipeline(name: str) -> bool:
     """True if a group of that name has one rank of each stage of a pipeline."""
+    return _names_only(name, _PIPELINE, _CONTEXT)
+
+
+def is_context(name: str) -> bool:
+    """True if the ranks of a group of that name share the length of each text, as in ring attention."""
+    return _names_only(name, _CONTEXT, _PIPELINE)
+
+
+def _names_only(name: str, dimension: set[str], excluded: set[str]) -> bool:
+    """True if a group's name has a word of the dimension, and none of another one."""
     words = set(re.split(r"[^a-z]+", name.lower()))
-    return bool(words & _PIPELINE) and not words & (_OTHERS | _ENDS)
+    return bool(words & dimension) and not words & (_OTHERS | _ENDS | excluded)
 
 
 def _pipeline_with(world: int, groups: Sequence[OwnGroup], peer: int) -> tuple[int, ...]:
@@ -131,6 +141,18 @@ def _pipeline_with(world: int, groups: Sequence[OwnGroup], peer: int) -> tuple[i
 
 def _each_rank(ranks: tuple[int, ...]) -> _Dimension:
     return _Dimension(frozenset(ranks), ranks, (1,) * len(ranks))
+
+
+def _ends_and_middle(ranks: tuple[int, ...]) -> _Dimension:
+    """Returns the first rank, one between, and the last: causal attention gives these different parts of a ring.
+
+    torch's ring attention computes in each turn with half of the keys for ranks behind the sender, and with half of
+    the queries for ranks before it. Ranks between the ends do both.
+    """
+    between = len(ranks) - 2
+    if between < 1:
+        return _each_rank(ranks)
+    return _Dimension(frozenset(ranks), (ranks[0], ranks[1], ranks[-1]), (1, between, 1))
 
 
 def _by_bytes(ranks: tuple[int, ...], held: Sequence[int]) -> _Dimension:

@@ -10,15 +10,15 @@ import sys
 
 import torch
 from job_end import end
+from parts import parts
 from tiny_gpt import WIDTH, Attention
 from torch import nn
-from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.experimental import context_parallel
 from torch.distributed.tensor.experimental._attention import set_rotate_method
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-mesh = init_device_mesh("cuda", (int(os.environ["WORLD_SIZE"]),), mesh_dim_names=("context",))
+mesh = parts("context")
 set_rotate_method(sys.argv[1])
 layers = nn.Sequential(*[Attention() for _ in range(4)]).to("cuda", torch.bfloat16)
 optimizer = torch.optim.AdamW(layers.parameters(), lr=1e-4)

@@ -12,6 +12,7 @@ import sys
 import torch
 import torch.distributed as dist
 from job_end import end
+from parts import PARTS, parts
 from tiny_gpt import WIDTH, Attention
 from torch import nn
 from torch.distributed._functional_collectives import all_to_all_single_autograd
@@ -27,7 +28,7 @@ class Experts(nn.Module):
         self.router = nn.Linear(WIDTH, EXPERTS, bias=False)
         self.own = nn.ModuleList(
             nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
-            for _ in range(EXPERTS // dist.get_world_size())
+            for _ in range(EXPERTS // PARTS)
         )
 
     def choose(self, scores: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -43,13 +44,13 @@ class Experts(nn.Module):
         weights, chosen = self.choose(self.router(tokens).softmax(-1))
         counts = torch.bincount(chosen, minlength=EXPERTS)
         counts_here = torch.empty_like(counts)
-        dist.all_to_all_single(counts_here, counts)
-        by_rank = (dist.get_world_size(), len(self.own))
+        dist.all_to_all_single(counts_here, counts, group=group)
+        by_rank = (PARTS, len(self.own))
         sent, here = counts.view(by_rank).sum(1).tolist(), counts_here.view(by_rank).sum(1).tolist()
         order = chosen.argsort(stable=True)
-        arrived = all_to_all_single_autograd(tokens[order // CHOSEN], here, sent, dist.group.WORLD)
+        arrived = all_to_all_single_autograd(tokens[order // CHOSEN], here, sent, group)
         results = self.run(arrived, counts_here.view(by_rank))
-        back = all_to_all_single_autograd(results, sent, here, dist.group.WORLD)
+        back = all_to_all_single_autograd(results, sent, here, group)
         weighted = back * weights.flatten()[order].unsqueeze(-1)
         return torch.zeros_like(tokens).index_add(0, order // CHOSEN, weighted).view_as(given)
 
@@ -65,7 +66,7 @@ class Experts(nn.Module):
 
 
 torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-dist.init_process_group("nccl")
+group = parts("expert").get_group()
 attentions = nn.ModuleList(Attention() for _ in range(2)).cuda()
 experts = nn.ModuleList(Experts() for _ in range(2)).cuda()
 optimizer = torch.optim.AdamW([*attentions.parameters(), *experts.parameters()], lr=1e-4)

@@ -8,14 +8,13 @@ The products are those of asynchronous tensor parallelism.
 import os
 
 import torch
-import torch.distributed as dist
 import torch.distributed._symmetric_memory as symm_mem
 from job_end import end
+from parts import parts
 
 card = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
 torch.cuda.set_device(card)
-dist.init_process_group("nccl", device_id=card)
-group = dist.group.WORLD
+group = parts("tensor").get_group()
 shared = symm_mem.empty(1 << 20, dtype=torch.bfloat16, device=card)
 symm_mem.rendezvous(shared, group)
 part = torch.randn(256, 1024, dtype=torch.bfloat16, device=card)

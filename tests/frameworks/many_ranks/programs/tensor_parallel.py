@@ -6,8 +6,8 @@ import os
 
 import torch
 from job_end import end
+from parts import parts
 from tiny_gpt import TinyGpt, tokens
-from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
@@ -19,7 +19,7 @@ from torch.distributed.tensor.parallel import (
 )
 
 torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-mesh = init_device_mesh("cuda", (int(os.environ["WORLD_SIZE"]),))
+mesh = parts("tensor")
 model = TinyGpt().cuda()
 whole = PrepareModuleInput(input_layouts=(Shard(1),), desired_input_layouts=(Replicate(),))
 for block in model.blocks:

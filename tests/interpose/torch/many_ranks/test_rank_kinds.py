@@ -88,6 +88,22 @@ def test_ranks_that_hold_less_are_other_kinds_and_less_important():
     assert sum(kind.alike for kind in kinds) == 512
 
 
+def test_ends_and_middle_of_a_ring_of_attention_are_kinds():
+    ring = OwnGroup("cp", tuple(range(0, 32, 8)))
+    assert kinds_of(64, [WORLD, ring], [], {}) == [Kind(0, 16), Kind(8, 32), Kind(24, 16)]
+    assert kinds_of(64, [WORLD, OwnGroup("CONTEXT_PARALLEL_GROUP", (0, 1))], [], {}) == [Kind(0, 32), Kind(1, 32)]
+    for name in ("dp_shard_cp", "TENSOR_AND_CONTEXT_PARALLEL_GROUP", "cp_pp"):
+        assert kinds_of(64, [WORLD, OwnGroup(name, ring.ranks)], [], {}) == [Kind(0, 64)], name
+
+
+def test_stages_come_before_other_places_in_a_ring():
+    ring = OwnGroup("context", tuple(range(0, 32, 8)))
+    kinds = kinds_of(512, [PIPELINE, ring, TENSOR], [], {})
+    assert kinds[:8] == [Kind(stage * 64, 16) for stage in range(8)]
+    assert kinds[8:10] == [Kind(8, 32), Kind(24, 16)]
+    assert len(kinds) == 24
+
+
 def test_small_differences_of_shards_make_no_kind():
     assert kinds_of(512, [WORLD], [], {TENSOR.ranks: [1 << 20] * 7 + [1]}) == [Kind(0, 512)]
 
