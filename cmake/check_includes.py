@@ -18,10 +18,12 @@ def _layers(folder: str, *names: str) -> list[str]:
 
 
 # Layers, from the lowest up: each may include those before it.
-ALLOCATOR = _layers("allocator", "card", "blocks", "accounts", "segment", "plan", "frees", "pools", "heap/parts", "heap")
+ALLOCATOR = _layers(
+    "allocator", "card", "blocks", "accounts", "segment", "plan", "frees", "pools", "heap/parts", "heap"
+)
 TRACE = _layers("profiler/trace", "vocabulary", "events", "coding", "writing", "reading", "text")
 RECORDER = ["profiler/recorder/accounts", "profiler/recorder"]
-MODEL = _layers(CARD, "interface", "spec", "memory", "test_bed", "work")
+MODEL = _layers(CARD, "interface", "spec", "memory", "test_bed", "work/code", "work")
 MOMENT = _layers(ANALYSIS, "source", "replayed", "holders", "kept", "verdict", "cures")
 CORE_USES = [
     *ALLOCATOR,

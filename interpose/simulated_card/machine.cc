@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "base/environment.h"
-#include "interpose/simulated_card/work/loaded_code.h"
+#include "interpose/simulated_card/work/code/loaded_code.h"
 
 namespace memtrace::card {
 namespace {

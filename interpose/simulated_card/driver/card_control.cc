@@ -20,7 +20,7 @@
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "interpose/simulated_card/spec/installed_cards.h"
 #include "interpose/simulated_card/test_bed/unsupported_calls.h"
-#include "interpose/simulated_card/work/loaded_code.h"
+#include "interpose/simulated_card/work/code/loaded_code.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 

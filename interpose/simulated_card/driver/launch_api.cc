@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "interpose/simulated_card/driver/driver_api.h"
-#include "interpose/simulated_card/work/kernel_arguments.h"
+#include "interpose/simulated_card/work/code/kernel_arguments.h"
 #include "interpose/simulated_card/work/occupancy.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/simulated_card/work/kernels.h"
+#include "interpose/simulated_card/work/code/kernels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/simulated_card/work/modules.h"
+#include "interpose/simulated_card/work/code/modules.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

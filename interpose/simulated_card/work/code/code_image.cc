@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/simulated_card/work/code_image.h"
+#include "interpose/simulated_card/work/code/code_image.h"
 
 #include <elf.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MODULES_H_
-#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MODULES_H_
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_MODULES_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_MODULES_H_
 
 #include <atomic>
 #include <cstdint>
@@ -16,8 +16,8 @@
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/runtime_heap.h"
 #include "interpose/simulated_card/spec/result.h"
-#include "interpose/simulated_card/work/code_image.h"
-#include "interpose/simulated_card/work/kernels.h"
+#include "interpose/simulated_card/work/code/code_image.h"
+#include "interpose/simulated_card/work/code/kernels.h"
 
 namespace memtrace::card {
 
@@ -85,4 +85,4 @@ class Modules {
 
 }  // namespace memtrace::card
 
-#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_MODULES_H_
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_MODULES_H_

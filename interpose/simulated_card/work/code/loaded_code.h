@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_LOADED_CODE_H_
-#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_LOADED_CODE_H_
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_LOADED_CODE_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_LOADED_CODE_H_
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "interpose/simulated_card/memory/device_variables.h"
-#include "interpose/simulated_card/work/kernels.h"
+#include "interpose/simulated_card/work/code/kernels.h"
 
 namespace memtrace::card {
 
@@ -51,4 +51,4 @@ class LoadedCode {
 
 }  // namespace memtrace::card
 
-#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_LOADED_CODE_H_
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_LOADED_CODE_H_

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNELS_H_
-#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNELS_H_
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_KERNELS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_KERNELS_H_
 
 #include <atomic>
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
-#include "interpose/simulated_card/work/kernel_writes.h"
+#include "interpose/simulated_card/work/code/kernel_writes.h"
 
 namespace memtrace::card {
 
@@ -70,4 +70,4 @@ class Kernels {
 
 }  // namespace memtrace::card
 
-#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNELS_H_
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_KERNELS_H_

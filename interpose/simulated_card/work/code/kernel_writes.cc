@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/simulated_card/work/kernel_writes.h"
+#include "interpose/simulated_card/work/code/kernel_writes.h"
 
 #include <algorithm>
 #include <cstddef>

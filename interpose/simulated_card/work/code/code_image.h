@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_IMAGE_H_
-#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_IMAGE_H_
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_CODE_IMAGE_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_CODE_IMAGE_H_
 
 #include <cstdint>
 #include <optional>
@@ -39,4 +39,4 @@ std::optional<CodeImage> ReadCodeImage(const void* image);
 
 }  // namespace memtrace::card
 
-#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_IMAGE_H_
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_CODE_IMAGE_H_

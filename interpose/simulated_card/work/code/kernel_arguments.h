@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNEL_ARGUMENTS_H_
-#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNEL_ARGUMENTS_H_
+#ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_KERNEL_ARGUMENTS_H_
+#define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_KERNEL_ARGUMENTS_H_
 
 #include <optional>
 #include <vector>
 
 #include "interpose/simulated_card/memory/address_ranges.h"
-#include "interpose/simulated_card/work/code_image.h"
+#include "interpose/simulated_card/work/code/code_image.h"
 
 namespace memtrace::card {
 
@@ -22,4 +22,4 @@ std::optional<std::vector<Address>> AddressesAmong(
 
 }  // namespace memtrace::card
 
-#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_KERNEL_ARGUMENTS_H_
+#endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_KERNEL_ARGUMENTS_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/simulated_card/work/loaded_code.h"
+#include "interpose/simulated_card/work/code/loaded_code.h"
 
 #include "base/mutex.h"
 
