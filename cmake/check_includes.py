@@ -18,7 +18,7 @@ def _layers(folder: str, *names: str) -> list[str]:
 
 
 # Layers, from the lowest up: each may include those before it.
-ALLOCATOR = _layers("allocator", "card", "blocks", "accounts", "segment", "plan", "frees", "pools", "heap")
+ALLOCATOR = _layers("allocator", "card", "blocks", "accounts", "segment", "plan", "frees", "pools", "heap/parts", "heap")
 TRACE = _layers("profiler/trace", "vocabulary", "events", "coding", "writing", "reading", "text")
 RECORDER = ["profiler/recorder/accounts", "profiler/recorder"]
 MODEL = _layers(CARD, "interface", "spec", "memory", "test_bed", "work")
@@ -53,7 +53,7 @@ TOOLS = [
     "tools/fit/ranks",
     "tools/interchange",
     *_layers("tools/interchange", "importers", "parquet", "writers/rows", "writers"),
-    *_layers("tools/report", "words", "verdict", "sections"),
+    *_layers("tools/report", "words", "verdict", "sections/moved", "sections"),
     "tools/report",
     *_layers("tools/report", "fit", "page", "picture", "bench"),
     *_layers("tools/command", "help", "program", "inputs", "outputs", "verbs"),

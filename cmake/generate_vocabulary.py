@@ -103,6 +103,7 @@ def tables_of(root: Path) -> dict[str, str]:
         "roles": ("roles.def", "MEMTRACE_ROLE"),
         "causes": ("causes.def", "MEMTRACE_CAUSE"),
         "ledger": ("ledger.def", "MEMTRACE_LEDGER_ENTRY"),
+        "off_card": ("off_card.def", "MEMTRACE_OFF_CARD_ENTRY"),
         "moments": ("moments.def", "MEMTRACE_MOMENT"),
     }
     tables = {"facts": _list(body)}

@@ -10,8 +10,8 @@ as long as all other checks together. At the commit in that file every source pa
 a .clang-tidy all sources below it are checked). `make lint` and `make test-all` check every source with every check.
 
 The clang-tidy is the one beside this Python, of the version in the lock file. A source counts as checked while its
-text, every header of ours that it includes (as the compiler recorded them: `ninja -t deps`), its command line, its
-.clang-tidy files and that version are unchanged. Exit code 1 if a check fails.
+text, every header of ours that it includes, its command line, its .clang-tidy files and that version are unchanged.
+Exit code 1 if a check fails.
 """
 
 import hashlib
@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import TypedDict
 
 ROOT = Path.cwd()
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+JOINED = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")  # how CMake names what it joins
 OF_GCC = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx| --param \S+")
 # The compiler is GCC: its own warning switches are unknown to clang.
 DEEP = [str(Path(sys.executable).with_name("clang-tidy")), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
@@ -51,38 +53,49 @@ def tracked(pattern: str) -> set[Path]:
     return {ROOT / line for line in listed.stdout.splitlines()}
 
 
-def headers_by_object(build: Path) -> dict[str, list[Path]]:
-    """Returns the headers of ours that went into each object file, by the name that ninja gives it."""
-    own = tracked("*.h")
-    found: dict[str, list[Path]] = {}
-    current: list[Path] = []
-    deps = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True, check=True)
-    for line in deps.stdout.splitlines():
-        if line.startswith("    "):
-            header = (build / line.strip()).resolve()
-            if header in own:
-                current.append(header)
-        elif ": #deps" in line:
-            current = found.setdefault(line.split(":")[0], [])
-    return found
+class Includes:
+    """Which headers of ours a source includes, directly or through others, read from the text: ours are in quotes."""
+
+    def __init__(self) -> None:
+        self._own = tracked("*.h")
+        self._direct: dict[Path, set[Path]] = {}
+
+    def of(self, source: Path) -> list[Path]:
+        """Returns them in no particular order."""
+        found: set[Path] = set()
+        new = self._of_one(source)
+        while new:
+            found |= new
+            new = {inner for header in new for inner in self._of_one(header)} - found
+        return list(found)
+
+    def _of_one(self, file: Path) -> set[Path]:
+        if file not in self._direct:
+            places = [folder / name for name in INCLUDE.findall(file.read_text()) for folder in (ROOT, file.parent)]
+            self._direct[file] = {place for place in places if place in self._own}
+        return self._direct[file]
 
 
 def plain_units(build: Path, folder: Path) -> list[CompileCommand]:
-    """Returns the build's compile commands without what only GCC knows; also writes them into `folder`.
+    """Returns a compile command for each source, without what only GCC knows; also writes them into `folder`.
 
-    Without precompiled headers, a source that forgets an include is found as well.
+    The build compiles several sources at a time (MemtraceUnity.cmake). Alone, and without precompiled headers, a source
+    that forgets an include is found as well.
     """
-    units: list[CompileCommand] = json.loads((build / "compile_commands.json").read_text())
+    built: list[CompileCommand] = json.loads((build / "compile_commands.json").read_text())
+    units = [alone for unit in built for alone in of_each_source(unit)]
     for unit in units:
         unit["command"] = OF_GCC.sub("", unit["command"])
     (folder / "compile_commands.json").write_text(json.dumps(units))
     return units
 
 
-def object_file(unit: CompileCommand) -> str:
-    """Returns the name that follows -o."""
-    words = unit["command"].split()
-    return str(words[words.index("-o") + 1])
+def of_each_source(unit: CompileCommand) -> list[CompileCommand]:
+    """Returns the command of each source that a unit is made of: of itself, or of those that CMake joined in it."""
+    if not JOINED.search(unit["file"]):
+        return [unit]
+    sources = INCLUDE.findall(Path(unit["file"]).read_text())
+    return [{**unit, "command": unit["command"].replace(unit["file"], source), "file": source} for source in sources]
 
 
 def state(version: str, command: list[str], unit: CompileCommand, headers: list[Path]) -> str:
@@ -140,9 +153,9 @@ def main() -> int:
     commands = [QUICK, DEEP] if quick else [DEEP]
     version = subprocess.run([DEEP[0], "--version"], capture_output=True, text=True, check=True).stdout
     sources = tracked("*.cc")
-    headers = headers_by_object(build)
+    includes = Includes()
     units = {Path(u["file"]): u for u in plain_units(build, stamps) if Path(u["file"]) in sources}
-    of_ours = {source: headers.get(object_file(unit), []) for source, unit in units.items()}
+    of_ours = {source: includes.of(source) for source in units}
     changed = changed_files() if quick else None
     work = []
     for source in sorted(units if changed is None else touched(of_ours, changed)):

@@ -7,6 +7,7 @@
 #include "allocator/accounts/allocation_observer.h"
 #include "allocator/accounts/attempt_account.h"
 #include "allocator/accounts/block_account.h"
+#include "allocator/accounts/host_account.h"
 #include "allocator/accounts/mapping_account.h"
 #include "allocator/accounts/statistics.h"
 #include "base/units.h"
@@ -33,6 +34,8 @@ class Accounting {
   MappingAccount& mapping() { return mapping_; }
   const MappingAccount& mapping() const { return mapping_; }
   AttemptAccount& attempts() { return attempts_; }
+  HostAccount& host() { return host_; }
+  const HostAccount& host() const { return host_; }
 
   Statistics statistics() const;
   void ResetPeak();
@@ -42,6 +45,7 @@ class Accounting {
   BlockAccount blocks_;
   MappingAccount mapping_;
   AttemptAccount attempts_;
+  HostAccount host_;
 };
 
 }  // namespace memtrace

@@ -32,7 +32,8 @@ struct RangeEvent {
 };
 
 // How a card's mapped memory is used, in bytes. live_allocated + stream_wait + cached + holes +
-// pinned == reserved.
+// pinned == reserved. Blocks in use whose memory sleeps, or of which the host has a part, are in
+// none of these: their memory is among the last four figures, which take nothing of the card.
 struct AllocatorLedger {
   Bytes reserved = 0;        // mapped
   Bytes live_requested = 0;  // in use, as requested
@@ -41,8 +42,11 @@ struct AllocatorLedger {
   Bytes cached = 0;          // whole free chunks: can be unmapped or mapped elsewhere
   Bytes holes = 0;           // free, but in a chunk that is partly in use
   Bytes pinned = 0;          // free in private pools with users: a graph's replay may write there
-  Bytes on_host = 0;         // mapped memory of the host (Spill), which is in no other figure
   Bytes largest_hole = 0;    // the largest free mapped range, whole chunks included
+  Bytes asleep = 0;          // that wakes will map (Sleep)
+  Bytes on_host = 0;         // the host's memory at addresses of the card (Spill)
+  Bytes host_copies = 0;     // of the host: contents of what sleeps
+  Bytes host_pooled = 0;     // of the host: kept for the next sleep
 };
 
 struct OutOfMemoryEvent {

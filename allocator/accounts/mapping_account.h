@@ -29,11 +29,18 @@ class MappingAccount {
   void Mapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
   void Unmapped(const SegmentKey& key, DeviceAddress address, Bytes size, int ranges);
 
-  // Counts that the host's memory was unmapped, which is not counted as the card's.
-  void UnmappedFromHost(const SegmentKey& key, int ranges) { Count(key, 0, ranges); }
+  // These count the host's memory behind addresses of the card, which is not counted as the card's.
+  void MappedOnHost(Bytes size) { on_host_ += size; }
+  void ReplacedOnHost(Bytes size) { on_host_ -= size; }  // by the card's memory
+  void UnmappedOnHost(const SegmentKey& key, Bytes size, int ranges) {
+    on_host_ -= size;
+    Count(key, 0, ranges);
+  }
 
-  // Returns the bytes that are currently mapped.
+  // Returns the bytes of the card that are currently mapped.
   Bytes reserved() const { return static_cast<Bytes>(bytes_.all.current); }
+  // Returns the bytes of the host that are mapped at addresses of the card.
+  Bytes on_host() const { return on_host_; }
   // Returns the bytes mapped for each private pool that has ever existed.
   const absl::btree_map<PoolId, StatisticByPool>& by_pool() const { return by_pool_; }
 
@@ -51,6 +58,7 @@ class MappingAccount {
   StatisticByPool bytes_;
   StatisticByPool ranges_;  // maximal ones
   absl::btree_map<PoolId, StatisticByPool> by_pool_;
+  Bytes on_host_ = 0;
   int64_t growths_ = 0;
   int64_t unmapped_ranges_ = 0;
 };

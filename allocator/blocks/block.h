@@ -86,6 +86,11 @@ class BlockArena {
   size_t live_ = 0;
 };
 
+// Returns true if there is a block, and it is free.
+inline bool IsFree(const Block* block) {
+  return block != nullptr && block->is(Block::State::kFree);
+}
+
 }  // namespace memtrace
 
 #endif  // MEMTRACE_ALLOCATOR_BLOCKS_BLOCK_H_

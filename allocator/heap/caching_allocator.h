@@ -11,12 +11,12 @@
 #include "allocator/card/stream_events.h"
 #include "allocator/card/vmm.h"
 #include "allocator/heap/card_accounts.h"
-#include "allocator/heap/heap_options.h"
 #include "allocator/heap/memory_sharing.h"
 #include "allocator/heap/movement.h"
+#include "allocator/heap/parts/heap_options.h"
+#include "allocator/heap/parts/request.h"
+#include "allocator/heap/parts/views.h"
 #include "allocator/heap/private_pools.h"
-#include "allocator/heap/request.h"
-#include "allocator/heap/views.h"
 #include "base/units.h"
 
 namespace memtrace {

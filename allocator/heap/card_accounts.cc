@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/heap/card_accounts.h"
 
-#include "allocator/heap/ledger.h"
+#include "allocator/heap/parts/ledger.h"
 
 namespace memtrace {
 

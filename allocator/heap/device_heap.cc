@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "allocator/blocks/size_policy.h"
-#include "allocator/heap/ledger.h"
+#include "allocator/heap/parts/ledger.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 
@@ -329,6 +329,7 @@ void DeviceHeap::ForgetUnusedPools() {
 
 void DeviceHeap::CheckInvariants() const {
   Bytes mapped = 0;
+  Bytes on_host = 0;
   Bytes allocated = 0;
   Bytes recent = 0;
   for (const auto& group : groups_.all()) {
@@ -338,11 +339,13 @@ void DeviceHeap::CheckInvariants() const {
     });
     for (const auto& segment : group->segments().all()) {
       mapped += segment->reservation().mapped() - segment->reservation().on_host();
+      on_host += segment->reservation().on_host();
       recent += segment->blocks().recent().bytes();
     }
   }
   const AllocatorLedger sums = LedgerOf(groups_, accounting_);
   MEMTRACE_CHECK_EQ(sums.reserved, mapped);
+  MEMTRACE_CHECK_EQ(sums.on_host, on_host);
   MEMTRACE_CHECK_EQ(sums.live_allocated, allocated);
   MEMTRACE_CHECK_LE(sums.live_requested, sums.live_allocated);
   MEMTRACE_CHECK_EQ(

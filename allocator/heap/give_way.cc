@@ -18,7 +18,7 @@ constexpr milliseconds kLockLimit{100};
 constexpr Bytes kStep = 32_MiB;
 // A simulated card with lazy events answers this many questions before it takes them for a wait.
 constexpr int kQuestionsAtOnce = 1100;
-constexpr microseconds kPause{50};
+constexpr microseconds kPauseBetweenQuestions{50};
 
 }  // namespace
 
@@ -84,7 +84,7 @@ GiveWay::Given GiveWay::PollUntilDone(Ticket ticket, Clock::time_point until) {
       }
     });
     if (given.pending == 0 || Clock::now() >= until) return given;
-    if (questions >= kQuestionsAtOnce) std::this_thread::sleep_for(kPause);
+    if (questions >= kQuestionsAtOnce) std::this_thread::sleep_for(kPauseBetweenQuestions);
   }
 }
 

@@ -12,7 +12,7 @@
 #include "allocator/card/vmm.h"
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
-#include "allocator/heap/views.h"
+#include "allocator/heap/parts/views.h"
 #include "base/units.h"
 
 namespace memtrace {

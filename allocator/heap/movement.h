@@ -10,7 +10,7 @@
 #include "allocator/heap/device_heap.h"
 #include "allocator/heap/give_way.h"
 #include "allocator/heap/graph_turns.h"
-#include "allocator/heap/heap_options.h"
+#include "allocator/heap/parts/heap_options.h"
 #include "allocator/heap/sleep.h"
 #include "allocator/heap/spill.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "allocator/heap/parts/wake_need.h"
 #include "base/status_macros.h"
 
 namespace memtrace {
@@ -14,12 +15,6 @@ Bytes SumOf(const std::vector<AddressRange>& ranges) {
   Bytes sum = 0;
   for (const AddressRange& range : ranges) sum += range.size();
   return sum;
-}
-
-// A graph's replay uses the free memory of its pool as well.
-SegmentSleep::Wanted WantedOf(const SegmentGroup& group) {
-  const bool is_pinned = group.pool() != nullptr && group.pool()->pinned();
-  return is_pinned ? SegmentSleep::Wanted::kAll : SegmentSleep::Wanted::kInUse;
 }
 
 template <typename Visit>
@@ -173,17 +168,14 @@ absl::Status Sleep::Wake(MovableOwner owner, Moved& moved) {
 
 absl::Status Sleep::BringBack(MovableOwner owner, Moved& moved) {
   const Groups groups = GroupsOf(owner);
-  for (const SegmentGroup* group : groups) {
-    for (const auto& segment : group->segments().all())
-      moved.needed += segment->sleep().Missing(WantedOf(*group));
-  }
+  for (const SegmentGroup* group : groups) moved.needed += NeedOfWake(*group);
   MEMTRACE_RETURN_IF_ERROR(MakeRoom(moved));
   absl::Status status;
   for (const bool is_last : {false, true}) {
     status = absl::OkStatus();
     for (const SegmentGroup* group : groups) {
       for (const auto& segment : group->segments().all())
-        if (status.ok()) status = segment->sleep().BringBack(WantedOf(*group));
+        if (status.ok()) status = segment->sleep().BringBack(WantedByWake(*group));
     }
     if (!absl::IsResourceExhausted(status)) break;
     // The card has room, yet the driver refused: it cannot map all the memory that it calls free.
@@ -244,10 +236,9 @@ std::vector<Sleep::Owner> Sleep::owners() {
     if (!group->key().is_movable()) continue;
     Owner& owner = all[group->key().movable];
     owner.owner = group->key().movable;
-    for (const auto& segment : group->segments().all()) {
+    owner.asleep += NeedOfWake(*group);
+    for (const auto& segment : group->segments().all())
       owner.on_card += segment->reservation().mapped();
-      if (segment->sleep().is_asleep()) owner.asleep += segment->sleep().Missing(WantedOf(*group));
-    }
   }
   for (const auto& [owner, sleeper] : sleepers_) {
     Owner& told = all[owner];

@@ -14,7 +14,7 @@
 #include "allocator/card/stream_events.h"
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
-#include "allocator/heap/host_copies.h"
+#include "allocator/heap/parts/host_copies.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -36,7 +36,10 @@ class Sleep {
   Sleep(CardLock& lock ABSL_ATTRIBUTE_LIFETIME_BOUND,
         DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND,
         StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND, ChunkCopies* copies, Bytes host_limit)
-      : lock_(lock), heap_(heap), events_(events), host_(copies, host_limit) {}
+      : lock_(lock),
+        heap_(heap),
+        events_(events),
+        host_(copies, host_limit, heap.accounting().host()) {}
 
   // The result of a call, also of one that failed.
   struct Moved {

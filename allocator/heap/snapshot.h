@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "allocator/heap/views.h"
+#include "allocator/heap/parts/views.h"
 #include "allocator/pools/segment_groups.h"
 
 namespace memtrace {

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "allocator/heap/ledger.h"
+#include "allocator/heap/parts/ledger.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -44,8 +45,8 @@ Spill::Moved Spill::PutOnHost(const Victims& victims, Bytes wanted) {
   moved.status = events_.WaitForAll();
   if (!moved.status.ok()) return moved;
   const CardLock::Holder lock(lock_);
-  moved.status = exchange_->Mend();
-  FreeLeft();
+  moved.status = Mend();
+  if (moved.status.ok()) moved.freed = FreeLeft();
   for (size_t i = 0; i < victims.size() && moved.status.ok() && moved.bytes < wanted; ++i) {
     moved.by_class[i] = MoveClass(victims[i], wanted - moved.bytes, moved.status);
     moved.bytes += moved.by_class[i];
@@ -62,40 +63,64 @@ Bytes Spill::MoveClass(const std::vector<DeviceAddress>& victims, Bytes wanted,
   ForEachSegment([&](SegmentGroup& group, ExpandableSegment& segment)
                      ABSL_NO_THREAD_SAFETY_ANALYSIS {
                        if (sum >= wanted || !status.ok()) return;
-                       for (const AddressRange& piece : segment.spill().PiecesOnCard(may_move)) {
-                         if (sum >= wanted || !status.ok()) return;
-                         if (OnHost() + piece.size() > limit_)
-                           status = absl::ResourceExhaustedError("the limit of --spill");
-                         if (status.ok()) status = segment.spill().ToHost(piece, *exchange_);
-                         if (!status.ok()) return;
-                         MarkOnHost(group, segment, piece);
-                         segment.spill().CountLeft(piece);
-                         sum += piece.size();
+                       for (const AddressRange& range : segment.spill().PiecesOnCard(may_move)) {
+                         if (sum < wanted && status.ok())
+                           sum += MovePiece({&group, &segment, range}, status);
                        }
                      });
   return sum;
 }
 
-void Spill::MarkOnHost(SegmentGroup& group, ExpandableSegment& segment, const AddressRange& piece) {
-  segment.spill().ForEachBlock(piece, [&](Block& block) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+Bytes Spill::MovePiece(const Piece& piece, absl::Status& status) {
+  if (OnHost() + piece.range.size() > limit_)
+    status = absl::ResourceExhaustedError("the limit of --spill");
+  if (status.ok()) status = piece.segment->spill().ToHost(piece.range, *exchange_);
+  if (!status.ok() && exchange_->is_torn()) NoteTorn(piece);
+  if (!status.ok()) return 0;
+  MarkOnHost(piece);
+  piece.segment->spill().CountLeft(piece.range);
+  return piece.range.size();
+}
+
+void Spill::MarkOnHost(const Piece& piece) {
+  const auto mark = [&](Block& block) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (!block.is(Block::State::kAllocated)) return;
     block.state = Block::State::kOnHost;
-    heap_.accounting().blocks().Freed(block, group.key(), group.lane().share);
-  });
+    heap_.accounting().blocks().Freed(block, piece.group->key(), piece.group->lane().share);
+  };
+  piece.segment->spill().ForEachBlock(piece.range, mark);
+}
+
+// Undoes what the driver has refused to undo before.
+absl::Status Spill::Mend() {
+  MEMTRACE_RETURN_IF_ERROR(exchange_->Mend());
+  if (!torn_.has_value()) return absl::OkStatus();
+  torn_->segment->spill().NoteTorn(false);
+  MarkOnCard(*torn_);
+  torn_.reset();
+  return absl::OkStatus();
+}
+
+void Spill::NoteTorn(const Piece& piece) {
+  torn_ = piece;
+  piece.segment->spill().NoteTorn(true);
+  MarkOnHost(piece);
 }
 
 // Marks blocks that have no memory of the host any more.
-void Spill::MarkOnCard(SegmentGroup& group, ExpandableSegment& segment, const AddressRange& piece) {
-  segment.spill().ForEachBlock(piece, [&](Block& block) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+void Spill::MarkOnCard(const Piece& piece) {
+  const SegmentKey& key = piece.group->key();
+  UsageShare& share = piece.group->lane().share;
+  const auto mark = [&](Block& block) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const bool is_back =
-        block.is(Block::State::kOnHost) && !segment.spill().HasPartOnHost(block.range());
+        block.is(Block::State::kOnHost) && !piece.segment->spill().HasPartOnHost(block.range());
     if (!is_back) return;
     block.state = Block::State::kAllocated;
     BlockAccount& account = heap_.accounting().blocks();
-    UsageShare& share = group.lane().share;
-    account.usage().MakeRoom(share, group.key().small, AmountsOf(block.size, block.requested));
-    account.Allocated(block, group.key(), share);
-  });
+    account.usage().MakeRoom(share, key.small, AmountsOf(block.size, block.requested));
+    account.Allocated(block, key, share);
+  };
+  piece.segment->spill().ForEachBlock(piece.range, mark);
 }
 
 // Memory that leaves in the step after it came back rests on the host, each time twice as long.
@@ -120,34 +145,30 @@ Spill::CameBack Spill::EndStep() {
   if (!events_.WaitForAll().ok()) return {};
   const CardLock::Holder lock(lock_);
   CameBack back;
-  if (!exchange_->Mend().ok()) return back;
+  if (!Mend().ok()) return back;
   back.freed = FreeLeft();
   if (rest_ == 0) back.bytes = BringBack();
+  // Freed blocks may have no memory of the host any more.
+  if (!exchange_->is_torn()) back.freed += FreeLeft();
   if (back.bytes > 0) steps_here_ = 0;
   return back;
 }
 
 Bytes Spill::BringBack() {
-  struct Part {
-    SegmentGroup* group = nullptr;
-    ExpandableSegment* segment = nullptr;  // is not dropped, because it has memory
-    AddressRange piece;
-  };
-  std::vector<Part> parts;
+  std::vector<Piece> pieces;
   ForEachSegment([&](SegmentGroup& group, ExpandableSegment& segment) {
-    for (const AddressRange& piece : segment.spill().PiecesOnHost())
-      parts.push_back({&group, &segment, piece});
+    for (const AddressRange& range : segment.spill().PiecesOnHost())
+      pieces.push_back({&group, &segment, range});
   });
   const Bytes room = RoomOnCard();
   Bytes sum = 0;
-  for (const Part& part : parts) {
-    if (sum + part.piece.size() > room) break;
-    TakeBackFor(part.piece.size());
-    if (!part.segment->spill().ToCard(part.piece, *exchange_).ok()) break;
-    MarkOnCard(*part.group, *part.segment, part.piece);
-    sum += part.piece.size();
+  for (const Piece& piece : pieces) {
+    if (sum + piece.range.size() > room) break;
+    TakeBackFor(piece.range.size());
+    if (!piece.segment->spill().ToCard(piece.range, *exchange_).ok()) break;
+    MarkOnCard(piece);
+    sum += piece.range.size();
   }
-  FreeLeft();  // blocks that have no memory of the host any more
   return sum;
 }
 
@@ -186,13 +207,7 @@ void Spill::ForEachSegment(
   }
 }
 
-Bytes Spill::OnHost() const {
-  Bytes sum = 0;
-  for (const auto& group : heap_.groups().all()) {
-    for (const auto& segment : group->segments().all()) sum += segment->spill().on_host();
-  }
-  return sum;
-}
+Bytes Spill::OnHost() const { return heap_.accounting().mapping().on_host(); }
 
 Bytes Spill::FreeLeft() {
   Bytes sum = 0;
@@ -205,6 +220,11 @@ Bytes Spill::FreeLeft() {
 Bytes Spill::on_host() const {
   const CardLock::Holder lock(lock_);
   return OnHost();
+}
+
+bool Spill::is_torn() const {
+  const CardLock::Holder lock(lock_);
+  return is_on() && exchange_->is_torn();
 }
 
 }  // namespace memtrace

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/attributes.h"
@@ -12,7 +13,7 @@
 #include "allocator/card/stream_events.h"
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
-#include "allocator/heap/heap_options.h"
+#include "allocator/heap/parts/heap_options.h"
 #include "allocator/segment/chunk_exchange.h"
 #include "base/units.h"
 
@@ -28,6 +29,10 @@ namespace memtrace {
 // allocated again, so all figures of a card are about the card's own memory. Only large blocks of
 // the default pool move, without a plan and outside movable owners.
 //
+// Failures: a failed driver call leaves everything as before it. If the driver also refuses to map
+// memory where it was, the blocks there have none until the next call has mapped it (is_torn); they
+// count as on the host, so nobody else gets their addresses.
+//
 // Thread rule: any thread; it takes the card's lock. No thread of the program may launch work that
 // uses the victims during a move.
 class Spill {
@@ -41,6 +46,7 @@ class Spill {
   using Victims = std::vector<std::vector<DeviceAddress>>;
   struct Moved {
     Bytes bytes = 0;
+    Bytes freed = 0;  // as EndStep says
     std::vector<Bytes> by_class;
     // Why no more moved: kResourceExhausted if the limit or the host has no room, kUnimplemented if
     // the driver cannot put memory of the host at a card's addresses, kUnavailable while a graph is
@@ -63,9 +69,16 @@ class Spill {
   // Returns the bytes of the host that are in use now.
   Bytes on_host() const;
   Bytes limit() const { return limit_; }
+  bool is_torn() const;
 
  private:
   static constexpr uint32_t kFirstRest = 8;
+
+  struct Piece {
+    SegmentGroup* group = nullptr;
+    ExpandableSegment* segment = nullptr;  // is not dropped, because the piece counts as mapped
+    AddressRange range;
+  };
 
   bool MayMove(const SegmentGroup& group) const;
   // Calls `visit(group, segment)` for each segment that memory may move from.
@@ -73,10 +86,11 @@ class Spill {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   Bytes MoveClass(const std::vector<DeviceAddress>& victims, Bytes wanted, absl::Status& status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
-  void MarkOnHost(SegmentGroup& group, ExpandableSegment& segment, const AddressRange& piece)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
-  void MarkOnCard(SegmentGroup& group, ExpandableSegment& segment, const AddressRange& piece)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  Bytes MovePiece(const Piece& piece, absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  void MarkOnHost(const Piece& piece) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  void MarkOnCard(const Piece& piece) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  absl::Status Mend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
+  void NoteTorn(const Piece& piece) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   Bytes OnHost() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   Bytes FreeLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
   Bytes RoomOnCard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_);
@@ -89,8 +103,9 @@ class Spill {
   StreamEvents& events_;
   const Bytes limit_;
   const bool has_age_;
-  const std::unique_ptr<ChunkExchange> exchange_;  // null if spill is off
-  Bytes peak_ ABSL_GUARDED_BY(lock_) = 0;          // of the card's memory in use, in the last step
+  const std::unique_ptr<ChunkExchange> exchange_;     // null if spill is off
+  std::optional<Piece> torn_ ABSL_GUARDED_BY(lock_);  // that has no memory
+  Bytes peak_ ABSL_GUARDED_BY(lock_) = 0;  // of the card's memory in use, in the last step
   uint32_t steps_here_ ABSL_GUARDED_BY(lock_) = ~uint32_t{0};  // since something came back
   uint32_t rest_ ABSL_GUARDED_BY(lock_) = 0;                   // steps that are still to be waited
   uint32_t next_rest_ ABSL_GUARDED_BY(lock_) = kFirstRest;

@@ -49,6 +49,8 @@ class ChunkExchange {
 
   // Tries again to undo what the driver has refused to.
   absl::Status Mend();
+  // True while addresses have no memory, because the driver refused to map it there again.
+  bool is_torn() const { return torn_.has_value(); }
   // True while there is something that Mend would undo.
   bool has_rest() const { return torn_.has_value() || in_window_ > 0 || !unreleased_.empty(); }
 

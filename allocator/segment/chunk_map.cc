@@ -54,6 +54,15 @@ std::vector<ChunkRange> ChunkMap::Inside(GranuleIndex first, GranuleIndex end) c
   return inside;
 }
 
+std::vector<ChunkRange> ChunkMap::Under(GranuleIndex first, GranuleIndex end) const {
+  std::vector<ChunkRange> under;
+  auto at = chunks_.upper_bound(first);
+  if (at != chunks_.begin() && std::prev(at)->first + std::prev(at)->second.count > first) --at;
+  for (; at != chunks_.end() && at->first < end; ++at)
+    under.push_back({at->first, at->second.count});
+  return under;
+}
+
 std::string ChunkMap::Picture(GranuleIndex length) const {
   std::string picture(length, '.');
   for (const ChunkRange chunk : chunks()) {

@@ -43,6 +43,9 @@ class ChunkMap {
   // Returns the chunks that lie entirely in [first, end), in ascending order.
   std::vector<ChunkRange> Inside(GranuleIndex first, GranuleIndex end) const;
 
+  // Returns the chunks that overlap [first, end), in ascending order.
+  std::vector<ChunkRange> Under(GranuleIndex first, GranuleIndex end) const;
+
   // Returns the serial number of the chunk that starts at `first`; no other mapping of the process
   // has ever had the same.
   uint64_t SerialOf(GranuleIndex first) const { return chunks_.at(first).serial; }

@@ -30,8 +30,6 @@ void AppendFitting(Block* node, Bytes size, std::vector<Block*>& found) {
   AppendFitting(node->right, size, found);
 }
 
-bool IsFree(const Block* block) { return block != nullptr && block->is(Block::State::kFree); }
-
 }  // namespace
 
 Block* FreeRanges::Take(Bytes size) {

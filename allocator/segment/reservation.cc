@@ -149,11 +149,10 @@ Reservation::Chunks Reservation::WholeChunks(const AddressRange& range) const {
 
 std::vector<MappedChunk> Reservation::ChunksUnder(const AddressRange& range) const {
   std::vector<MappedChunk> under;
-  for (const ChunkRange chunk : chunks_.chunks()) {
-    const MappedChunk mapped{AddressOf(chunk.first), chunk.count * granularity_,
-                             chunks_.SerialOf(chunk.first),
-                             chunks_.PlaceOf(chunk.first) == Place::kHost};
-    if (range.Overlaps(AddressRange::Of(mapped.address, mapped.size))) under.push_back(mapped);
+  const GranuleIndex end = IndexOf(range.end + granularity_ - 1);
+  for (const ChunkRange chunk : chunks_.Under(IndexOf(range.begin), end)) {
+    under.push_back({AddressOf(chunk.first), chunk.count * granularity_,
+                     chunks_.SerialOf(chunk.first), chunks_.PlaceOf(chunk.first) == Place::kHost});
   }
   return under;
 }

@@ -15,8 +15,6 @@
 namespace memtrace {
 namespace {
 
-bool IsFree(const Block* block) { return block != nullptr && block->is(Block::State::kFree); }
-
 bool IsHole(const Block* block) { return block != nullptr && block->is(Block::State::kUnmapped); }
 
 }  // namespace

@@ -47,7 +47,9 @@ std::vector<AddressRange> SegmentSpill::PiecesOnHost() const {
 }
 
 absl::Status SegmentSpill::ToHost(const AddressRange& piece, ChunkExchange& exchange) {
-  return reservation_.Exchange(piece, Place::kHost, exchange);
+  MEMTRACE_RETURN_IF_ERROR(reservation_.Exchange(piece, Place::kHost, exchange));
+  account_.MappedOnHost(piece.size());
+  return absl::OkStatus();
 }
 
 void SegmentSpill::CountLeft(const AddressRange& piece) {
@@ -56,6 +58,7 @@ void SegmentSpill::CountLeft(const AddressRange& piece) {
 
 absl::Status SegmentSpill::ToCard(const AddressRange& piece, ChunkExchange& exchange) {
   MEMTRACE_RETURN_IF_ERROR(reservation_.Exchange(piece, Place::kCard, exchange));
+  account_.ReplacedOnHost(piece.size());
   account_.Mapped(key_, piece.begin, piece.size(), /*ranges=*/0);
   return absl::OkStatus();
 }
@@ -89,7 +92,7 @@ Bytes SegmentSpill::UnmapLeft(const AddressRange& run) {
     const AddressRange unmapped = reservation_.Unmap(piece, piece.size()).range;
     if (unmapped.size() == 0) continue;
     FreePart(unmapped, /*is_unmapped=*/true);
-    account_.UnmappedFromHost(key_, reservation_.ranges() - ranges);
+    account_.UnmappedOnHost(key_, unmapped.size(), reservation_.ranges() - ranges);
     sum += unmapped.size();
   }
   return sum;
@@ -125,7 +128,7 @@ bool SegmentSpill::HasPartOnHost(const AddressRange& range) const {
 }
 
 Bytes SegmentSpill::on_card_beside() const {
-  if (on_host() == 0) return 0;
+  if (on_host() == 0 && !is_torn_) return 0;
   Bytes sum = 0;
   for (const Block* block = blocks_.first(); block != nullptr; block = block->next) {
     if (IsOfHost(*block)) sum += block->size;

@@ -54,6 +54,10 @@ class SegmentSpill {
   // Returns the bytes that the host got. REQUIRES: all work of the card is done.
   Bytes FreeLeft();
 
+  // Notes whether a piece has no memory (ChunkExchange::is_torn), whose blocks then count as on the
+  // host.
+  void NoteTorn(bool is_torn) { is_torn_ = is_torn; }
+
   // Calls `visit` with each block that overlaps the range. Only blocks may change that it has been
   // called with.
   void ForEachBlock(const AddressRange& range, const std::function<void(Block&)>& visit);
@@ -80,6 +84,7 @@ class SegmentSpill {
   MappingAccount& account_;
   Reservation& reservation_;
   SegmentBlocks& blocks_;
+  bool is_torn_ = false;
 };
 
 }  // namespace memtrace

@@ -205,15 +205,14 @@ void Process::RecordGiven(const Room::Given& given) {
                               is_neighbour ? ContextId{} : CaptureNativeContext(given.caller));
 }
 
-void Process::RecordSpilled(const Spiller::Move& move) {
-  if (recorder() == nullptr) return;
+void Process::RecordSpilled(const SpillPolicy::Move& move) {
   const trace::Moved moved{
       .device = move.device,
       .kind = move.is_back ? trace::MoveKind::kCameBack : trace::MoveKind::kSpilled,
       .bytes = move.bytes,
       .host_bytes = move.copied,
       .duration_ns = static_cast<uint64_t>(move.duration.count())};
-  recorder()->program().Moved(moved, "", ContextId{}, move.role);
+  notes_.Moved(moved, move.role);
 }
 
 void Process::Close() {

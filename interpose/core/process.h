@@ -19,7 +19,7 @@
 #include "interpose/core/outside/outside_recorder.h"
 #include "interpose/core/program_callbacks.h"
 #include "interpose/core/room/room.h"
-#include "interpose/core/spiller.h"
+#include "interpose/core/spill_policy.h"
 #include "interpose/core/stacks/frame_names.h"
 #include "interpose/core/stacks/framework_operations.h"
 #include "interpose/core/trace_notes.h"
@@ -73,7 +73,7 @@ class Process {
   // Makes room for requests that the driver refuses.
   Room& room() { return room_; }
   // Makes room for requests of the program's own on a full card.
-  Spiller& spiller() { return spiller_; }
+  SpillPolicy& spill_policy() { return spill_policy_; }
 
   // True if there is, or will be, a recorder.
   bool is_recorded() const { return is_recorded_; }
@@ -95,7 +95,7 @@ class Process {
   void ListenToOutsideMemory();
   void BeginActivities(memtrace_mode mode);
   void RecordGiven(const Room::Given& given);
-  void RecordSpilled(const Spiller::Move& move);
+  void RecordSpilled(const SpillPolicy::Move& move);
   void OpenTrace();
 
   static inline std::atomic<Process*> instance = nullptr;
@@ -117,7 +117,8 @@ class Process {
   const CardLedgers ledgers_{recorder_, outside_};
   ProcessCards cards_{ledgers_, [this](int device) { room_.AnswerNeighbours(device); }};
   Room room_{cards_, [this](const Room::Given& given) { RecordGiven(given); }};
-  Spiller spiller_{cards_, recorder_, [this](const Spiller::Move& move) { RecordSpilled(move); }};
+  SpillPolicy spill_policy_{cards_, recorder_,
+                            [this](const SpillPolicy::Move& move) { RecordSpilled(move); }};
   TraceNotes notes_{{.recorder = recorder_,
                      .activities = activities_,
                      .cards = cards_,

@@ -179,7 +179,7 @@ void BeginStep() {
   for (const ServedCard& card : Process::Get().cards().all()) {
     if (card.allocator != nullptr) card.allocator->movement().EndStep();
   }
-  Process::Get().spiller().EndStep();
+  Process::Get().spill_policy().EndStep();
   if (auto* recorder = Recorder()) {
     if (auto* activities = Process::Get().activities()) {
       activities->EndOperation();

@@ -53,6 +53,13 @@ void TraceNotes::SampleCards() {
   ReportFailureOnce();
 }
 
+void TraceNotes::Moved(const trace::Moved& moved, std::string_view owner) {
+  if (recorder() == nullptr || parts_.cards.is_forked()) return;
+  recorder()->program().Moved(moved, "", ContextId{}, owner);
+  for (const ServedCard& card : parts_.cards.all())
+    if (card.reader->device() == moved.device) parts_.ledgers.Sample(card);
+}
+
 void TraceNotes::AtEnd() {
   SampleCards();
   WriteFacts(*recorder());

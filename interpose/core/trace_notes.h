@@ -44,6 +44,10 @@ class TraceNotes {
   // Writes the ledgers of all cards.
   void SampleCards();
 
+  // Writes what moved off a card, or back, and then the ledger of that card. `owner`: the tag or
+  // the role of the memory.
+  void Moved(const trace::Moved& moved, std::string_view owner);
+
   // Writes the last samples and what was simulated and planned.
   void AtEnd();
 

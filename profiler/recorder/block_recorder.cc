@@ -4,13 +4,9 @@
 
 #include <utility>
 
+#include "profiler/recorder/accounts/plain_numbers.h"
+
 namespace memtrace::recorder {
-namespace {
-
-int32_t Number(DeviceIndex device) { return static_cast<int32_t>(device); }
-uint64_t Number(StreamId stream) { return static_cast<uint64_t>(stream); }
-
-}  // namespace
 
 void BlockRecorder::Allocated(const BlockEvent& block) {
   log_.trace().Guarded([&] {

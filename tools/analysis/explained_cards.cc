@@ -23,7 +23,8 @@ Ledger LedgerOf(const trace::CardLedger& account, const CapturedCard& replayed) 
                                      .holes = ledger.positive(LedgerPart::kHoles),
                                      .largest_hole = ledger.largest_hole,
                                      .private_pools = ledger.positive(LedgerPart::kPrivatePools),
-                                     .granules = ledger.granules});
+                                     .granules = ledger.granules,
+                                     .pools = ledger.pools});
 }
 
 }  // namespace

@@ -21,18 +21,6 @@ using trace::Role;
 // CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8 (in KiB).
 constexpr uint64_t kDefaultWorkspace = uint64_t{4096 * 2 + 16 * 8} * 1024;
 
-struct Birth {
-  uint64_t size = 0;
-  uint32_t index = 0;  // of its entry; the pickle has fewer than 2^32
-  Role clue = Role::kUnknown;
-  bool has_native = false;
-  Phase phase = Phase::kOther;
-  uint32_t phase_run = 0;
-  uint32_t pass = 0;
-  uint32_t failures = 0;  // number of requests that were refused before
-  bool in_module_call = false;
-};
-
 }  // namespace
 
 // One pass over the entries of all devices.
@@ -45,6 +33,19 @@ class RoleGuesses::Reading {
   void Run();
 
  private:
+  // Holds what is known about a block when it is born.
+  struct Birth {
+    uint64_t size = 0;
+    uint32_t index = 0;  // of its entry; the pickle has fewer than 2^32
+    Role clue = Role::kUnknown;
+    bool has_native = false;
+    Phase phase = Phase::kOther;
+    uint32_t phase_run = 0;
+    uint32_t pass = 0;
+    uint32_t failures = 0;  // number of requests that were refused before
+    bool in_module_call = false;
+  };
+
   // Torch's entries are followed as the events that they become.
   using Lives = analysis::BlockLives<Birth>;
 

@@ -46,7 +46,7 @@ std::string_view LinkName(card::CardLink link) {
 }
 
 // Returns the titles of the columns that Row() fills.
-std::string Head() {
+std::string CardsHead() {
   const std::string mark = "  ";  // the column of the figure's source
   return LeftAligned(Message("CARD"), 16) + RightAligned("GiB", 8) + mark +
          RightAligned(Message("context MiB"), 13) + mark + RightAligned("cc", 6) + mark +
@@ -99,7 +99,7 @@ ordered_json CardJson(const card::CardProfile& profile) {
 }  // namespace
 
 std::string TextCards(std::span<const card::CardProfile> profiles) {
-  std::string text = Head();
+  std::string text = CardsHead();
   for (const card::CardProfile& profile : profiles) text += Row(profile);
   return text + "\n" +
          Message(

@@ -35,6 +35,13 @@ ordered_json LedgerJson(const analysis::Ledger& ledger) {
   return entries;
 }
 
+ordered_json OffCardJson(const analysis::Ledger& ledger) {
+  ordered_json entries = ordered_json::array();
+  for (const analysis::OffCardEntry& entry : ledger.off_card)
+    entries.push_back({{"name", std::string(entry.name())}, {"bytes", entry.bytes}});
+  return entries;
+}
+
 ordered_json SharesJson(const std::vector<analysis::Share>& shares, bool of_roles) {
   ordered_json rows = ordered_json::array();
   for (const analysis::Share& share : shares) {
@@ -80,6 +87,7 @@ ordered_json CardsJson(const Explanation& explanation) {
                      {"bytes_known", card.ledger.total_known},
                      {"ledger", LedgerJson(card.ledger)},
                      {"peak", card.peak.bytes}});
+    if (!card.ledger.off_card.empty()) cards.back()["off_card"] = OffCardJson(card.ledger);
   }
   return cards;
 }
@@ -344,6 +352,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["got_over"] = RecoveredFailuresJson(explanation);
   report["card"] = {{"index", card.index}, {"bytes", card.ledger.total}};
   report["ledger"] = LedgerJson(card.ledger);
+  if (!card.ledger.off_card.empty()) report["off_card"] = OffCardJson(card.ledger);
   if (!card.others.empty()) report["other_processes"] = OthersJson(card);
   report["peak"] = PeakJson(card);
   report["cards"] = CardsJson(explanation);

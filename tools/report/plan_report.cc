@@ -33,7 +33,7 @@ std::string Row(const StreamPlan& stream) {
          RightAligned(FormatBytes(stream.lower_bound), 14) + "\n";
 }
 
-std::string Head() {
+std::string PlanHead() {
   return LeftAligned(Message("CARD"), 6) + LeftAligned(Message("STREAM"), 8) +
          RightAligned(Message("ALLOCS/STEP"), 14) + RightAligned(Message("STEPS SEEN"), 12) +
          RightAligned(Message("PLANNED"), 14) + RightAligned(Message("LOWER BOUND"), 14) + "\n";
@@ -93,7 +93,7 @@ std::string TextPlan(const MemoryPlan& plan, const analysis::RunFacts& run) {
   const std::string command = Shortened(Printable(ShortCommand(run, Columns())), Columns());
   std::string text = (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
                      JoinedByDots({Printable(run.file), command});
-  text += "\n" + Head();
+  text += "\n" + PlanHead();
   for (const StreamPlan& stream : plan.streams) text += Row(stream);
   text += '\n';
   for (const StreamPlan& stream : plan.streams) text += Wrapped("  " + Sentences(stream), 4);

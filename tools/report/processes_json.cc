@@ -126,19 +126,19 @@ ordered_json KindsJson(const Job& job) {
 }
 
 std::string CauseName(PeakCause::Kind kind) {
-  using Kind = PeakCause::Kind;
+  using Cause = PeakCause::Kind;
   switch (kind) {
-    case Kind::kModule:
+    case Cause::kModule:
       return "module";
-    case Kind::kMicroBatches:
+    case Cause::kMicroBatches:
       return "micro_batches";
-    case Kind::kLoss:
+    case Cause::kLoss:
       return "loss";
-    case Kind::kLayers:
+    case Cause::kLayers:
       return "layers";
-    case Kind::kHolder:
+    case Cause::kHolder:
       return "holder";
-    case Kind::kRest:
+    case Cause::kRest:
       break;
   }
   return "rest";

@@ -47,7 +47,7 @@ ordered_json FiguresOf(const ReplayOutcome& outcome) {
           {"driver_calls", ordered_json(outcome.calls)}};
 }
 
-std::string Head() {
+std::string ReplayHead() {
   return LeftAligned(Message("CARD"), 6) + RightAligned(Message("SIZE"), 12) +
          RightAligned(Message("FITS"), 6) + RightAligned(Message("PEAK ALLOCATED"), 16) +
          RightAligned(Message("PEAK RESERVED"), 16) + RightAligned(Message("SMALLEST CARD"), 16) +
@@ -121,7 +121,7 @@ std::string TextReplay(const ReplayResult& result, const analysis::RunFacts& run
       (banner.empty() ? "" : Wrapped(banner, 0) + "\n") +
       Message("$0, recorded with $1, replayed with $2", Printable(run.file),
               replay::PolicyName(result.recorded), replay::PolicyName(result.policy)) +
-      "\n\n" + Head();
+      "\n\n" + ReplayHead();
   for (const ReplayOutcome& outcome : result.devices) text += Row(outcome);
   text += '\n';
   for (const ReplayOutcome& outcome : result.devices) {

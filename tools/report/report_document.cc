@@ -18,12 +18,13 @@
 #include "tools/report/sections/growth_table.h"
 #include "tools/report/sections/holder_table.h"
 #include "tools/report/sections/ledger_table.h"
+#include "tools/report/sections/moved/sleep_section.h"
+#include "tools/report/sections/moved/spill_section.h"
 #include "tools/report/sections/next_commands.h"
 #include "tools/report/sections/outside_table.h"
 #include "tools/report/sections/peak_section.h"
 #include "tools/report/sections/remedy_table.h"
 #include "tools/report/sections/request_facts.h"
-#include "tools/report/sections/spill_section.h"
 #include "tools/report/sections/top_holders.h"
 #include "tools/report/sections/verdict_text.h"
 #include "tools/report/words/printable.h"
@@ -50,6 +51,7 @@ constexpr std::array kMeanings = {
             Marked("The largest groups of blocks in use: what they are, and where they are from.")},
     Meaning{"outside",
             Marked("Memory that the process took from the driver without torch's allocator.")},
+    Meaning{"sleep", Marked("Memory under movable tags that slept off the card.")},
     Meaning{"spill",
             Marked("Memory of the card that moved to the host, because the card was full.")},
     Meaning{"idle", Marked("Blocks in use that no kernel has written for a long time.")},
@@ -113,9 +115,10 @@ Document EvidenceSections(const Explanation& explanation, const analysis::RunFac
        {OtherSentences(VerdictTextOf(explanation)), RequestSection(explanation.failure.request),
         LedgerSection(explanation, run.simulation), CardsSection(explanation),
         HolderSection(explanation), OutsideSection(explanation, run.simulation),
-        SpillSection(explanation), IdleSection(explanation.holders), GrowthSection(explanation),
-        ScratchSection(explanation), FragmentationSection(explanation), MapSection(explanation),
-        PeakSection(explanation), SimulationSection(run), AllRemediesSection(explanation)}) {
+        SleepSection(explanation), SpillSection(explanation), IdleSection(explanation.holders),
+        GrowthSection(explanation), ScratchSection(explanation), FragmentationSection(explanation),
+        MapSection(explanation), PeakSection(explanation), SimulationSection(run),
+        AllRemediesSection(explanation)}) {
     if (section.parts.empty()) continue;
     section.meaning = MeaningOf(section.id);
     document.push_back(std::move(section));

@@ -35,6 +35,11 @@ std::string LedgerRows(const analysis::Ledger& ledger) {
     text += "  " + LeftAligned(EntryLabel(ledger, entry), 28) +
             RightAligned(SignedBytes(entry.bytes), 16) + "\n";
   }
+  if (!ledger.off_card.empty()) text += "  " + Message("beside the card:") + "\n";
+  for (const analysis::OffCardEntry& entry : ledger.off_card) {
+    text += "    " + LeftAligned(OffCardWords(entry.part), 28) +
+            RightAligned(FormatBytes(entry.bytes), 14) + "\n";
+  }
   return text;
 }
 

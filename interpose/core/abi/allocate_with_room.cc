@@ -18,17 +18,16 @@ const OutOfMemoryEvent* FailureOf(const AllocationResult& result) {
 
 AllocationResult AllocateWithRoom(CachingAllocator& allocator, AllocationRequest request) {
   Room& room = Process::Get().room();
-  Spiller& spiller = Process::Get().spiller();
+  SpillPolicy& spill = Process::Get().spill_policy();
   LaunchingThreads::Note();
   const int device = static_cast<int>(allocator.device());
-  request.may_be_repeated =
-      !request.is_trial && (room.HasNeighbours(device) || spiller.IsOn(device));
+  request.may_be_repeated = !request.is_trial && (room.HasNeighbours(device) || spill.IsOn(device));
   AllocationResult result = allocator.Allocate(request);
   if (!request.may_be_repeated || FailureOf(result) == nullptr) return result;
   if (room.FromNeighbours(device, FailureOf(result)->allocated) > 0)
     result = allocator.Allocate(request);
   while (const OutOfMemoryEvent* failure = FailureOf(result)) {
-    if (spiller.MakeRoom(*failure) == 0) {
+    if (spill.MakeRoom(*failure) == 0) {
       allocator.accounts().ReportOutOfMemory(*failure);
       return result;
     }

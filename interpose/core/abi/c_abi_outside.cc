@@ -31,7 +31,7 @@ OutsideBlock FromAbi(const memtrace_outside& memory) {
                                                        : CaptureNativeContext(memory.caller)};
 }
 
-memtrace_outside ToAbi(const OutsideBlock& block) {
+memtrace_outside OutsideToAbi(const OutsideBlock& block) {
   return {.size = sizeof(memtrace_outside),
           .kind = static_cast<int32_t>(block.kind),
           .device = block.device,
@@ -88,7 +88,7 @@ int memtrace_outside_freed(uint64_t address, memtrace_outside* was) {
     if (!memtrace::IsOutsideRecorded()) return 0;
     const auto block = Process::Get().outside().GivenBack(address);
     if (!block) return 0;
-    if (memtrace::HasSize(was)) memtrace::WriteCommonPart(was, memtrace::ToAbi(*block));
+    if (memtrace::HasSize(was)) memtrace::WriteCommonPart(was, memtrace::OutsideToAbi(*block));
     return 1;
   });
 }

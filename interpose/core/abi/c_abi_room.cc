@@ -24,7 +24,7 @@ uint64_t MakeRoom(const memtrace_room& wanted) {
                                       .caller = wanted.caller});
 }
 
-memtrace_given_room ToAbi(const GiveWay::Counts& counts) {
+memtrace_given_room GivenToAbi(const GiveWay::Counts& counts) {
   return {.size = sizeof(memtrace_given_room),
           .reserved = 0,
           .times = counts.times,
@@ -46,7 +46,8 @@ uint64_t memtrace_make_room(const memtrace_room* wanted) {
 int memtrace_get_given_room(int device, memtrace_given_room* given) {
   if (!memtrace::HasSize(given)) return memtrace::Missing("given");
   return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
-    memtrace::WriteCommonPart(given, memtrace::ToAbi(allocator.movement().give_way().counts()));
+    memtrace::WriteCommonPart(given,
+                              memtrace::GivenToAbi(allocator.movement().give_way().counts()));
     return static_cast<int>(MEMTRACE_OK);
   });
 }

@@ -31,9 +31,21 @@ memtrace_sleep_refusal RefusalOf(const absl::Status& status) {
   }
 }
 
-// Calls `move(cards' memory, result)` and writes the result.
+void Record(const MovableMemory& memory, trace::MoveKind kind, uint32_t name) {
+  const std::string owner(Process::Get().names().Text(name));
+  for (const MovableMemory::CardMove& move : memory.moves()) {
+    const trace::Moved moved{.device = move.device,
+                             .kind = kind,
+                             .bytes = move.moved.bytes,
+                             .host_bytes = move.moved.host,
+                             .duration_ns = static_cast<uint64_t>(move.duration.count())};
+    Process::Get().notes().Moved(moved, owner);
+  }
+}
+
+// Calls `move(cards' memory, result)` for the owner of that name, and writes the result.
 template <typename Move>
-int Report(memtrace_moved* moved, Move move) {
+int Report(memtrace_moved* moved, uint32_t name, trace::MoveKind kind, Move move) {
   if (!HasSize(moved)) return Missing("moved");
   if (SourceCall::IsRunning())
     return Fail(MEMTRACE_UNSUPPORTED, "a pool's own allocator must not call this function");
@@ -42,6 +54,7 @@ int Report(memtrace_moved* moved, Move move) {
     MovableMemory memory(Process::Get().cards());
     Sleep::Moved result;
     const absl::Status status = move(memory, result);
+    Record(memory, kind, name);
     WriteCommonPart(moved, memtrace_moved{.size = sizeof(memtrace_moved),
                                           .refusal = RefusalOf(status),
                                           .bytes = result.bytes,
@@ -55,7 +68,7 @@ int Report(memtrace_moved* moved, Move move) {
   });
 }
 
-memtrace_movable ToAbi(const Sleep::Owner& owner, const char* name) {
+memtrace_movable OwnerToAbi(const Sleep::Owner& owner, const char* name) {
   return {.size = sizeof(memtrace_movable),
           .is_asleep = owner.is_asleep ? 1 : 0,
           .keep = owner.keep == Sleep::Keep::kHost ? MEMTRACE_KEEP_HOST : MEMTRACE_KEEP_NOTHING,
@@ -73,6 +86,7 @@ using memtrace::MovableMemory;
 using memtrace::MovableOwner;
 using memtrace::Process;
 using memtrace::Sleep;
+using memtrace::trace::MoveKind;
 
 extern "C" {
 
@@ -88,16 +102,18 @@ void memtrace_pop_movable() {
 }
 
 int memtrace_sleep(uint32_t name, int keep, memtrace_moved* moved) {
-  return memtrace::Report(moved, [&](MovableMemory& memory, Sleep::Moved& result) {
-    const auto kept = keep == MEMTRACE_KEEP_HOST ? Sleep::Keep::kHost : Sleep::Keep::kNothing;
-    return memory.PutToSleep(MovableOwner{name}, kept, result);
-  });
+  const auto kept = keep == MEMTRACE_KEEP_HOST ? Sleep::Keep::kHost : Sleep::Keep::kNothing;
+  return memtrace::Report(moved, name, MoveKind::kSlept,
+                          [&](MovableMemory& memory, Sleep::Moved& result) {
+                            return memory.PutToSleep(MovableOwner{name}, kept, result);
+                          });
 }
 
 int memtrace_wake(uint32_t name, memtrace_moved* moved) {
-  return memtrace::Report(moved, [&](MovableMemory& memory, Sleep::Moved& result) {
-    return memory.Wake(MovableOwner{name}, result);
-  });
+  return memtrace::Report(moved, name, MoveKind::kWoke,
+                          [&](MovableMemory& memory, Sleep::Moved& result) {
+                            return memory.Wake(MovableOwner{name}, result);
+                          });
 }
 
 int memtrace_visit_movable(void (*visit)(void*, const memtrace_movable*), void* user) {
@@ -105,7 +121,7 @@ int memtrace_visit_movable(void (*visit)(void*, const memtrace_movable*), void* 
   return Contain(static_cast<int>(MEMTRACE_INTERNAL), [&]() -> int {
     for (const Sleep::Owner& owner : MovableMemory(Process::Get().cards()).owners()) {
       const std::string name(Process::Get().names().Text(static_cast<uint32_t>(owner.owner)));
-      const memtrace_movable movable = memtrace::ToAbi(owner, name.c_str());
+      const memtrace_movable movable = memtrace::OwnerToAbi(owner, name.c_str());
       visit(user, &movable);
     }
     return MEMTRACE_OK;

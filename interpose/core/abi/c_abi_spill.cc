@@ -11,11 +11,11 @@ extern "C" {
 int memtrace_get_spilled(int device, memtrace_spilled* spilled) {
   if (!memtrace::HasSize(spilled)) return memtrace::Missing("spilled");
   return memtrace::WithCard(device, [&](memtrace::CachingAllocator& allocator) {
-    memtrace::Spiller& spiller = memtrace::Process::Get().spiller();
-    const memtrace::Spiller::Counts counts = spiller.counts(device);
+    memtrace::SpillPolicy& policy = memtrace::Process::Get().spill_policy();
+    const memtrace::SpillPolicy::Counts counts = policy.counts(device);
     memtrace::Spill& spill = allocator.movement().spill();
     memtrace::WriteCommonPart(spilled, memtrace_spilled{.size = sizeof(memtrace_spilled),
-                                                        .is_on = spiller.IsOn(device) ? 1 : 0,
+                                                        .is_on = policy.IsOn(device) ? 1 : 0,
                                                         .limit = spill.limit(),
                                                         .on_host = spill.on_host(),
                                                         .moved = counts.moved,
@@ -26,7 +26,7 @@ int memtrace_get_spilled(int device, memtrace_spilled* spilled) {
 }
 
 void memtrace_set_before_spill(void (*callback)(void* user), void* user) {
-  memtrace::Contain([&] { memtrace::Process::Get().spiller().before().Set(callback, user); });
+  memtrace::Contain([&] { memtrace::Process::Get().spill_policy().before().Set(callback, user); });
 }
 
 }  // extern "C"

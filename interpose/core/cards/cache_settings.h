@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/heap/cache_rules.h"
+#include "allocator/heap/parts/cache_rules.h"
 
 namespace memtrace {
 

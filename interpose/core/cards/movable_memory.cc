@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/cards/movable_memory.h"
 
+#include <utility>
+
 #include "absl/container/btree_map.h"
 
 namespace memtrace {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 void Add(const Sleep::Moved& one, Sleep::Moved& sum) {
   sum.bytes += one.bytes;
@@ -24,37 +28,47 @@ void Blame(const Sleep::Moved& one, Sleep::Moved& sum) {
 }  // namespace
 
 absl::Status MovableMemory::PutToSleep(MovableOwner owner, Sleep::Keep keep, Sleep::Moved& moved) {
-  std::vector<Sleep*> asleep;
-  for (Sleep* card : Sleeps()) {
+  moves_.clear();
+  for (const Card& card : Cards()) {
+    const auto begin = Clock::now();
     Sleep::Moved one;
-    const absl::Status status = card->PutToSleep(owner, keep, one);
+    const absl::Status status = card.sleep->PutToSleep(owner, keep, one);
     if (absl::IsNotFound(status)) continue;
-    if (status.ok()) {
-      asleep.push_back(card);
-      Add(one, moved);
-      continue;
+    if (!status.ok()) {
+      Undo(owner);
+      moved.bytes = 0;
+      Blame(one, moved);
+      return status;
     }
-    for (Sleep* before : asleep) {
-      Sleep::Moved undone;
-      before->Wake(owner, undone).IgnoreError();  // it can be woken by the program as well
-    }
-    moved.bytes = 0;
-    Blame(one, moved);
-    return status;
+    moves_.push_back({card.device, one, Clock::now() - begin});
+    Add(one, moved);
   }
-  return asleep.empty() ? absl::NotFoundError("no card has memory of the owner") : absl::OkStatus();
+  return moves_.empty() ? absl::NotFoundError("no card has memory of the owner") : absl::OkStatus();
+}
+
+void MovableMemory::Undo(MovableOwner owner) {
+  for (const CardMove& move : std::exchange(moves_, {})) {
+    Sleep::Moved undone;
+    // It can be woken by the program as well.
+    cards_.allocator(move.device)->movement().sleep().Wake(owner, undone).IgnoreError();
+  }
 }
 
 absl::Status MovableMemory::Wake(MovableOwner owner, Sleep::Moved& moved) {
+  moves_.clear();
   absl::Status first_failure;
   bool is_known = false;
-  for (Sleep* card : Sleeps()) {
+  for (const Card& card : Cards()) {
+    const auto begin = Clock::now();
     Sleep::Moved one;
-    const absl::Status status = card->Wake(owner, one);
+    const absl::Status status = card.sleep->Wake(owner, one);
     if (absl::IsNotFound(status)) continue;
     is_known = true;
     if (!status.ok() && first_failure.ok()) Blame(one, moved);
-    if (status.ok()) Add(one, moved);
+    if (status.ok()) {
+      moves_.push_back({card.device, one, Clock::now() - begin});
+      Add(one, moved);
+    }
     first_failure.Update(status);
   }
   return is_known ? first_failure : absl::NotFoundError("the owner is not asleep");
@@ -62,8 +76,8 @@ absl::Status MovableMemory::Wake(MovableOwner owner, Sleep::Moved& moved) {
 
 std::vector<Sleep::Owner> MovableMemory::owners() {
   absl::btree_map<MovableOwner, Sleep::Owner> sums;
-  for (Sleep* card : Sleeps()) {
-    for (const Sleep::Owner& one : card->owners()) {
+  for (const Card& card : Cards()) {
+    for (const Sleep::Owner& one : card.sleep->owners()) {
       Sleep::Owner& sum = sums[one.owner];
       sum.owner = one.owner;
       if (one.is_asleep) sum.keep = one.keep;
@@ -81,15 +95,15 @@ std::vector<Sleep::Owner> MovableMemory::owners() {
 
 absl::Status MovableMemory::Read(DeviceAddress address, Bytes bytes, void* host) {
   absl::Status status = absl::NotFoundError("the memory does not sleep with a copy");
-  for (Sleep* card : Sleeps()) {
-    if (!status.ok()) status = card->Read({address, address + bytes}, host);
+  for (const Card& card : Cards()) {
+    if (!status.ok()) status = card.sleep->Read({address, address + bytes}, host);
   }
   return status;
 }
 
 MovableOwner MovableMemory::OwnerAsleepAt(DeviceAddress address) {
-  for (Sleep* card : Sleeps()) {
-    if (const MovableOwner owner = card->OwnerAsleepAt(address); owner != MovableOwner{})
+  for (const Card& card : Cards()) {
+    if (const MovableOwner owner = card.sleep->OwnerAsleepAt(address); owner != MovableOwner{})
       return owner;
   }
   return {};
@@ -97,23 +111,23 @@ MovableOwner MovableMemory::OwnerAsleepAt(DeviceAddress address) {
 
 Bytes MovableMemory::pooled() {
   Bytes sum = 0;
-  for (Sleep* card : Sleeps()) sum += card->pooled();
+  for (const Card& card : Cards()) sum += card.sleep->pooled();
   return sum;
 }
 
 Bytes MovableMemory::ReleaseHostMemory() {
   Bytes sum = 0;
-  for (Sleep* card : Sleeps()) sum += card->ReleaseHostMemory();
+  for (const Card& card : Cards()) sum += card.sleep->ReleaseHostMemory();
   return sum;
 }
 
-std::vector<Sleep*> MovableMemory::Sleeps() const {
-  std::vector<Sleep*> sleeps;
+std::vector<MovableMemory::Card> MovableMemory::Cards() const {
+  std::vector<Card> cards;
   for (int device = 0; device < cards_.device_count(); ++device) {
     if (CachingAllocator* allocator = cards_.allocator(device))
-      sleeps.push_back(&allocator->movement().sleep());
+      cards.push_back({device, &allocator->movement().sleep()});
   }
-  return sleeps;
+  return cards;
 }
 
 }  // namespace memtrace

@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_CORE_CARDS_MOVABLE_MEMORY_H_
 #define MEMTRACE_INTERPOSE_CORE_CARDS_MOVABLE_MEMORY_H_
 
+#include <chrono>
 #include <vector>
 
 #include "absl/base/attributes.h"
@@ -22,6 +23,15 @@ class MovableMemory {
   // `cards` must outlive this.
   explicit MovableMemory(const ProcessCards& cards ABSL_ATTRIBUTE_LIFETIME_BOUND) : cards_(cards) {}
 
+  // The bytes that moved on one card.
+  struct CardMove {
+    int device = 0;
+    Sleep::Moved moved;
+    std::chrono::nanoseconds duration{};
+  };
+  // Returns what the last call has moved; nothing after a sleep that was refused.
+  const std::vector<CardMove>& moves() const { return moves_; }
+
   absl::Status PutToSleep(MovableOwner owner, Sleep::Keep keep, Sleep::Moved& moved);
   // Wakes the owner on the other cards also if one of them fails; a second call continues.
   absl::Status Wake(MovableOwner owner, Sleep::Moved& moved);
@@ -39,9 +49,16 @@ class MovableMemory {
   Bytes ReleaseHostMemory();
 
  private:
-  std::vector<Sleep*> Sleeps() const;
+  struct Card {
+    int device = 0;
+    Sleep* sleep = nullptr;
+  };
+  std::vector<Card> Cards() const;
+  // Wakes the owner on the cards on which the call has put it to sleep.
+  void Undo(MovableOwner owner);
 
   const ProcessCards& cards_;
+  std::vector<CardMove> moves_;
 };
 
 }  // namespace memtrace

@@ -164,6 +164,10 @@ trace::CardLedger CardReader::Read(const AllocatorLedger& allocator, Bytes outsi
   card.holes = allocator.holes;
   card.private_pools = allocator.pinned;
   card.largest_hole = allocator.largest_hole;
+  card.asleep = allocator.asleep;
+  card.on_host = allocator.on_host;
+  card.host_copies = allocator.host_copies;
+  card.host_pooled = allocator.host_pooled;
   card.context = has_looked() ? context_.load() : 0;
   card.outside_allocator = outside;
   if (is_shared_.load(std::memory_order_relaxed)) {

@@ -11,9 +11,6 @@
 namespace memtrace {
 namespace {
 
-struct Object;  // PyObject
-struct Thread;  // PyThreadState
-
 template <typename Function>
 bool Find(Function*& function, const char* name) {
   function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
@@ -24,6 +21,9 @@ bool Find(Function*& function, const char* name) {
 
 // The functions of CPython's API that are used, by their own names; all exported since 3.9 or 3.11.
 struct PythonFrames::Functions {
+  struct Object;  // PyObject
+  struct Thread;  // PyThreadState
+
   Thread* (*thread_state)();    // PyGILState_GetThisThreadState
   int (*is_initialized)();      // Py_IsInitialized
   int (*ensure)();              // PyGILState_Ensure
@@ -132,12 +132,12 @@ void PythonFrames::Check(std::span<const recorder::RawFrame> expected) {
 size_t PythonFrames::CollectLocked(std::span<recorder::RawFrame> frames) const {
   const Functions& python = *python_;
   size_t count = 0;
-  Object* frame = python.frame(python.thread_state());
+  Functions::Object* frame = python.frame(python.thread_state());
   while (frame != nullptr && count < frames.size()) {
-    Object* code = python.code(frame);
+    Functions::Object* code = python.code(frame);
     frames[count++] = recorder::RawFrame{code, python.instruction(frame)};
     python.drop_reference(code);  // the frame keeps the code object alive
-    Object* back = python.back(frame);
+    Functions::Object* back = python.back(frame);
     python.drop_reference(frame);
     frame = back;
   }
@@ -150,7 +150,7 @@ trace::Frame PythonFrames::Symbolize(const recorder::RawFrame& frame) {
   if (!hold.held()) return {};  // the interpreter ends
   const Functions& python = *python_;
   const Functions::PendingError pending(python);
-  auto* code = static_cast<Object*>(const_cast<void*>(frame.code));
+  auto* code = static_cast<Functions::Object*>(const_cast<void*>(frame.code));
   python.add_reference(code);
   trace::Frame symbolized;
   symbolized.file = python.Text(code, "co_filename");

@@ -3,13 +3,13 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_COLLECTIVE_PARTS_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_COLLECTIVE_PARTS_H_
 
-#include <nccl.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "interpose/simulated_card/collectives/nccl_header.h"
 
 namespace memtrace::card {
 

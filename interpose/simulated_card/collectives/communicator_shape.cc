@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "interpose/simulated_card/collectives/nccl_versions.h"
+
 namespace memtrace::card {
 namespace {
 
 constexpr int kA100 = 80;
 constexpr int kHopper = 90;
 constexpr int kBlackwell = 100;
-constexpr int kVersion222 = 22200;  // connects on use; reserves the switch's memory by its channels
-constexpr int kVersion225 = 22500;  // up to 64 channels
-constexpr int kVersion227 = 22700;  // another number of the switch's channels on Blackwell
-constexpr int kVersion2289 = 22809;  // uses the switch for two ranks
 
 int PowerOfTwoFrom(int number) {
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(number)));

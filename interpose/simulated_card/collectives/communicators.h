@@ -3,8 +3,6 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_COMMUNICATORS_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_COMMUNICATORS_H_
 
-#include <nccl.h>
-
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -15,6 +13,7 @@
 
 #include "interpose/simulated_card/collectives/collective_parts.h"
 #include "interpose/simulated_card/collectives/communicator_memory.h"
+#include "interpose/simulated_card/collectives/nccl_header.h"
 #include "interpose/simulated_card/collectives/rank_machines.h"
 #include "interpose/simulated_card/collectives/rendezvous.h"
 #include "interpose/simulated_card/collectives/virtual_ranks.h"

@@ -2,10 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL: communicators. Ranks are processes of one machine, or of one process;
 // docs/design/collectives.md.
-#pragma GCC visibility push(default)
-#include <nccl.h>
-#pragma GCC visibility pop
-
 #include <cuda.h>
 
 #include <algorithm>
@@ -16,6 +12,7 @@
 
 #include "base/units.h"
 #include "interpose/simulated_card/collectives/communicators.h"
+#include "interpose/simulated_card/collectives/nccl_header.h"
 #include "interpose/simulated_card/collectives/new_communicator.h"
 #include "interpose/simulated_card/collectives/thread_card.h"
 #include "interpose/simulated_card/wheels/stated_version.h"

@@ -1,14 +1,11 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // NCCL: collectives, send and receive. What each rank hands over and takes is nccl.h's.
-#pragma GCC visibility push(default)
-#include <nccl.h>
-#pragma GCC visibility pop
-
 #include <atomic>
 #include <utility>
 
 #include "interpose/simulated_card/collectives/communicators.h"
+#include "interpose/simulated_card/collectives/nccl_header.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 

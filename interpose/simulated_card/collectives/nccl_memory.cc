@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "interpose/simulated_card/collectives/nccl_versions.h"
 
 namespace memtrace::card {
 namespace {
@@ -22,10 +23,6 @@ constexpr std::uint64_t kOtherChunk = kMiB / 8;
 constexpr std::uint64_t kWork = 512;                    // one entry of the work queue before 2.22
 constexpr std::uint64_t kOldWorkQueue = 65536 * kWork;  // before 2.22
 constexpr std::uint64_t kProfilerCounters = std::uint64_t{128} * 1024;  // from 2.27 on
-constexpr int kVersion222 = 22200;
-constexpr int kVersion223 = 22304;
-constexpr int kVersion224 = 22400;  // memory of the host is cuMemCreate's, too
-constexpr int kVersion227 = 22700;
 
 std::uint64_t Number(int number) { return static_cast<std::uint64_t>(number); }
 

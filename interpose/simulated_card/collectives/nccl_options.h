@@ -3,12 +3,12 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_NCCL_OPTIONS_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_NCCL_OPTIONS_H_
 
-#include <nccl.h>
-
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+
+#include "interpose/simulated_card/collectives/nccl_header.h"
 
 namespace memtrace::card {
 

@@ -3,9 +3,9 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_NEW_COMMUNICATOR_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_NEW_COMMUNICATOR_H_
 
-#include <nccl.h>
-
 #include <string>
+
+#include "interpose/simulated_card/collectives/nccl_header.h"
 
 namespace memtrace::card {
 

@@ -5,19 +5,19 @@
 namespace memtrace::card {
 namespace {
 
-std::uint64_t Number(int number) { return static_cast<std::uint64_t>(number); }
+std::uint64_t Unsigned(int number) { return static_cast<std::uint64_t>(number); }
 
 SentBytes AroundRing(std::uint64_t bytes, const RankCall& call, const RankMachines& machines) {
   const int here = machines.RanksWith(call.rank);
   if (here == machines.ranks()) return {.within = bytes};
-  const std::uint64_t network = bytes / Number(here);
+  const std::uint64_t network = bytes / Unsigned(here);
   return {.within = bytes - network, .network = network};
 }
 
 SentBytes ToEachOther(const RankCall& call, const RankMachines& machines) {
   const int here = machines.RanksWith(call.rank);
-  return {.within = call.size * Number(here - 1),
-          .network = call.size * Number(machines.ranks() - here)};
+  return {.within = call.size * Unsigned(here - 1),
+          .network = call.size * Unsigned(machines.ranks() - here)};
 }
 
 SentBytes ToPeer(const RankCall& call, const RankMachines& machines) {
@@ -30,7 +30,7 @@ SentBytes ToPeer(const RankCall& call, const RankMachines& machines) {
 
 SentBytes SentBy(const RankCall& call, const RankMachines& machines) {
   const std::string_view name = call.name;
-  const std::uint64_t others = Number(machines.ranks() - 1);
+  const std::uint64_t others = Unsigned(machines.ranks() - 1);
   const bool is_root = call.rank == call.peer;
   if (others == 0) return {};
   if (name == "ncclAllReduce")

@@ -3,8 +3,6 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_VIRTUAL_RANKS_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_COLLECTIVES_VIRTUAL_RANKS_H_
 
-#include <nccl.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "interpose/simulated_card/collectives/collective_parts.h"
+#include "interpose/simulated_card/collectives/nccl_header.h"
 #include "interpose/simulated_card/collectives/rank_machines.h"
 
 namespace memtrace::card {

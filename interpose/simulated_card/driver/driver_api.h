@@ -69,6 +69,13 @@ CUresult WithDevice(int device, Body body, const char* call = __builtin_FUNCTION
 // Returns the value of a device attribute; 0 for a feature that the card does not have.
 int DeviceAttribute(const Card& card, CUdevice_attribute attribute);
 
+// Writes what an attribute is through the pointer that a caller of the driver gave for it.
+template <typename Value>
+Result Answer(void* data, Value value) {
+  *static_cast<Value*>(data) = value;
+  return Result::kSuccess;
+}
+
 }  // namespace memtrace::card
 
 #endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_DRIVER_DRIVER_API_H_

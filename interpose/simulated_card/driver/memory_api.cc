@@ -95,12 +95,6 @@ PointerFacts Explore(Machine& machine, std::uint64_t pointer) {
   return {};
 }
 
-template <typename Value>
-Result Answer(void* data, Value value) {
-  *static_cast<Value*>(data) = value;
-  return Result::kSuccess;
-}
-
 Result AnswerAttribute(Machine& machine, const PointerFacts& facts, CUpointer_attribute attribute,
                        std::uint64_t pointer, void* data) {
   switch (attribute) {

@@ -52,12 +52,6 @@ CUresult Allocate(CUdeviceptr* pointer, std::size_t bytes, MemoryPool* pool, CUs
   return WithContext(allocate, call);
 }
 
-template <typename Value>
-Result Answer(void* data, Value value) {
-  *static_cast<Value*>(data) = value;
-  return Result::kSuccess;
-}
-
 Result AnswerFigure(const PoolFigures& figures, CUmemPool_attribute attribute, void* value) {
   switch (attribute) {
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:

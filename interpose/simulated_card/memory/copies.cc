@@ -13,7 +13,7 @@ namespace {
 // The most bytes that are searched for unknown ones.
 constexpr std::size_t kMostBytesLookedAt = 1 << 20;
 
-bool IsZero(std::span<const std::byte> pattern) {
+bool IsZeroPattern(std::span<const std::byte> pattern) {
   return std::all_of(pattern.begin(), pattern.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
@@ -58,7 +58,7 @@ Result Copies::Fill(Address to, std::uint64_t bytes, std::span<const std::byte> 
     return Result::kSuccess;
   }
   bus_bytes_ += target.on_host;
-  const bool zero = IsZero(pattern);
+  const bool zero = IsZeroPattern(pattern);
   bool done = zero || bytes <= limit_;
   for (const Extent& extent : target.extents) {
     done = done && (zero ? file_.Clear(extent) : file_.Fill(extent, pattern));

@@ -8,8 +8,6 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
-
 CUresult CopyPlane(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                    std::size_t width, std::size_t height, CUstream stream) {
   if (width > to_pitch || width > from_pitch) return CUDA_ERROR_INVALID_VALUE;

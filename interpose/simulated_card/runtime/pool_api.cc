@@ -9,8 +9,6 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
-
 CUdeviceptr* ToDevice(void** pointer) { return reinterpret_cast<CUdeviceptr*>(pointer); }
 
 // The numbers of both enums agree.

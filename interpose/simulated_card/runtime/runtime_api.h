@@ -54,6 +54,9 @@ cudaError_t Initialized(Call call, const char* name = __builtin_FUNCTION()) {
   }));
 }
 
+// Returns the address that the driver knows a pointer of the runtime's interface by.
+inline CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
 }  // namespace memtrace::card
 
 #endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_RUNTIME_RUNTIME_API_H_

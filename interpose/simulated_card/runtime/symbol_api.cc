@@ -24,8 +24,6 @@ bool Fits(std::size_t offset, std::size_t count, std::size_t bytes) {
   return offset <= bytes && count <= bytes - offset;
 }
 
-CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
-
 }  // namespace
 }  // namespace memtrace::card
 

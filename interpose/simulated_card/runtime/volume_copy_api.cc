@@ -8,8 +8,6 @@ using namespace memtrace::card;  // NOLINT: this file defines C functions over t
 namespace memtrace::card {
 namespace {
 
-CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
-
 // The runtime's structs share their member names, and so do the driver's. Without an array all
 // extents and positions are in bytes (driver_types.h). Each side is an array or a pointer, not
 // both.

@@ -10,15 +10,14 @@
 namespace memtrace::card {
 namespace {
 
-constexpr std::uint64_t kMiB = 1ull << 20;
-constexpr std::uint64_t kAreaUnit = 32 * kMiB;
+constexpr std::uint64_t kAreaUnit = 32_MiB;
 
 // The holes that a new context leaves in areas of its own, and the distance below them at which a
 // program's first area ends, as measured.
-constexpr std::uint64_t kLowerHole = 2 * kMiB;
-constexpr std::uint64_t kUpperHole = 24 * kMiB;
-constexpr std::uint64_t kBetweenHoles = 74 * kMiB;  // from begin to begin
-constexpr std::uint64_t kBelowHoles = 414 * kMiB;   // from the lower hole's begin
+constexpr std::uint64_t kLowerHole = 2_MiB;
+constexpr std::uint64_t kUpperHole = 24_MiB;
+constexpr std::uint64_t kBetweenHoles = 74_MiB;  // from begin to begin
+constexpr std::uint64_t kBelowHoles = 414_MiB;   // from the lower hole's begin
 
 }  // namespace
 

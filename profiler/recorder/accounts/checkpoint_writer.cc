@@ -4,12 +4,9 @@
 
 #include <algorithm>
 
+#include "profiler/recorder/accounts/plain_numbers.h"
+
 namespace memtrace::recorder {
-namespace {
-
-int32_t Number(DeviceIndex device) { return static_cast<int32_t>(device); }
-
-}  // namespace
 
 // True after each quarter of the file: when the oldest checkpoint is dropped, a later complete one
 // exists, unless a live set takes half the file.

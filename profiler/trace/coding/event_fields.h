@@ -164,6 +164,15 @@ void CodeFields(Coder& coder, E& card) {
   coder.Number(card.largest_hole);
 }
 
+// Codes the figures that take nothing of the card.
+template <typename Coder, MaybeConst<CardLedger> E>
+void AppendOffCard(Coder& coder, E& card) {
+  coder.Appended(card.asleep);
+  coder.Appended(card.on_host);
+  coder.Appended(card.host_copies);
+  coder.Appended(card.host_pooled);
+}
+
 template <typename Coder, MaybeConst<OutOfMemory> E>
 void CodeFields(Coder& coder, E& event) {
   coder.Device(event.device);
@@ -179,12 +188,15 @@ void CodeFields(Coder& coder, E& event) {
   for (size_t i = 0; i < std::min(event.cards.size(), kMaxCards); ++i) {
     coder.Appended(event.cards[i].private_pools);
   }
+  for (size_t i = 0; i < std::min(event.cards.size(), kMaxCards); ++i)
+    AppendOffCard(coder, event.cards[i]);
 }
 
 template <typename Coder, MaybeConst<CardSample> E>
 void CodeFields(Coder& coder, E& event) {
   CodeFields(coder, event.card);
   coder.Appended(event.card.private_pools);
+  AppendOffCard(coder, event.card);
 }
 
 template <typename Coder, MaybeConst<Lost> E>

@@ -17,7 +17,7 @@ struct CardField {
 };
 
 // The fields of a CardLedger, with the names that text and reports use.
-inline constexpr std::array<CardField, 13> kCardFields = {{
+inline constexpr std::array<CardField, 17> kCardFields = {{
     {"total", &CardLedger::total},
     {"free", &CardLedger::free},
     {"context", &CardLedger::context},
@@ -31,6 +31,10 @@ inline constexpr std::array<CardField, 13> kCardFields = {{
     {"holes", &CardLedger::holes},
     {"largest_hole", &CardLedger::largest_hole},
     {"private_pools", &CardLedger::private_pools},
+    {"asleep", &CardLedger::asleep},
+    {"on_host", &CardLedger::on_host},
+    {"host_copies", &CardLedger::host_copies},
+    {"host_pooled", &CardLedger::host_pooled},
 }};
 
 }  // namespace memtrace::trace

@@ -147,7 +147,9 @@ struct Annotate {
 };
 
 // One card at one moment. Every entry comes from its own source; the reader must cope with sums
-// that do not add up (docs/reference/report.md, "unexplained").
+// that do not add up (docs/reference/report.md, "unexplained"). Blocks in use whose memory sleeps,
+// or of which the host has a part, are in none of the card's figures until they are back: their
+// memory is among the last four, which take nothing of the card (off_card.def).
 struct CardLedger {
   int32_t device = 0;
   uint64_t total = 0;
@@ -156,13 +158,17 @@ struct CardLedger {
   uint64_t other_processes = 0;
   uint64_t outside_allocator = 0;  // allocated by this process outside the allocator
   uint64_t reserved = 0;           // mapped by the allocator
-  uint64_t live_requested = 0;
-  uint64_t live_allocated = 0;
+  uint64_t live_requested = 0;     // in use on the card
+  uint64_t live_allocated = 0;     // the same, after rounding
   uint64_t stream_wait = 0;
   uint64_t cached = 0;
   uint64_t holes = 0;
   uint64_t largest_hole = 0;
   uint64_t private_pools = 0;  // free, but only for graphs and pools that are in use
+  uint64_t asleep = 0;
+  uint64_t on_host = 0;
+  uint64_t host_copies = 0;
+  uint64_t host_pooled = 0;
 };
 struct OutOfMemory {
   int32_t device = 0;

@@ -52,7 +52,7 @@ class Model {
   StatisticByPool in_use_, active_;
 };
 
-struct Block {
+struct UsedBlock {
   size_t share;
   bool small;
   int64_t amount;
@@ -66,11 +66,11 @@ TEST(UsageTest, SharesSumToASingleCounter) {
   for (int i = 0; i < 3; ++i) usage.Add(shares.emplace_back());
   Model model;
   int alone = 0;
-  std::vector<Block> used;
-  std::vector<Block> waiting;
-  const auto take = [&](std::vector<Block>& from) {
+  std::vector<UsedBlock> used;
+  std::vector<UsedBlock> waiting;
+  const auto take = [&](std::vector<UsedBlock>& from) {
     std::swap(from[random() % from.size()], from.back());
-    const Block block = from.back();
+    const UsedBlock block = from.back();
     from.pop_back();
     return block;
   };
@@ -79,8 +79,8 @@ TEST(UsageTest, SharesSumToASingleCounter) {
     // Sometimes everything is freed, so that there is room below the peaks.
     const unsigned allocations = i / 500 % 4 == 0 ? 20 : 48;
     if (what < allocations || used.empty()) {
-      const Block block{random() % shares.size(), random() % 2 == 0,
-                        static_cast<int64_t>(random() % 1000)};
+      const UsedBlock block{random() % shares.size(), random() % 2 == 0,
+                            static_cast<int64_t>(random() % 1000)};
       const Amounts amounts{1, block.amount, block.amount};
       if (shares[block.share].HasRoomFor(block.small, amounts)) {
         ++alone;
@@ -92,16 +92,16 @@ TEST(UsageTest, SharesSumToASingleCounter) {
       model.Allocated(block.small, block.amount);
       used.push_back(block);
     } else if (what < 80) {
-      const Block block = take(used);
+      const UsedBlock block = take(used);
       shares[block.share].Freed(block.small, {1, block.amount, block.amount});
       model.Freed(block.small, block.amount);
     } else if (what < 90) {
-      const Block block = take(used);
+      const UsedBlock block = take(used);
       usage.Waits(shares[block.share], block.small, {1, block.amount, block.amount});
       model.Waits(block.small, block.amount);
       waiting.push_back(block);
     } else if (what < 98 && !waiting.empty()) {
-      const Block block = take(waiting);
+      const UsedBlock block = take(waiting);
       usage.Waited(block.small, {1, block.amount, block.amount});
       model.Waited(block.small, block.amount);
     } else if (what == 98 && random() % 10 == 0) {

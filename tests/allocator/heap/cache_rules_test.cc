@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/cache_rules.h"
+#include "allocator/heap/parts/cache_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/card_room.h"
+#include "allocator/heap/parts/card_room.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/ledger.h"
+#include "allocator/heap/parts/ledger.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 //
 // The options that restrict a request: only_free maps no memory, is_not_free skips the quick
 // search.
-#include "allocator/heap/request.h"
+#include "allocator/heap/parts/request.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/segment_grower.h"
+#include "allocator/heap/parts/segment_grower.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace memtrace {
 namespace {
 
-constexpr StreamId kMain{1};
+constexpr StreamId kOwnStream{1};
 constexpr Bytes kUnlimited = ~Bytes{0};
 constexpr DeviceAddress kNoPlace;
 
@@ -25,7 +25,9 @@ class SegmentGrowerTest : public ::testing::Test {
   explicit SegmentGrowerTest(Bytes capacity = kUsual)
       : vmm_({.capacity = capacity}, nullptr, &failures_) {}
 
-  SegmentGroup& Group(bool small = false) { return groups_.Of({kMain, PoolId{}, small}, nullptr); }
+  SegmentGroup& Group(bool small = false) {
+    return groups_.Of({kOwnStream, PoolId{}, small}, nullptr);
+  }
   Block* Grow(Bytes size, bool small = false) {
     const auto block = grower_.TryGrow(Group(small), size);
     EXPECT_TRUE(block.ok()) << block.status();

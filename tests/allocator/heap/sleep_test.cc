@@ -249,6 +249,25 @@ TEST_F(SleepTest, HostMemoryIsPooledAndGivenBackOnRequest) {
   EXPECT_EQ(card_.copies.taken(), 0);
 }
 
+TEST_F(SleepTest, LedgerHasWhatSleepsAndTheHostsMemoryForIt) {
+  card_.Write(100_MiB, kPolicy, 5);
+  card_.Write(3_MiB, kCache, 6);  // two granules
+  card_.PutToSleep(kPolicy, Keep::kHost);
+  card_.PutToSleep(kCache, Keep::kNothing);
+  AllocatorLedger ledger = card_.allocator.accounts().ledger();
+  EXPECT_EQ(ledger.asleep, 104_MiB);
+  EXPECT_EQ(ledger.host_copies, 100_MiB);
+  EXPECT_EQ(ledger.host_pooled, 0);
+  EXPECT_EQ(ledger.reserved, 0);
+  card_.Wake(kPolicy);
+  card_.Wake(kCache);
+  ledger = card_.allocator.accounts().ledger();
+  EXPECT_EQ(ledger.asleep, 0);
+  EXPECT_EQ(ledger.host_copies, 0);
+  EXPECT_EQ(ledger.host_pooled, 100_MiB);
+  EXPECT_EQ(ledger.live_allocated, 103_MiB);
+}
+
 TEST_F(SleepTest, ObserversSeeFreesAndAllocations) {
   card_.Write(20_MiB, kPolicy, 1);
   card_.observer.Lines();

@@ -228,6 +228,50 @@ TEST_F(SpillTest, OnlyLargeMemoryOfTheDefaultPoolMoves) {
   EXPECT_EQ(card_.Move({{small}}, 2_MiB).bytes, 0);
 }
 
+// A graph's replay uses the memory of its pool, which cannot be waited for in advance.
+TEST_F(SpillTest, MemoryOfAGraphsPoolStays) {
+  constexpr PoolId kPool{0, 7};
+  card_.allocator.pools().Retain(kPool);
+  ASSERT_TRUE(card_.allocator.pools().BeginRouting(kPool, [](StreamId) { return true; }).ok());
+  const DeviceAddress captured = card_.Write(64_MiB, 1);
+  ASSERT_TRUE(card_.allocator.pools().EndRouting(kPool).ok());
+  const DeviceAddress beside = card_.Write(64_MiB, 2);
+  EXPECT_EQ(card_.Move({{captured, beside}}, 128_MiB).bytes, 64_MiB);
+  EXPECT_EQ(card_.Ledger().live_allocated, 64_MiB) << "that of the pool";
+}
+
+// The other process has the chunk itself mapped.
+TEST_F(SpillTest, MemoryThatAnotherProcessWasGivenStays) {
+  const DeviceAddress exported = card_.Write(64_MiB, 1);
+  const DeviceAddress beside = card_.Write(64_MiB, 2);
+  card_.allocator.sharing().Share(exported).IgnoreError();  // this card has no descriptors
+  EXPECT_EQ(card_.Move({{exported, beside}}, 128_MiB).bytes, 64_MiB);
+  EXPECT_EQ(card_.Ledger().live_allocated, 64_MiB) << "the exported block";
+}
+
+// A piece can be without memory if the driver refuses to map the new chunk, and then the old ones.
+TEST_F(SpillTest, AddressesWithoutMemoryAreGivenToNobody) {
+  int torn = 0;
+  for (uint64_t call = 1; call < 60; ++call) {
+    FullCard card(256_MiB);
+    const DeviceAddress cold = card.Write(64_MiB, 1);
+    card.streams.Finish(kMain);
+    card.failures.FailNthOfAny(call, CallFailures::Repeat::kFromThenOn, absl::InternalError(""));
+    card.Move({{cold}}, 64_MiB);
+    card.failures.StopFailing();
+    if (!card.spill.is_torn()) continue;
+    ++torn;
+    card.Free(cold);
+    EXPECT_NE(card.Write(64_MiB, 2), cold);
+    card.CheckContents();
+    card.EndStep();
+    EXPECT_FALSE(card.spill.is_torn());
+    EXPECT_EQ(card.Write(64_MiB, 3), cold);
+    card.CheckContents();
+  }
+  EXPECT_GE(torn, 2);
+}
+
 // A card on which memory moves, blocks are freed, and the rest comes back.
 void MoveAndBringBack(FullCard& card) {
   const DeviceAddress first = card.Write(65_MiB, 1);

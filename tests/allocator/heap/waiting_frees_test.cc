@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/waiting_frees.h"
+#include "allocator/heap/parts/waiting_frees.h"
 
 #include <gtest/gtest.h>
 
@@ -17,18 +17,18 @@ namespace {
 
 using Repeat = CallFailures::Repeat;
 
-constexpr StreamId kMain{1};
+constexpr StreamId kOwnStream{1};
 constexpr StreamId kSide{2};
 constexpr StreamId kOther{3};
 constexpr PoolId kPool{7, 1};
 constexpr Bytes kSize = 4_MiB;
 
-// The waiting frees of a heap whose blocks belong to kMain.
+// The waiting frees of a heap whose blocks belong to kOwnStream.
 class WaitingFreesTest : public ::testing::Test {
  protected:
   // Returns a block in use on which work of `stream` is queued.
   Block* Share(StreamId stream) {
-    const AllocationResult result = heap_.Allocate({.bytes = kSize, .stream = kMain}, kSize);
+    const AllocationResult result = heap_.Allocate({.bytes = kSize, .stream = kOwnStream}, kSize);
     const auto address = std::get<DeviceAddress>(result);
     streams_.Queue(stream);
     EXPECT_TRUE(heap_.RecordStream(address, stream).ok());
@@ -46,12 +46,12 @@ class WaitingFreesTest : public ::testing::Test {
   void EndRouting() { EXPECT_TRUE(heap_.pools().EndRouting(kPool).ok()); }
   // Captures the two streams into one graph.
   void CaptureBoth() {
-    streams_.BeginCapture(kMain);
-    streams_.Queue(kMain);
-    streams_.WaitInCapture(kSide, kMain);
+    streams_.BeginCapture(kOwnStream);
+    streams_.Queue(kOwnStream);
+    streams_.WaitInCapture(kSide, kOwnStream);
   }
   void EndCaptures() {
-    streams_.EndCapture(kMain);
+    streams_.EndCapture(kOwnStream);
     streams_.EndCapture(kSide);
   }
 
@@ -69,11 +69,11 @@ class WaitingFreesTest : public ::testing::Test {
 
 TEST_F(WaitingFreesTest, BlockIsReturnedOnceTheOtherStreamIsDone) {
   const Block* block = FreeShared(kSide);
-  waiting_.CompleteDone(kMain);
+  waiting_.CompleteDone(kOwnStream);
   EXPECT_TRUE(Waits(block));
   EXPECT_TRUE(waiting_.has_pending());
   streams_.Finish(kSide);
-  waiting_.CompleteDone(kMain);
+  waiting_.CompleteDone(kOwnStream);
   EXPECT_TRUE(block->is(Block::State::kFree));
   EXPECT_TRUE(waiting_.empty());
   heap_.CheckInvariants();
@@ -81,7 +81,7 @@ TEST_F(WaitingFreesTest, BlockIsReturnedOnceTheOtherStreamIsDone) {
 
 TEST_F(WaitingFreesTest, NoDriverCallIsMadeWithoutWaitingFrees) {
   const uint64_t calls = failures_.calls();
-  waiting_.CompleteDone(kMain);
+  waiting_.CompleteDone(kOwnStream);
   waiting_.ResumePostponed();
   waiting_.CompletePostponed();
   EXPECT_TRUE(waiting_.CompleteAllOf(nullptr).ok());
@@ -95,7 +95,7 @@ TEST_F(WaitingFreesTest, FailedEventIsRecordedAgain) {
   EXPECT_FALSE(waiting_.has_pending());
   EXPECT_FALSE(waiting_.empty());
   streams_.Finish(kSide);
-  waiting_.CompleteDone(kMain);
+  waiting_.CompleteDone(kOwnStream);
   EXPECT_FALSE(Waits(block));
   EXPECT_TRUE(waiting_.empty());
 }
@@ -103,7 +103,7 @@ TEST_F(WaitingFreesTest, FailedEventIsRecordedAgain) {
 TEST_F(WaitingFreesTest, PermanentlyFailingEventIsReplacedByWaitingForAll) {
   failures_.FailNth(DriverCall::kRecord, 1, Repeat::kFromThenOn, absl::InternalError("injected"));
   const Block* block = FreeShared(kSide);
-  waiting_.CompleteDone(kMain);
+  waiting_.CompleteDone(kOwnStream);
   EXPECT_TRUE(Waits(block));
   waiting_.CompletePostponed();
   EXPECT_FALSE(Waits(block));
@@ -129,7 +129,7 @@ TEST_F(WaitingFreesTest, CapturedStreamGetsNoEventUntilRoutingHasEnded) {
   BeginRouting();
   streams_.BeginCapture(kSide);
   waiting_.Add(block);
-  waiting_.CompleteDone(kMain);
+  waiting_.CompleteDone(kOwnStream);
   waiting_.CompletePostponed();
   streams_.EndCapture(kSide);
   waiting_.ResumePostponed();
@@ -147,11 +147,11 @@ TEST_F(WaitingFreesTest, NothingIsWaitedForDuringRoutingOrCapture) {
   BeginRouting();
   waiting_.CompletePostponed();
   EndRouting();
-  streams_.BeginCapture(kMain);
+  streams_.BeginCapture(kOwnStream);
   waiting_.CompletePostponed();
   EXPECT_TRUE(Waits(block));
   EXPECT_EQ(failures_.calls(DriverCall::kWait), 0u);
-  streams_.EndCapture(kMain);
+  streams_.EndCapture(kOwnStream);
   waiting_.CompletePostponed();
   EXPECT_FALSE(Waits(block));
 }
@@ -171,11 +171,11 @@ TEST_F(WaitingFreesTest, BlockOfARoutedPoolIsReturnedOnceItsStreamHasJoined) {
   BeginRouting();
   CaptureBoth();
   const Block* block = FreeShared(kSide);
-  streams_.Queue(kMain);
-  waiting_.CompleteDone(kMain);
+  streams_.Queue(kOwnStream);
+  waiting_.CompleteDone(kOwnStream);
   EXPECT_TRUE(Waits(block));
-  streams_.WaitInCapture(kMain, kSide);
-  waiting_.CompleteDone(kMain);
+  streams_.WaitInCapture(kOwnStream, kSide);
+  waiting_.CompleteDone(kOwnStream);
   EXPECT_FALSE(Waits(block));
   EXPECT_TRUE(waiting_.empty());
   EXPECT_EQ(Records(), 0u);
@@ -189,8 +189,8 @@ TEST_F(WaitingFreesTest, BlockOfTheDefaultPoolIsNotReturnedWithinACapture) {
   CaptureBoth();
   streams_.Queue(kSide);
   waiting_.Add(block);
-  streams_.WaitInCapture(kMain, kSide);
-  waiting_.CompleteDone(kMain);
+  streams_.WaitInCapture(kOwnStream, kSide);
+  waiting_.CompleteDone(kOwnStream);
   EXPECT_TRUE(Waits(block));
   EndCaptures();
 }

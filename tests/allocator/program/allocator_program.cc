@@ -13,6 +13,7 @@
 #include "tests/allocator/program/capture_order.h"
 #include "tests/allocator/program/program_card.h"
 #include "tests/allocator/program/sleep_model.h"
+#include "tests/allocator/program/spill_model.h"
 
 namespace memtrace::program {
 namespace {
@@ -23,7 +24,8 @@ constexpr ContextId kContext{7};
 // which work on which addresses is unfinished.
 class Machine {
  public:
-  explicit Machine(const Way& way) : check_every_(way.check_every), card_(way) {}
+  explicit Machine(const Way& way)
+      : check_every_(way.check_every), keeps_contents_(way.keeps_contents), card_(way) {}
 
   // Returns the first problem, if there is one.
   std::optional<std::string> Run(const Program& program) {
@@ -69,7 +71,8 @@ class Machine {
   void Perform(const Share& i) {
     if (in_use_.empty()) return;
     const auto block = At(i.index);
-    if (sleep_.IsAsleep(block->second.owner)) return;  // a program must not touch it
+    const bool is_there = !sleep_.IsAsleep(block->second.owner) && spill_.HasMemory(block->second);
+    if (!is_there) return;  // a program must not touch it
     Use(block->first, block->second, i.stream);
     block->second.is_shared |= i.stream != block->second.stream;
     Expect(card_.allocator.RecordStream(block->first, i.stream).ok(), "record_stream failed");
@@ -184,6 +187,9 @@ class Machine {
   void Perform(const PutToSleep& i) { sleep_.Perform(i, IsAnyCaptured()); }
   void Perform(const Wake& i) { sleep_.Perform(i, in_use_); }
 
+  void Perform(const MoveToHost& i) { spill_.Perform(i, in_use_, IsAnyCaptured()); }
+  void Perform(const EndStep& i) { spill_.Perform(i, in_use_); }
+
   // Memory that work still uses may stay; nothing that the program uses may go.
   void Perform(const GiveWay& i) {
     const Bytes before = Reserved();
@@ -240,7 +246,7 @@ class Machine {
     Expect(graph == nullptr || graph->order.IsFree(i.stream, address, address + size),
            "another stream of the capture still uses it");
     InUse& block = in_use_[address] = {i.bytes, size, i.stream, PoolOf(i.stream), i.owner};
-    if (i.owner != 0) {
+    if (i.owner != 0 || keeps_contents_) {
       block.contents = ++last_contents_;
       card_.contents.Write(address.value(), i.bytes, block.contents);
     }
@@ -296,16 +302,18 @@ class Machine {
     Bytes allocated = 0;
     int64_t blocks = 0;
     for (const auto& [address, block] : in_use_) {
-      if (sleep_.IsAsleep(block.owner)) continue;
+      if (sleep_.IsAsleep(block.owner) || spill_.IsOnHost(address)) continue;
       ++blocks;
       requested += block.bytes;
       allocated += block.size;
     }
     const AllocatorLedger ledger = card_.allocator.accounts().ledger();
     const Statistics statistics = card_.allocator.accounts().statistics();
-    Expect(ledger.live_requested == requested, "live_requested");
-    Expect(ledger.live_allocated == allocated, "live_allocated");
-    Expect(statistics.allocation.all.current == blocks, "allocation");
+    const bool is_known = !spill_.is_torn();
+    Expect(!is_known || ledger.live_requested == requested, "live_requested");
+    Expect(!is_known || ledger.live_allocated == allocated, "live_allocated");
+    Expect(!is_known || statistics.allocation.all.current == blocks, "allocation");
+    Expect(ledger.on_host <= card_.vmm.on_host(), "more on the host than it gave");
     Expect(ledger.reserved <= card_.vmm.used(), "reserved more than the card gave");
     Expect(card_.vmm.faults().empty(), "fault");
   }
@@ -350,6 +358,7 @@ class Machine {
   void Expect(bool is_true, const char* what) { problem_.Expect(is_true, what); }
 
   const size_t check_every_;
+  const bool keeps_contents_;
   ProgramCard card_;
   InUseBlocks in_use_;
   std::vector<Unfinished> unfinished_;
@@ -359,6 +368,7 @@ class Machine {
   bool has_lost_memory_ = false;
   Problem problem_;
   SleepModel sleep_{card_, problem_};
+  SpillModel spill_{card_, problem_};
 };
 
 }  // namespace

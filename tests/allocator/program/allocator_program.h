@@ -19,6 +19,7 @@ namespace memtrace::program {
 struct Way {
   bool is_observed = true;          // otherwise streams are served under locks of their own
   bool reuses_in_captures = false;  // SetCaptureReuse()
+  bool keeps_contents = false;      // of all blocks; otherwise of movable ones alone
   std::shared_ptr<const Plan> plan = nullptr;
   size_t check_every = 1;  // check invariants and sums after so many instructions, and at the end
 };

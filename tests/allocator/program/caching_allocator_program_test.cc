@@ -139,9 +139,16 @@ TEST(CachingAllocatorProgramTest, CapturesReuseOnlyMemoryOrderedByTheirGraphs) {
 }
 
 // Tests owners whose memory sleeps and wakes, also beside graphs that use it; graphs that take
-// turns; and free memory that gives way.
+// turns; free memory that gives way; and memory that moves to the host and comes back.
 TEST(CachingAllocatorProgramTest, MemoryThatMovesIsThereWhenItIsUsed) {
-  RunPrograms(10, MakeMovingInstruction, [](uint64_t, const Program&, Way&) {});
+  RunPrograms(10, MakeMovingInstruction,
+              [](uint64_t, const Program&, Way& way) { way.keeps_contents = true; });
+}
+
+// Tests large blocks in use that move to the host and come back, with calls that fail.
+TEST(CachingAllocatorProgramTest, MemoryOnTheHostKeepsItsContentsAndAddresses) {
+  RunPrograms(10, MakeSpillingInstruction,
+              [](uint64_t, const Program&, Way& way) { way.keeps_contents = true; });
 }
 
 }  // namespace

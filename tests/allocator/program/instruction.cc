@@ -51,6 +51,10 @@ struct Printer {
   }
   std::string operator()(const ContinueGiving&) const { return "ContinueGiving{}"; }
   std::string operator()(const TakeTurns&) const { return "TakeTurns{}"; }
+  std::string operator()(const MoveToHost& i) const {
+    return absl::StrCat("MoveToHost{", i.first, ", ", i.count, ", ", i.wanted, "}");
+  }
+  std::string operator()(const EndStep&) const { return "EndStep{}"; }
 
  private:
   static std::string WithPool(const char* what, uint64_t pool) {
@@ -113,10 +117,22 @@ Instruction MakeMovingInstruction(const std::function<uint64_t(uint64_t)>& below
   if (dice < 15) return BeginCapture{1 + below(2), StreamId{1 + below(3)}};
   if (dice < 18) return EndCapture{1 + below(2)};
   if (dice < 20) return Replay{1 + below(2)};
+  if (dice < 23) return MoveToHost{below(1 << 20), 1 + below(16), 1 + below(24_MiB)};
+  if (dice < 26) return EndStep{};
   Instruction instruction = MakeInstruction(below);
   auto* request = std::get_if<Allocate>(&instruction);
   if (request != nullptr && dice < 60) request->owner = owner;
   return instruction;
+}
+
+Instruction MakeSpillingInstruction(const std::function<uint64_t(uint64_t)>& below) {
+  const uint64_t dice = below(100);
+  if (dice < 8) return MoveToHost{below(1 << 20), 1 + below(64), 1 + below(48_MiB)};
+  if (dice < 14) return EndStep{};
+  if (dice < 16) return GiveWay{1 + below(32_MiB), below(2) == 0, below(2) == 0};
+  if (dice < 18) return EndCapture{1 + below(2)};  // because nothing moves in a capture
+  if (dice < 30) return Allocate{1 + below(20_MiB), StreamId{1 + below(3)}};
+  return MakeInstruction(below);
 }
 
 }  // namespace memtrace::program

@@ -81,10 +81,18 @@ struct GiveWay {
 struct ContinueGiving {};
 // The pools of the graphs take turns.
 struct TakeTurns {};
+// The card is full: some blocks in use may move to the host, those of the first half first.
+struct MoveToHost {
+  size_t first;  // of the blocks in use, modulo their number
+  size_t count;
+  Bytes wanted;
+};
+// A step ends: what is on the host comes back if there is room.
+struct EndStep {};
 using Instruction =
     std::variant<Allocate, Free, Share, Finish, EmptyCache, SetLimit, Fail, StopFailing,
                  BeginCapture, JoinCapture, EndCapture, Replay, ReleaseGraph, Checkpoint, Restore,
-                 PutToSleep, Wake, GiveWay, ContinueGiving, TakeTurns>;
+                 PutToSleep, Wake, GiveWay, ContinueGiving, TakeTurns, MoveToHost, EndStep>;
 using Program = std::vector<Instruction>;
 
 // Returns one line for each instruction: "Allocate{512, 1}".
@@ -95,8 +103,10 @@ Instruction MakeInstruction(const std::function<uint64_t(uint64_t)>& below);
 // Does the same, with many captures of several streams.
 Instruction MakeCaptureInstruction(const std::function<uint64_t(uint64_t)>& below);
 // Does the same, with everything that moves memory: two movable owners sleep and wake, free memory
-// gives way, and graphs take turns.
+// gives way, graphs take turns, and memory moves to the host and comes back.
 Instruction MakeMovingInstruction(const std::function<uint64_t(uint64_t)>& below);
+// Does the same as MakeInstruction, with large blocks that move to the host and come back.
+Instruction MakeSpillingInstruction(const std::function<uint64_t(uint64_t)>& below);
 
 }  // namespace memtrace::program
 

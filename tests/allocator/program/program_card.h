@@ -25,7 +25,11 @@ class Observer final : public AllocationObserver {
 struct ProgramCard {
   explicit ProgramCard(const Way& way)
       : observer(way.is_observed),
-        allocator({.plan = way.plan, .captures = &streams, .copies = &copies, .host_limit = 96_MiB},
+        allocator({.plan = way.plan,
+                   .captures = &streams,
+                   .copies = &copies,
+                   .host_limit = 96_MiB,
+                   .spill = 40_MiB},
                   vmm, streams, observer) {
     allocator.pools().SetCaptureReuse(way.reuses_in_captures);
   }
@@ -33,7 +37,7 @@ struct ProgramCard {
   CallFailures failures;
   MemoryStreams streams{&failures};
   MemoryContents contents;
-  MemoryVmm vmm{{.capacity = 128_MiB, .contents = &contents}, &streams, &failures};
+  MemoryVmm vmm{{.capacity = 128_MiB, .host = 48_MiB, .contents = &contents}, &streams, &failures};
   MemoryCopies copies{vmm, contents, 1_GiB, &failures};
   Observer observer;
   CachingAllocator allocator;
@@ -57,7 +61,7 @@ struct InUse {
   StreamId stream{};
   uint64_t pool = 0;
   uint32_t owner = 0;
-  uint64_t contents = kUnknown;  // of a movable block
+  uint64_t contents = kUnknown;
   bool is_shared = false;
 };
 using InUseBlocks = std::map<DeviceAddress, InUse>;

@@ -45,6 +45,20 @@ TEST(ChunkMapTest, InsideReturnsOnlyWholeChunks) {
   EXPECT_THAT(map.Inside(1, 5), IsEmpty());
 }
 
+TEST(ChunkMapTest, UnderReturnsChunksThatAreTouched) {
+  ChunkMap map;
+  map.Add({0, 4});
+  map.Add({4, 2});
+  map.Add({8, 1});
+  EXPECT_THAT(map.Under(3, 5), ElementsAre(ChunkRange{0, 4}, ChunkRange{4, 2}));
+  EXPECT_THAT(map.Under(4, 5), ElementsAre(ChunkRange{4, 2}));
+  EXPECT_THAT(map.Under(0, 1), ElementsAre(ChunkRange{0, 4}));
+  EXPECT_THAT(map.Under(6, 9), ElementsAre(ChunkRange{8, 1}));
+  EXPECT_THAT(map.Under(6, 8), IsEmpty());
+  EXPECT_THAT(map.Under(9, 20), IsEmpty());
+  EXPECT_THAT(map.Under(4, 4), IsEmpty());
+}
+
 TEST(ChunkMapDeathTest, MappedGranuleIsNotMappedAgain) {
   ChunkMap map;
   map.Add({4, 4});

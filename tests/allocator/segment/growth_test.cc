@@ -7,23 +7,24 @@
 namespace memtrace {
 namespace {
 
-constexpr Bytes kGranule = 2_MiB;
-constexpr DeviceAddress kStart{uint64_t{1} << 40};
+constexpr Bytes kGrowthGranule = 2_MiB;
+constexpr DeviceAddress kGrowthStart{uint64_t{1} << 40};
 
 // Growths of a hole of ten granules, counted in granules from its start.
 class GrowthTest : public ::testing::Test {
  protected:
   GrowthTest() {
-    hole_.address = kStart;
-    hole_.size = 10 * kGranule;
+    hole_.address = kGrowthStart;
+    hole_.size = 10 * kGrowthGranule;
   }
 
   Growth InChunks(uint64_t first, uint64_t count, uint32_t granules) {
-    return Growth{&hole_, kStart + first * kGranule, count * kGranule}.InChunks(granules, kGranule);
+    return Growth{&hole_, kGrowthStart + first * kGrowthGranule, count * kGrowthGranule}.InChunks(
+        granules, kGrowthGranule);
   }
   static void ExpectGranules(const Growth& growth, uint64_t first, uint64_t count) {
-    EXPECT_EQ(growth.address, kStart + first * kGranule);
-    EXPECT_EQ(growth.size, count * kGranule);
+    EXPECT_EQ(growth.address, kGrowthStart + first * kGrowthGranule);
+    EXPECT_EQ(growth.size, count * kGrowthGranule);
   }
 
   Block hole_;

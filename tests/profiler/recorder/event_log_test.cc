@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr DeviceIndex kCard{0};
+constexpr DeviceIndex kLoggedCard{0};
 
 class EventLogTest : public testing::Test {
  protected:
@@ -53,7 +53,7 @@ class EventLogTest : public testing::Test {
 // The numbers are indices in trace::Payload.
 TEST_F(EventLogTest, EventsAreNumberedInOrderAndAnImmediateFreeIsTwo) {
   log_.Append(trace::Step{.number = 1});
-  EXPECT_EQ(log_.AppendFreed(kCard, DeviceAddress{0x1000}), 2U);
+  EXPECT_EQ(log_.AppendFreed(kLoggedCard, DeviceAddress{0x1000}), 2U);
   EXPECT_EQ(log_.sequence(), 3U);
   log_.Append(trace::Step{.number = 2});
   EXPECT_THAT(Sequence(), ElementsAre("1 kind 7", "2 kind 1", "3 kind 2", "4 kind 7"));
@@ -65,9 +65,9 @@ TEST_F(EventLogTest, AccountIncludesEachEventOnceItIsWritten) {
 }
 
 TEST_F(EventLogTest, BlockIsForgottenOnlyOnce) {
-  log_.live().Add(kCard, DeviceAddress{0x1000}, {.requested = 100});
-  EXPECT_EQ(log_.Forget(kCard, DeviceAddress{0x1000})->requested, 100U);
-  EXPECT_FALSE(log_.Forget(kCard, DeviceAddress{0x1000}));
+  log_.live().Add(kLoggedCard, DeviceAddress{0x1000}, {.requested = 100});
+  EXPECT_EQ(log_.Forget(kLoggedCard, DeviceAddress{0x1000})->requested, 100U);
+  EXPECT_FALSE(log_.Forget(kLoggedCard, DeviceAddress{0x1000}));
 }
 
 TEST_F(EventLogTest, RequestedMarkIsMadeBeforeTheNextEvent) {
@@ -130,7 +130,7 @@ TEST_F(SummarisedLogTest, EndedTraceHasASummaryOfAllEvents) {
 TEST(EventLogWithoutAFileTest, AccountAndLiveSetContinue) {
   EventLog log(trace::TraceWriter::Stopped(absl::UnavailableError("no file")));
   log.Append(trace::Step{.number = 5});
-  log.AppendFreed(kCard, DeviceAddress{0x1000});
+  log.AppendFreed(kLoggedCard, DeviceAddress{0x1000});
   log.Summarise(/*is_last=*/true);
   EXPECT_EQ(log.run().position().step, 5U);
   EXPECT_EQ(log.sequence(), 3U);

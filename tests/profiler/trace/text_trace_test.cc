@@ -45,7 +45,7 @@ info host node7
 @11000 unmap 0 0x7f0000000000 size=20971520
 @12000 sample 1 total=100 free=90
 @13000 out_of_memory 0 requested=7 allocated=512 obtainable=3 limit=99 stream=9 owner=policy
-  card 0 total=24 free=1 context=2 other_processes=3 outside_allocator=4 reserved=5 live_requested=6 live_allocated=7 stream_wait=8 cached=9 holes=10 largest_hole=11 private_pools=12
+  card 0 total=24 free=1 context=2 other_processes=3 outside_allocator=4 reserved=5 live_requested=6 live_allocated=7 stream_wait=8 cached=9 holes=10 largest_hole=11 private_pools=12 asleep=13 on_host=14 host_copies=15 host_pooled=16
   card 1 total=24
 @14000 lost 3 reason="No space left on device"
 @15000 activity 0 kernel start=5000 duration=70 stream=7 name=_Z4geluPf block=6

@@ -97,11 +97,13 @@ TEST_F(TraceRoundTripTest, OpenFileShowsAllWrittenEvents) {
   EXPECT_TRUE(State().whole());
 }
 
-// The private_pools of each card are at the end of the record; an older trace has none.
+// The private_pools of each card, and then what is off it, are at the end of the record; an older
+// trace has none.
 TEST(RecordTest, FieldsOfALaterVersionAreZeroInAnOlderTrace) {
-  const OutOfMemory event{.requested = 7,
-                          .cards = {{.total = 24, .largest_hole = 300, .private_pools = 100},
-                                    {.device = 1, .total = 24, .largest_hole = 5}}};
+  const OutOfMemory event{
+      .requested = 7,
+      .cards = {{.total = 24, .largest_hole = 300, .private_pools = 100, .asleep = 50},
+                {.device = 1, .total = 24, .largest_hole = 5}}};
   std::vector<uint8_t> bytes(MaxRecordBytes(event));
   DeltaState delta;
   RecordEncoder encoder(RecordKind::kFirstEvent, bytes.data(), delta);
@@ -116,7 +118,11 @@ TEST(RecordTest, FieldsOfALaterVersionAreZeroInAnOlderTrace) {
     return read;
   };
   EXPECT_EQ(decode(0).cards[0].private_pools, 100U);
-  const OutOfMemory old = decode(2);  // one byte for each card
+  EXPECT_EQ(decode(0).cards[0].asleep, 50U);
+  const OutOfMemory older = decode(8);  // four bytes for each card
+  EXPECT_EQ(older.cards[0].private_pools, 100U);
+  EXPECT_EQ(older.cards[0].asleep, 0U);
+  const OutOfMemory old = decode(10);  // and another one
   ASSERT_EQ(old.cards.size(), 2U);
   EXPECT_EQ(old.cards[0].private_pools, 0U);
   EXPECT_EQ(old.cards[0].largest_hole, 300U);

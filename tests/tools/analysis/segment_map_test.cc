@@ -94,6 +94,19 @@ TEST_F(SegmentMapTest, FreeMemoryOfAPrivatePoolIsNotCached) {
   EXPECT_EQ(ledger.bytes(LedgerPart::kHoles), 0);
 }
 
+TEST_F(SegmentMapTest, FreeMemoryOfEachPoolIsCountedApart) {
+  Map(0, 20_MiB);
+  Map(40_MiB, 10_MiB);
+  Allocate(0, 3_MiB, kPool);
+  Allocate(40_MiB, 10_MiB, kPool + 1);
+  program_.Free(40_MiB);
+  const Ledger ledger = Failed();
+  ASSERT_EQ(ledger.pools.size(), 2U);
+  EXPECT_EQ(ledger.pools[0].bytes, 17_MiB);
+  EXPECT_EQ(ledger.pools[0].granules, 16_MiB);
+  EXPECT_EQ(ledger.pools[1].bytes, 10_MiB);
+}
+
 TEST_F(SegmentMapTest, AllMappingsOfAReservedRangeBelongToThePoolOfItsBlocks) {
   Reserve(0, 1_GiB);
   Map(0, 2_MiB);

@@ -322,15 +322,22 @@ class BlockSavingFinder {
     list_.Add(SavingOf(Id::kBucketView, twice, twice));
   }
 
-  // Free memory in the pools of graphs is only for their own replays. How it is spread over the
-  // pools is not known.
+  // Free memory in the pools of graphs is only for their own replays. If it were in one pool, or if
+  // the graphs took turns, the pool that has most of it would have enough for all. What pools have
+  // in common is counted once.
   void FindPools() {
-    std::set<uint32_t> pools;
-    facts_.ForEachBlock([&](BlockId, const Block& block) { pools.insert(block.allocation.pool); });
-    pools.erase(0);
-    if (pools.size() < 2) return;
-    const uint64_t free = facts_.ledger.positive(LedgerPart::kPrivatePools);
-    Saving saving = SavingOf(Id::kOnePool, free - free / pools.size(), free - free / pools.size());
+    AddPools(Id::kOnePool, &FreeOfPool::bytes);
+    AddPools(Id::kGraphTurns, &FreeOfPool::granules);
+  }
+
+  void AddPools(Id id, uint64_t FreeOfPool::*amount) {
+    uint64_t sum = 0;
+    uint64_t most = 0;
+    for (const FreeOfPool& pool : facts_.ledger.pools) {
+      sum += pool.*amount;
+      most = std::max(most, pool.*amount);
+    }
+    Saving saving = SavingOf(id, sum - most, sum - most);
     saving.at_least = true;
     saving.ends_growth = facts_.GrowsByCaptures();
     list_.Add(std::move(saving));

@@ -13,7 +13,7 @@
 namespace memtrace::analysis {
 namespace {
 
-struct Sum {
+struct ShareSum {
   uint64_t bytes = 0;
   KnownBytes known;
 
@@ -36,10 +36,10 @@ struct RowKey {
   }
 };
 
-class Tally {
+class ShareTally {
  public:
-  Tally(const std::vector<CapturedBlock>& captured, const LiveSet& live, const EventSource& source,
-        SiteNames& sites)
+  ShareTally(const std::vector<CapturedBlock>& captured, const LiveSet& live,
+             const EventSource& source, SiteNames& sites)
       : live_(live), source_(source), sites_(sites), models_(captured, live) {}
 
   void Add(BlockId id);
@@ -53,14 +53,14 @@ class Tally {
   SiteNames& sites_;
   const ModelNumbers models_;
   Breakdown result_;
-  absl::flat_hash_map<trace::Role, Sum> roles_;
-  absl::flat_hash_map<trace::StringId, Sum> owners_;
-  absl::flat_hash_map<SiteId, Sum> site_sums_;
+  absl::flat_hash_map<trace::Role, ShareSum> roles_;
+  absl::flat_hash_map<trace::StringId, ShareSum> owners_;
+  absl::flat_hash_map<SiteId, ShareSum> site_sums_;
   absl::flat_hash_map<RowKey, Holding> holdings_;
   std::vector<RowKey> rows_of_block_;
 };
 
-void Tally::Add(BlockId id) {
+void ShareTally::Add(BlockId id) {
   const Block& block = live_.block(id);
   ++result_.blocks;
   rows_of_block_.clear();
@@ -69,7 +69,7 @@ void Tally::Add(BlockId id) {
     AddPart(block, part, models_.Of(id));
 }
 
-void Tally::AddPart(const Block& block, const Part& part, uint32_t model) {
+void ShareTally::AddPart(const Block& block, const Part& part, uint32_t model) {
   const Identity& identity = part.identity;
   const SiteId site = SiteOf(block, identity, sites_);
   result_.bytes += part.bytes;
@@ -100,7 +100,7 @@ std::vector<Share> Named(const Sums& sums, const Name& name) {
   return shares;
 }
 
-Breakdown Tally::Finish() {
+Breakdown ShareTally::Finish() {
   result_.by_role = Named(roles_, [](trace::Role role) { return std::string(RoleName(role)); });
   result_.by_owner = Named(owners_, [this](trace::StringId owner) {
     return owner == 0 ? std::string("(none)") : std::string(source_.String(owner));
@@ -140,7 +140,7 @@ uint64_t BytesOfRole(const Breakdown& breakdown, trace::Role role) {
 
 Breakdown BreakDown(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                     const EventSource& source, SiteNames& sites, bool waiting) {
-  Tally tally(captured, live, source, sites);
+  ShareTally tally(captured, live, source, sites);
   for (const CapturedBlock& block : captured) {
     if (waiting || !block.waiting) tally.Add(block.id);
   }
@@ -150,7 +150,7 @@ Breakdown BreakDown(const std::vector<CapturedBlock>& captured, const LiveSet& l
 Breakdown BreakDownByRole(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                           const EventSource& source) {
   Breakdown result;
-  absl::flat_hash_map<trace::Role, Sum> roles;
+  absl::flat_hash_map<trace::Role, ShareSum> roles;
   for (const CapturedBlock& entry : captured) {
     if (entry.waiting) continue;
     ++result.blocks;

@@ -10,7 +10,7 @@
 namespace memtrace::analysis {
 namespace {
 
-constexpr size_t kMostModels = 4;
+constexpr size_t kMostNumbered = 4;
 
 bool IsOfModel(const Identity& identity) {
   return identity.evidence == Evidence::kStated && identity.path != 0 &&
@@ -45,7 +45,7 @@ ModelNumbers::ModelNumbers(const std::vector<CapturedBlock>& captured, const Liv
 void ModelNumbers::Number(std::vector<Stated> same) {
   const auto is_one = [](const Stated& a, const Stated& b) { return a.block == b.block; };
   same.erase(std::unique(same.begin(), same.end(), is_one), same.end());
-  if (same.size() > kMostModels) return;
+  if (same.size() > kMostNumbered) return;
   for (uint32_t number = 1; number < same.size(); ++number) {
     uint32_t& known = later_[same[number].block];
     known = std::max(known, number);

@@ -11,7 +11,7 @@
 namespace memtrace::analysis {
 namespace {
 
-struct Group {
+struct ScratchGroup {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   const Block* first_born = nullptr;
@@ -26,14 +26,14 @@ uint64_t Rise(const Block& first_born, const Block& last_dead) {
 
 std::vector<Scratch> FindScratch(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                                  SiteNames& sites) {
-  absl::flat_hash_map<SiteId, Group> groups;
+  absl::flat_hash_map<SiteId, ScratchGroup> groups;
   for (const CapturedBlock& entry : captured) {
     const Block& block = live.block(entry.id);
     const bool gone = block.freed || block.waiting;
     if (entry.waiting || !gone || block.birth.phase_run != block.death.phase_run) continue;
     const trace::Allocate& allocation = block.allocation;
-    Group& group = groups[sites.Site(trace::Role::kTemporary, 0, allocation.module,
-                                     allocation.stack, block.birth.phase)];
+    ScratchGroup& group = groups[sites.Site(trace::Role::kTemporary, 0, allocation.module,
+                                            allocation.stack, block.birth.phase)];
     group.bytes += allocation.requested;
     ++group.blocks;
     if (group.first_born == nullptr || block.sequence < group.first_born->sequence)

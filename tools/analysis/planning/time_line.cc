@@ -7,13 +7,13 @@
 namespace memtrace::analysis {
 namespace {
 
-using Blocks = std::vector<RequestedBlock>;
+using RequestedBlocks = std::vector<RequestedBlock>;
 
 // The lifetimes of the blocks of one period, in requests: so many are made after a block before it
 // is free. kNever for blocks whose end no period shows.
 class Lifetimes {
  public:
-  Lifetimes(const Blocks& blocks, const Repetition& repetition)
+  Lifetimes(const RequestedBlocks& blocks, const Repetition& repetition)
       : period_(repetition.period), of_(period_, 0) {
     std::vector<size_t> ended(period_, 0);
     std::vector<size_t> endless(period_, 0);
@@ -50,7 +50,8 @@ class Lifetimes {
 };
 
 // Returns the request in [begin, begin + period) before which the fewest bytes of steps are alive.
-size_t CheapestCut(const Blocks& blocks, const Repetition& repetition, const Lifetimes& lifetimes) {
+size_t CheapestCut(const RequestedBlocks& blocks, const Repetition& repetition,
+                   const Lifetimes& lifetimes) {
   const size_t period = repetition.period;
   // The change of live bytes before each request, in a steady state.
   std::vector<int64_t> changes(period, 0);
@@ -73,7 +74,7 @@ size_t CheapestCut(const Blocks& blocks, const Repetition& repetition, const Lif
   return best;
 }
 
-void AddPrologue(const Blocks& blocks, size_t end, TimeLine& line) {
+void AddPrologue(const RequestedBlocks& blocks, size_t end, TimeLine& line) {
   line.items.reserve(end);
   for (size_t i = 0; i < line.prologue; ++i) {
     line.items.push_back({i, std::min(blocks[i].death, end), blocks[i].size});
@@ -81,7 +82,7 @@ void AddPrologue(const Blocks& blocks, size_t end, TimeLine& line) {
 }
 
 // Adds a block that is born at i and alive when the cycle begins anew.
-void AddWrapped(const Blocks& blocks, size_t i, Bytes size, size_t life, size_t end,
+void AddWrapped(const RequestedBlocks& blocks, size_t i, Bytes size, size_t life, size_t end,
                 TimeLine& line) {
   const size_t cycle = end - line.prologue;
   PackingItem item{line.prologue, end, size};
@@ -102,13 +103,13 @@ void AddWrapped(const Blocks& blocks, size_t i, Bytes size, size_t life, size_t 
 
 }  // namespace
 
-TimeLine TimeLineOf(const Blocks& blocks) {
+TimeLine TimeLineOf(const RequestedBlocks& blocks) {
   TimeLine line{.items = {}, .wrapped = {}, .predecessors = {}, .prologue = blocks.size()};
   AddPrologue(blocks, blocks.size(), line);
   return line;
 }
 
-TimeLine TimeLineOf(const Blocks& blocks, const Repetition& repetition) {
+TimeLine TimeLineOf(const RequestedBlocks& blocks, const Repetition& repetition) {
   const Lifetimes lifetimes(blocks, repetition);
   TimeLine line;
   line.prologue = CheapestCut(blocks, repetition, lifetimes);

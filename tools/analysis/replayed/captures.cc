@@ -26,6 +26,13 @@ void AddContext(trace::CardLedger& sample, const trace::CardLedger& later) {
   sample.free -= std::min(sample.free, too_much);
 }
 
+// Memory that slept or was on the host when a later sample was taken need not have been there
+// before.
+trace::CardLedger WithoutOffCard(trace::CardLedger sample) {
+  sample.asleep = sample.on_host = sample.host_copies = sample.host_pooled = 0;
+  return sample;
+}
+
 }  // namespace
 
 void Captures::At(uint64_t ordinal, int32_t device, std::function<void(CapturedCard)> take) {
@@ -79,7 +86,7 @@ CapturedCard Captures::Capture(int32_t device) {
   if (const auto latest = samples_.find(device); latest != samples_.end()) {
     sample = latest->second;
   } else if (timeline != timeline_.cards().end()) {
-    sample = timeline->second.first_sample;
+    if (timeline->second.first_sample) sample = WithoutOffCard(*timeline->second.first_sample);
   }
   const bool is_used = !card.blocks.empty() || !card.segments.empty();
   if (sample && is_used && timeline != timeline_.cards().end() && timeline->second.last_sample)

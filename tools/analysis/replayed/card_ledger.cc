@@ -31,7 +31,25 @@ void SetFree(trace::CardLedger& account, const FreeMemory& free) {
   account.private_pools = free.private_pools;
 }
 
+std::vector<OffCardEntry> OffCardOf(const trace::CardLedger& account) {
+  const std::array<uint64_t, kOffCardParts> bytes = {account.asleep, account.on_host,
+                                                     account.host_copies, account.host_pooled};
+  std::vector<OffCardEntry> entries;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] > 0) entries.push_back({static_cast<OffCardPart>(i), bytes[i]});
+  return entries;
+}
+
 }  // namespace
+
+std::string_view OffCardEntry::name() const {
+  static constexpr std::array<std::string_view, kOffCardParts> kNames = {
+#define MEMTRACE_OFF_CARD_ENTRY(name, text, meaning) text,
+#include "profiler/trace/vocabulary/off_card.def"
+#undef MEMTRACE_OFF_CARD_ENTRY
+  };
+  return kNames[static_cast<size_t>(part)];
+}
 
 std::string_view LedgerPartName(LedgerPart part) {
   static constexpr std::array<std::string_view, kLedgerParts> kNames = {
@@ -76,6 +94,7 @@ Ledger LedgerFromAccount(const trace::CardLedger& account) {
   ledger.total_known = account.total != 0;
   ledger.total = ledger.total_known ? account.total : sum;
   ledger.entries.push_back({LedgerPart::kUnexplained, Signed(ledger.total - sum)});
+  ledger.off_card = OffCardOf(account);
   return ledger;
 }
 
@@ -84,6 +103,7 @@ Ledger LedgerFromAccount(trace::CardLedger account, const FreeMemory& replayed) 
   const bool is_whole = replayed.bytes() == account.cached + account.holes;
   if (!is_told && is_whole) SetFree(account, replayed);
   Ledger ledger = LedgerFromAccount(account);
+  ledger.pools = replayed.pools;
   // The process's largest free range may hold granules that can be given back.
   if (is_told && account.holes == replayed.holes) ledger.largest_hole = replayed.largest_hole;
   if (!is_told && is_whole) ledger.granules = replayed.granules;
@@ -107,7 +127,10 @@ Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSe
     account.free = is_forged ? 0 : Less(then, account.reserved);
   }
   Ledger ledger = LedgerFromAccount(account);
-  if (free) ledger.granules = free->granules;
+  if (free) {
+    ledger.granules = free->granules;
+    ledger.pools = free->pools;
+  }
   ledger.pieces_known = free.has_value() || account.cached == 0;
   return ledger;
 }

@@ -30,6 +30,21 @@ struct LedgerEntry {
   std::string_view name() const { return LedgerPartName(part); }
 };
 
+// Memory of the process beside the ledger of a card, in the order of off_card.def.
+enum class OffCardPart : uint8_t {
+#define MEMTRACE_OFF_CARD_ENTRY(name, text, meaning) k##name,
+#include "profiler/trace/vocabulary/off_card.def"
+#undef MEMTRACE_OFF_CARD_ENTRY
+};
+inline constexpr size_t kOffCardParts = static_cast<size_t>(OffCardPart::kHostPooled) + 1;
+
+struct OffCardEntry {
+  OffCardPart part = OffCardPart::kAsleep;
+  uint64_t bytes = 0;
+
+  std::string_view name() const;  // "on_host"
+};
+
 // The place of every byte of one card: each part, in order, summing to `total`. `unexplained`, the
 // last, is what the others leave over; it may be negative.
 struct Ledger {
@@ -41,7 +56,10 @@ struct Ledger {
   // Bytes of whole granules of 2 MiB in cached memory and holes, which a program that needs less
   // would not need. `cached` if pieces are not known.
   uint64_t granules = 0;
+  // The parts of private pools, in no order; empty if they are not known.
+  std::vector<FreeOfPool> pools;
   std::vector<LedgerEntry> entries;
+  std::vector<OffCardEntry> off_card;  // that are not empty; they take nothing of the card
 
   int64_t bytes(LedgerPart part) const;
   uint64_t positive(LedgerPart part) const;  // bytes(), 0 where that is negative
@@ -56,8 +74,8 @@ Ledger LedgerFromAccount(const trace::CardLedger& account);
 // another allocator): they are those of the replay, if that misses nothing.
 Ledger LedgerFromAccount(trace::CardLedger account, const FreeMemory& replayed);
 
-// Returns the allocator's part as replayed up to now, and the rest as in the nearest sample of the
-// card. `free`: nothing if no segment was seen.
+// Returns the allocator's part as replayed up to now, and the rest, with what is off the card, as
+// in the nearest sample of the card. `free`: nothing if no segment was seen.
 Ledger LedgerFromReplay(const std::vector<CapturedBlock>& captured, const LiveSet& live,
                         const std::optional<FreeMemory>& free,
                         const std::optional<trace::CardLedger>& sample);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "base/units.h"
 #include "tools/analysis/source/address_range.h"
@@ -93,17 +94,24 @@ std::vector<SegmentMap> MapSegments(const std::vector<CapturedBlock>& blocks, co
 
 FreeMemory FreeMemoryOf(const std::vector<SegmentMap>& maps) {
   FreeMemory free;
+  std::map<uint32_t, FreeOfPool> pools;
   for (const SegmentMap& map : maps) {
     const MappedSegment& segment = map.segment;
     if (segment.pool == 0 && !segment.expandable) AddUnsplittableSegment(map, free);
     for (const SegmentPiece& piece : map.pieces) {
       if (!piece.is_hole()) continue;
-      if (segment.pool != 0) free.private_pools += piece.bytes;
-      if (segment.pool != 0) continue;
-      free.granules += WholeGranules(piece.address, piece.address + piece.bytes);
+      const uint64_t granules = WholeGranules(piece.address, piece.address + piece.bytes);
+      if (segment.pool != 0) {
+        free.private_pools += piece.bytes;
+        pools[segment.pool].bytes += piece.bytes;
+        pools[segment.pool].granules += granules;
+        continue;
+      }
+      free.granules += granules;
       if (segment.expandable) AddHole(map, piece, free);
     }
   }
+  for (const auto& [id, pool] : pools) free.pools.push_back(pool);
   return free;
 }
 

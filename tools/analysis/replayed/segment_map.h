@@ -42,6 +42,12 @@ std::vector<SegmentMap> MapSegments(const std::vector<CapturedBlock>& blocks, co
 uint64_t BeginOfPage(const MappedSegment& segment, uint64_t address);
 uint64_t EndOfPage(const MappedSegment& segment, uint64_t address);
 
+// The free memory of a private pool, in bytes.
+struct FreeOfPool {
+  uint64_t bytes = 0;
+  uint64_t granules = 0;  // of these, whole granules of 2 MiB
+};
+
 // The free memory of a card's segments, each byte once.
 struct FreeMemory {
   // Bytes that the driver gets back when the cache is emptied: segments, or pages of expandable
@@ -51,6 +57,7 @@ struct FreeMemory {
   uint64_t largest_hole = 0;   // of those, in one segment
   uint64_t private_pools = 0;  // free for the pool alone
   uint64_t granules = 0;       // of the first two: whole granules, which could be mapped elsewhere
+  std::vector<FreeOfPool> pools = {};  // the parts of `private_pools`, in no order
 
   uint64_t bytes() const { return cached + holes + private_pools; }
 };

@@ -53,7 +53,7 @@ std::string FolderRefusal(const std::string& folder) {
          names;
 }
 
-absl::Status Refusal(const std::string& path) {
+absl::Status RefusalOf(const std::string& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
     return absl::NotFoundError("there is no file " + path + "; memtrace run -o " + path +
@@ -141,7 +141,7 @@ bool IsPickle(const std::string& path) {
 absl::StatusOr<trace::TraceReader> OpenTrace(const std::string& path) {
   absl::StatusOr<trace::TraceReader> reader = trace::TraceReader::Open(path);
   if (reader.ok()) return reader;
-  MEMTRACE_RETURN_IF_ERROR(Refusal(path));
+  MEMTRACE_RETURN_IF_ERROR(RefusalOf(path));
   const absl::Status& status = reader.status();
   std::string sentence(status.message());
   if (sentence.find(path) == std::string::npos) sentence = path + ": " + sentence;

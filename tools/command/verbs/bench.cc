@@ -25,21 +25,21 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kBenchDescription =
     "Compare allocators on the requests of recorded programs\n"
     "Each allocator serves the same requests on simulated cards: how small a card is enough,\n"
     "what is reserved, which calls are made, how long a pair of allocation and free takes.\n"
     "A file is a trace, a memory snapshot of torch, an RMM log or a CSV of MiniMalloc.\n"
     "\n"
     "Usage: memtrace bench [OPTIONS] [FILE...]";
-constexpr const char* kExamples =
+constexpr const char* kBenchExamples =
     "Examples:\n"
     "  memtrace bench run.trace                                         torch's and memtrace's\n"
     "  memtrace bench run.trace --allocator all --allocator ./libmine.so    and your own\n"
     "  memtrace bench --workload hot-512 --threads 1,8 --allocator all  times of a pair\n"
     "  memtrace bench run.trace --allocator policy --json               in milliseconds";
 
-struct Options {
+struct BenchOptions {
   std::vector<std::string> files;
   std::vector<std::string> workloads;
   std::vector<std::string> allocators;
@@ -79,7 +79,7 @@ std::string Listing() {
   return text;
 }
 
-absl::StatusOr<std::vector<BenchInput>> InputsOf(const Options& options, int& exit_code) {
+absl::StatusOr<std::vector<BenchInput>> InputsOf(const BenchOptions& options, int& exit_code) {
   std::vector<BenchInput> inputs;
   for (const std::string& file : options.files) {
     absl::StatusOr<std::vector<BenchInput>> read = ReadBenchFile(file, exit_code);
@@ -127,7 +127,7 @@ absl::Status CheckPicture(const PageOption& option) {
       Message("$0 must end in .svg or .png", report::Printable(option.file)));
 }
 
-int Compare(const Options& options) {
+int Compare(const BenchOptions& options) {
   int exit_code = kDone;
   const auto card = CardOf(options.card);
   if (!card.ok()) return Refuse(card.status());
@@ -155,7 +155,7 @@ int Compare(const Options& options) {
   return faults == kDone ? exit_code : faults;
 }
 
-void AddInputs(CLI::App& app, Options& options) {
+void AddInputs(CLI::App& app, BenchOptions& options) {
   app.add_option("FILE", options.files, "Recorded requests")->group("Input");
   app.add_option("--workload", options.workloads, "Built-in requests (repeatable; see --list)")
       ->type_name("NAME")
@@ -174,7 +174,7 @@ void AddInputs(CLI::App& app, Options& options) {
   app.add_flag("--list", options.lists, "List allocators and workloads")->group("Input");
 }
 
-void AddTimes(CLI::App& app, Options& options) {
+void AddTimes(CLI::App& app, BenchOptions& options) {
   app.add_option("--threads", options.threads,
                  "Numbers of threads that allocate at the same time (default: 1)")
       ->type_name("N,N")
@@ -196,9 +196,9 @@ void AddTimes(CLI::App& app, Options& options) {
 }  // namespace
 
 void DefineBench(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<BenchOptions>();
+  app.description(kBenchDescription);
+  app.footer(kBenchExamples);
   AddInputs(app, *options);
   AddTimes(app, *options);
   app.add_flag("--json", options->json, "Print JSON (schema memtrace.bench/1) instead of text")

@@ -12,12 +12,12 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kCardsDescription =
     "List the cards that --card knows by name\n"
     "Each figure says how it is known: measured, from the data sheet, or assumed.\n"
     "\n"
     "Usage: memtrace cards [OPTIONS]";
-constexpr const char* kExamples =
+constexpr const char* kCardsExamples =
     "Examples:\n"
     "  memtrace cards                                            a table\n"
     "  memtrace run --card rtx-4090 -- python train.py           use one of them\n"
@@ -27,8 +27,8 @@ constexpr const char* kExamples =
 
 void DefineCards(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
   auto json = std::make_shared<bool>(false);
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kCardsDescription);
+  app.footer(kCardsExamples);
   app.add_flag("--json", *json, "Print JSON (schema memtrace.cards/1) instead of text")
       ->group("Output");
   app.callback([json, &exit_code] {

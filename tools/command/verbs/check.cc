@@ -21,7 +21,7 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kCheckDescription =
     "Check that a run stayed within limits, for CI: exit code 1 if it did not\n"
     "Every card must stay within every limit, and a run that ran out of memory stays within\n"
     "none. A failed request does not count if the program recovered from it: torch tried a\n"
@@ -29,13 +29,13 @@ constexpr const char* kDescription =
     "and the exit code is 6.\n"
     "\n"
     "Usage: memtrace check [OPTIONS] FILE";
-constexpr const char* kExamples =
+constexpr const char* kCheckExamples =
     "Examples:\n"
     "  memtrace check --max-peak 70GiB run.trace\n"
     "  memtrace check --max-growth 1MiB/step run.trace        no leak\n"
     "  memtrace check --max-role activation=20GiB --max-role gradient=4GiB run.trace";
 
-struct Options : TraceOptions {
+struct CheckOptions : TraceOptions {
   analysis::Limits limits;
 };
 
@@ -85,7 +85,7 @@ int AnswerOf(const std::vector<analysis::LimitCheck>& checks) {
   return std::all_of(checks.begin(), checks.end(), holds) ? kDone : kNotKnown;
 }
 
-int Check(const Options& options) {
+int Check(const CheckOptions& options) {
   int answer = kDone;
   const int code = PrintFromTrace(
       options, [&options, &answer](const TraceInput& input) -> absl::StatusOr<std::string> {
@@ -102,9 +102,9 @@ int Check(const Options& options) {
 }  // namespace
 
 void DefineCheck(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<CheckOptions>();
+  app.description(kCheckDescription);
+  app.footer(kCheckExamples);
   AddTraceOptions(app, *options, "memtrace.check/1");
   analysis::Limits& limits = options->limits;
   app.add_option_function<std::string>(

@@ -13,11 +13,11 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kCompletionDescription =
     "Print the script by which a shell completes memtrace's commands\n"
     "\n"
     "Usage: memtrace completion SHELL";
-constexpr const char* kExamples =
+constexpr const char* kCompletionExamples =
     "Examples:\n"
     "  source <(memtrace completion bash)               in ~/.bashrc\n"
     "  source <(memtrace completion zsh)                in ~/.zshrc, after compinit\n"
@@ -35,8 +35,8 @@ int Print(const CommandFacts& program, const std::string& shell) {
 
 void DefineCompletion(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
   auto shell = std::make_shared<std::string>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kCompletionDescription);
+  app.footer(kCompletionExamples);
   app.add_option("SHELL", *shell, "Shell: bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))

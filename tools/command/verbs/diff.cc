@@ -25,12 +25,12 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kDiffDescription =
     "Print what changed between two runs, or between two moments of one run\n"
     "It compares what holds the card before and after. The largest change comes first.\n"
     "\n"
     "Usage: memtrace diff [OPTIONS] BEFORE [AFTER]";
-constexpr const char* kExamples =
+constexpr const char* kDiffExamples =
     "Examples:\n"
     "  memtrace diff old.trace new.trace                       their last out-of-memory error, or "
     "peak\n"
@@ -39,7 +39,7 @@ constexpr const char* kExamples =
     "  memtrace diff --by role,module old.trace new.trace      ignore lines that moved\n"
     "  memtrace diff -o page.html old.trace new.trace          the same as a page, with pictures";
 
-struct Options {
+struct DiffOptions {
   std::vector<std::string> files;
   std::vector<analysis::MomentSpec> moments;
   report::DiffStyle style;
@@ -102,7 +102,7 @@ report::RunPicture PictureOf(const Side& side, const Side* after = nullptr) {
   return report::PictureOf(side.words(), detail, source, &words_after);
 }
 
-std::string PageOf(const Side& before, const Side& after, const Options& options) {
+std::string PageOf(const Side& before, const Side& after, const DiffOptions& options) {
   if (options.is_one_run())
     return report::DiffPage(before.words(), after.words(), options.style, PictureOf(before, &after),
                             nullptr);
@@ -111,7 +111,7 @@ std::string PageOf(const Side& before, const Side& after, const Options& options
   return report::DiffPage(before.words(), after.words(), options.style, first, &second);
 }
 
-int Print(const Side& before, const Side& after, const Options& options) {
+int Print(const Side& before, const Side& after, const DiffOptions& options) {
   if (options.page.is_asked()) {
     const absl::Status written = WritePageFile(options.page.file, PageOf(before, after, options));
     return written.ok() ? kDone : RefuseResult(written);
@@ -122,7 +122,7 @@ int Print(const Side& before, const Side& after, const Options& options) {
   return kDone;
 }
 
-int Diff(const Options& options) {
+int Diff(const DiffOptions& options) {
   if (options.files.size() == 1 && options.moments.size() < 2) {
     Note("one file needs two moments, such as --at step:3 --at step:9; or name a second file");
     return kUsage;
@@ -151,11 +151,11 @@ int Diff(const Options& options) {
 }  // namespace
 
 void DefineDiff(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   using report::TreeLevel;
   options->style.levels = {TreeLevel::kRole, TreeLevel::kModule, TreeLevel::kSite};
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kDiffDescription);
+  app.footer(kDiffExamples);
   app.add_option("FILE", options->files, "Traces that memtrace run wrote, or snapshots of torch")
       ->required()
       ->expected(1, 2)

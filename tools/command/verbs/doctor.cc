@@ -27,21 +27,21 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kDoctorDescription =
     "Show what is installed, and which calls of a run the simulated card lacks\n"
     "It shows the driver and its cards, torch, whether memtrace's allocator serves it, CUPTI,\n"
     "and the simulated card. For a trace, it lists the calls that failed because the\n"
     "simulated card does not support them.\n"
     "\n"
     "Usage: memtrace doctor [OPTIONS] [FILE]";
-constexpr const char* kExamples =
+constexpr const char* kDoctorExamples =
     "Examples:\n"
     "  memtrace doctor                                  the installation\n"
     "  memtrace doctor run.trace                        the unsupported calls of a run\n"
     "  memtrace doctor --symbols                        what the card does for each CUDA call\n"
     "  memtrace doctor --hooks                          what memtrace replaces in a program";
 
-struct Options {
+struct DoctorOptions {
   std::string file;
   bool symbols = false;
   bool hooks = false;
@@ -215,9 +215,9 @@ std::string UnsupportedCalls(const TraceInput& input) {
 }  // namespace
 
 void DefineDoctor(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<DoctorOptions>();
+  app.description(kDoctorDescription);
+  app.footer(kDoctorExamples);
   CLI::Option* file = app.add_option("FILE", options->file, "Trace that memtrace run wrote");
   file->group("Input");
   CLI::Option* symbols = app.add_flag("--symbols", options->symbols,

@@ -18,14 +18,14 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kEstimateDescription =
     "Estimate the memory to train a model, from its config alone\n"
     "The model is built from its config (transformers or diffusers) on a simulated card,\n"
     "without weights, and is trained there for a few steps. No weights are read and nothing\n"
     "is downloaded.\n"
     "\n"
     "Usage: memtrace estimate [OPTIONS] CONFIG_DIR";
-constexpr const char* kExamples =
+constexpr const char* kEstimateExamples =
     "Examples:\n"
     "  memtrace estimate models/mistral --dtype bf16 --seq 2048           memory needed\n"
     "  memtrace estimate models/mistral --batch 4 --card 24GiB            whether it fits\n"
@@ -36,7 +36,7 @@ constexpr const char* kExamples =
 // A placeholder without effect: only the need is measured.
 constexpr const char* kAnyCard = "24GiB";
 
-struct Options {
+struct EstimateOptions {
   std::string folder;
   std::string dtype;
   uint64_t batch = 1;
@@ -59,7 +59,7 @@ fit::Variation Halves(std::string name, uint64_t value, uint64_t least) {
 }
 
 // Adds an option with its value, or with a placeholder if smaller values may be tried.
-void AddVarying(const std::string& name, uint64_t value, uint64_t least, Options& options) {
+void AddVarying(const std::string& name, uint64_t value, uint64_t least, EstimateOptions& options) {
   std::vector<std::string>& command = options.question.trial.command;
   command.push_back("--" + name);
   fit::Variation variation = Halves(name, value, least);
@@ -68,7 +68,7 @@ void AddVarying(const std::string& name, uint64_t value, uint64_t least, Options
   if (varies) options.question.variations.push_back(std::move(variation));
 }
 
-int Estimate(Options& options) {
+int Estimate(EstimateOptions& options) {
   constexpr uint64_t kLeastSequence = 128;
   fit::Question& question = options.question;
   std::vector<std::string>& command = question.trial.command;
@@ -92,7 +92,7 @@ int Estimate(Options& options) {
   return RunFitSearch(question, options.output);
 }
 
-void DefineModel(CLI::App& app, Options& options) {
+void DefineModel(CLI::App& app, EstimateOptions& options) {
   app.add_option("CONFIG_DIR", options.folder,
                  "Folder with a config.json of transformers or diffusers, or a diffusers pipeline")
       ->required()
@@ -137,9 +137,9 @@ void DefineModel(CLI::App& app, Options& options) {
 }  // namespace
 
 void DefineEstimate(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<EstimateOptions>();
+  app.description(kEstimateDescription);
+  app.footer(kEstimateExamples);
   DefineModel(app, *options);
   app.add_option(
          "--card", options->question.trial.cards,

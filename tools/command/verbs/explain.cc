@@ -18,12 +18,12 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kExplainDescription =
     "Explain a word of the reports\n"
     "Without a word it lists all of them.\n"
     "\n"
     "Usage: memtrace explain [OPTIONS] [WORD]...";
-constexpr const char* kExamples =
+constexpr const char* kExplainExamples =
     "Examples:\n"
     "  memtrace explain granule\n"
     "  memtrace explain outside the allocator\n"
@@ -60,8 +60,8 @@ int Explain(const std::vector<std::string>& words) {
 
 void DefineExplain(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
   auto words = std::make_shared<std::vector<std::string>>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kExplainDescription);
+  app.footer(kExplainExamples);
   app.add_option("WORD", *words, "The word, or several that belong together")->group("Input");
   app.callback([words, &exit_code] { exit_code = Explain(*words); });
 }

@@ -31,20 +31,20 @@ namespace {
 
 using interchange::ExportFormat;
 
-constexpr const char* kDescription =
+constexpr const char* kExportDescription =
     "Write a trace in another tool's format\n"
     "Sizes, addresses, times, order, stacks and peaks are written as recorded. Roles may be\n"
     "inferred; formats that have room for it say which are.\n"
     "\n"
     "Usage: memtrace export --to FORMAT [OPTIONS] FILE";
-constexpr const char* kExamples =
+constexpr const char* kExportExamples =
     "Examples:\n"
     "  memtrace export --to perfetto run.trace              run.perfetto-trace, for "
     "ui.perfetto.dev\n"
     "  memtrace export --to sqlite -o all.db run.trace      a database with another name\n"
     "  memtrace export --to csv -o - run.trace | head       to stdout";
 
-struct Options {
+struct ExportOptions {
   std::string file;
   std::string format;
   std::string output;
@@ -188,7 +188,7 @@ int ToFiles(const ExportFormat& format, const TraceInput& input,
   return Finish(input);
 }
 
-int Export(const Options& options) {
+int Export(const ExportOptions& options) {
   const ExportFormat* format = FindFormat(options.format);
   if (format == nullptr) return RefuseFormat(options.format);
   const bool to_stdout = options.output == "-";
@@ -222,9 +222,9 @@ int Export(const Options& options) {
 }  // namespace
 
 void DefineExport(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<ExportOptions>();
+  app.description(kExportDescription);
+  app.footer(kExportExamples);
   app.add_option("FILE", options->file,
                  "Trace that memtrace run wrote, or memory snapshot of torch")
       ->required()

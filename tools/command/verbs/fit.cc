@@ -30,14 +30,14 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kFitDescription =
     "Predict whether a program fits a card, and find changes that make it fit\n"
     "The unchanged program runs on a simulated card, first without a limit and then within\n"
     "it, until its peak stops growing. No GPU is needed and nothing is trained. What the\n"
     "program writes is kept away from your files.\n"
     "\n"
     "Usage: memtrace fit --card CARD [OPTIONS] [--] COMMAND [ARGS]...";
-constexpr const char* kExamples =
+constexpr const char* kFitExamples =
     "Examples:\n"
     "  memtrace fit --card 24GiB -- python train.py              memory needed, verdict, remedies\n"
     "  memtrace fit --card rtx-4090 --json -- python train.py    for programs\n"
@@ -58,7 +58,7 @@ constexpr const char* kExamples =
 // A placeholder if only the need is measured.
 constexpr const char* kAnyCard = "24GiB";
 
-struct Options {
+struct FitOptions {
   fit::Question question;
   std::string steps;  // empty: the usual number, for as long as `watch` says
   uint64_t watch = 20;
@@ -113,7 +113,7 @@ bool AreNumbers(const std::vector<fit::Variation>& scalings) {
 }
 
 // Reads what the trials run and how long. Returns false after printing one sentence.
-bool ReadTrial(const Options& options, const std::vector<std::string>& command,
+bool ReadTrial(const FitOptions& options, const std::vector<std::string>& command,
                fit::Question& question) {
   if (options.steps.empty()) {
     question.trial.watch_seconds = options.watch;
@@ -139,7 +139,7 @@ bool ReadTrial(const Options& options, const std::vector<std::string>& command,
 }
 
 // Reads the job of many ranks, if there is one. Returns false after printing one sentence.
-bool ReadJob(const Options& options, fit::Question& question) {
+bool ReadJob(const FitOptions& options, fit::Question& question) {
   if (options.world.empty()) return true;
   absl::StatusOr<launch::JobRanks> job =
       launch::ParseJobRanks(options.world, options.ranks, question.trial.cards);
@@ -156,7 +156,7 @@ bool ReadJob(const Options& options, fit::Question& question) {
 }
 
 // Reads the option whose largest value is asked for. Returns false after printing one sentence.
-bool ReadLargest(const Options& options, const std::vector<std::string>& command,
+bool ReadLargest(const FitOptions& options, const std::vector<std::string>& command,
                  fit::Question& question) {
   if (options.largest.empty()) return true;
   const absl::StatusOr<fit::LargestOption> largest = fit::ParseLargest(options.largest);
@@ -179,7 +179,7 @@ void VaryProcesses(fit::Question& question) {
     question.variations.push_back(*std::move(processes));
 }
 
-int Fit(Options& options, const std::vector<std::string>& command) {
+int Fit(FitOptions& options, const std::vector<std::string>& command) {
   fit::Question& question = options.question;
   if (!ReadTrial(options, command, question) ||
       !ReadVariations("--vary", options.variations, command, question.variations) ||
@@ -209,7 +209,7 @@ int Fit(Options& options, const std::vector<std::string>& command) {
   return RunFitSearch(question, options.output);
 }
 
-void DefinePlaces(CLI::App& app, Options& options) {
+void DefinePlaces(CLI::App& app, FitOptions& options) {
   app.add_option("--card", options.question.trial.cards,
                  "Card to test, written as for memtrace run; repeat the option for unequal cards")
       ->type_name("CARD")
@@ -271,7 +271,7 @@ void DefinePlaces(CLI::App& app, Options& options) {
       ->group("Runs");
 }
 
-void DefineMoments(CLI::App& app, Options& options) {
+void DefineMoments(CLI::App& app, FitOptions& options) {
   fit::Question& question = options.question;
   CLI::Option* whole_job =
       app.add_flag("--whole-job", question.whole_job,
@@ -294,7 +294,7 @@ void DefineMoments(CLI::App& app, Options& options) {
       ->group("Moments of the job");
 }
 
-void DefineTries(CLI::App& app, Options& options) {
+void DefineTries(CLI::App& app, FitOptions& options) {
   CLI::Option* vary =
       app.add_option("--vary", options.variations,
                      "Values to try for one of the script's own options, the usual value first: "
@@ -339,7 +339,7 @@ void DefineTries(CLI::App& app, Options& options) {
       ->group("Changes to try");
 }
 
-void DefineOutput(CLI::App& app, Options& options) {
+void DefineOutput(CLI::App& app, FitOptions& options) {
   CLI::Option* json =
       app.add_flag("--json", options.output.json,
                    "Print JSON (schema memtrace.fit/1; of layouts memtrace.layouts/1) instead of "
@@ -369,9 +369,9 @@ void DefineOutput(CLI::App& app, Options& options) {
 }  // namespace
 
 void DefineFit(CLI::App& app, const Invocation& invocation, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<FitOptions>();
+  app.description(kFitDescription);
+  app.footer(kFitExamples);
   app.prefix_command();
   DefinePlaces(app, *options);
   DefineMoments(app, *options);

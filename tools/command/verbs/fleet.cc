@@ -13,7 +13,7 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kFleetDescription =
     "Put thousands of traces into a table, and ask it with SQL\n"
     "The first form reads the summaries of all traces in a folder, 40 KiB of each, and writes a\n"
     "Parquet file with one row for each trace. The second form asks that file with DuckDB, where\n"
@@ -21,7 +21,7 @@ constexpr const char* kDescription =
     "\n"
     "Usage: memtrace fleet [OPTIONS] FOLDER -o OUT\n"
     "       memtrace fleet query [OPTIONS] SQL|QUESTION";
-constexpr const char* kExamples =
+constexpr const char* kFleetExamples =
     "Examples:\n"
     "  memtrace fleet traces/ -o fleet.parquet          one row for each trace\n"
     "  memtrace fleet query waste                       which jobs waste most reserved memory\n"
@@ -34,7 +34,7 @@ constexpr const char* kExamples =
 constexpr const char* kQuery = "query";
 constexpr const char* kDefaultTable = "fleet.parquet";
 
-struct Options {
+struct FleetOptions {
   std::string folder;  // or "query"
   std::string sql;
   std::string output;
@@ -47,7 +47,7 @@ struct Options {
 };
 
 // Returns the sentence about options that do not belong to the form of the command; "" if all do.
-std::string WrongForm(const Options& options) {
+std::string WrongForm(const FleetOptions& options) {
   if (options.folder == kQuery) {
     if (!options.output.empty() || options.force)
       return Message("-o and -f write a table; memtrace fleet query prints to stdout");
@@ -65,7 +65,7 @@ std::string WrongForm(const Options& options) {
   return "";
 }
 
-int Ask(const Options& options) {
+int Ask(const FleetOptions& options) {
   if (options.list) return RunFleetProgram({"list"});
   if (options.show) return RunFleetProgram({"show", options.sql});
   const char* form = options.json ? "json" : options.csv ? "csv" : "text";
@@ -75,7 +75,7 @@ int Ask(const Options& options) {
   return RunFleetProgram(words);
 }
 
-int Fleet(const Options& options) {
+int Fleet(const FleetOptions& options) {
   if (const std::string wrong = WrongForm(options); !wrong.empty()) {
     Note(wrong);
     return kUsage;
@@ -85,7 +85,7 @@ int Fleet(const Options& options) {
   return WriteFleet(options.folder, options.output, options.force);
 }
 
-void DefineQuery(CLI::App& app, Options& options) {
+void DefineQuery(CLI::App& app, FleetOptions& options) {
   app.add_option("--from", options.tables,
                  "Table to ask (default: fleet.parquet); can be repeated, and may be a pattern "
                  "such as 'weeks/*.parquet'")
@@ -109,9 +109,9 @@ void DefineQuery(CLI::App& app, Options& options) {
 }  // namespace
 
 void DefineFleet(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<FleetOptions>();
+  app.description(kFleetDescription);
+  app.footer(kFleetExamples);
   app.add_option("FOLDER", options->folder,
                  "Folder of traces, searched with its subfolders; or the word query")
       ->required()

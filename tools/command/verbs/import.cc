@@ -20,7 +20,7 @@ namespace {
 using interchange::ImportedRun;
 using interchange::ImportFormat;
 
-constexpr const char* kDescription =
+constexpr const char* kImportDescription =
     "Convert what another tool recorded into a trace\n"
     "It reads torch.profiler's JSON (profile_memory=True, also .gz) or an RMM log.\n"
     "stats, report and export then read the trace. What the file does not contain, such as roles "
@@ -28,12 +28,12 @@ constexpr const char* kDescription =
     "owners, stays unknown.\n"
     "\n"
     "Usage: memtrace import [OPTIONS] FILE";
-constexpr const char* kExamples =
+constexpr const char* kImportExamples =
     "Examples:\n"
     "  memtrace import profile.json                     writes profile.trace\n"
     "  memtrace import rmm_log.csv -o run.trace         writes run.trace";
 
-struct Options {
+struct ImportOptions {
   std::string file;
   std::string output;
   bool force = false;
@@ -72,7 +72,8 @@ absl::StatusOr<std::unique_ptr<ImportedRun>> Open(const std::string& path,
 }
 
 // `is_cut` is true if the file could be unpacked no further than these bytes.
-int Write(const ImportedRun& run, const Options& options, const std::string& path, bool is_cut) {
+int Write(const ImportedRun& run, const ImportOptions& options, const std::string& path,
+          bool is_cut) {
   OutputFile output(path);
   absl::Status status = interchange::WriteTrace(run, run.Info(), output.temporary());
   if (status.ok()) status = output.Keep();
@@ -89,7 +90,7 @@ int Write(const ImportedRun& run, const Options& options, const std::string& pat
   return kPartial;
 }
 
-int ImportBytes(const Options& options, const std::string& path, const std::string& bytes,
+int ImportBytes(const ImportOptions& options, const std::string& path, const std::string& bytes,
                 bool is_cut) {
   const auto run = Open(options.file, bytes);
   if (!run.ok()) return Unreadable(run.status());
@@ -97,7 +98,7 @@ int ImportBytes(const Options& options, const std::string& path, const std::stri
 }
 
 // JSON is packed to a tenth or a thirtieth of its size. A file that grows far more was made to.
-int ImportPacked(const Options& options, const std::string& path, const std::string& packed) {
+int ImportPacked(const ImportOptions& options, const std::string& path, const std::string& packed) {
   const uint64_t most = 100 * uint64_t{packed.size()} + (uint64_t{64} << 20);
   const absl::StatusOr<interchange::Unpacked> unpacked = interchange::Gunzip(packed, most);
   if (!unpacked.ok())
@@ -108,7 +109,7 @@ int ImportPacked(const Options& options, const std::string& path, const std::str
   });
 }
 
-int Import(const Options& options) {
+int Import(const ImportOptions& options) {
   const std::string path = options.output.empty() ? DefaultOutput(options.file) : options.output;
   if (absl::Status wrong = OutputFile(path).Check(options.force); !wrong.ok()) {
     Note(std::string(wrong.message()));
@@ -124,9 +125,9 @@ int Import(const Options& options) {
 }  // namespace
 
 void DefineImport(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<ImportOptions>();
+  app.description(kImportDescription);
+  app.footer(kImportExamples);
   app.add_option("FILE", options->file, "File that the other tool wrote")
       ->required()
       ->group("Input");

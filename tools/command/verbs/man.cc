@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDescription =
+constexpr const char* kManDescription =
     "Write the man pages and completions, as an installation has them\n"
     "The build uses it. Files are below DIR as they are below share/ of an installation.\n"
     "\n"
@@ -49,7 +49,7 @@ int WriteAll(const CommandFacts& program, const fs::path& folder) {
 
 void DefineMan(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
   auto folder = std::make_shared<std::string>();
-  app.description(kDescription);
+  app.description(kManDescription);
   app.group("");  // hidden
   app.add_option("DIR", *folder, "Folder to write to")->required()->group("Output");
   app.callback([folder, &app, &exit_code] {

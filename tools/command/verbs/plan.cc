@@ -16,20 +16,20 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kPlanDescription =
     "Compute where the blocks of a recorded run should be placed\n"
     "The blocks that repeat, as in each training step, are packed into as little memory as\n"
     "possible. A run with --plan FILE uses the plan; requests that are not in it are placed\n"
     "as usual.\n"
     "\n"
     "Usage: memtrace plan [OPTIONS] FILE";
-constexpr const char* kExamples =
+constexpr const char* kPlanExamples =
     "Examples:\n"
     "  memtrace plan run.trace -o run.plan                write the plan, print its figures\n"
     "  memtrace plan --json run.trace                     only print its figures, for programs\n"
     "  memtrace run --plan run.plan -- python train.py    use the plan";
 
-struct Options {
+struct PlanOptions {
   TraceOptions trace;
   std::string output;
   bool force = false;
@@ -37,7 +37,7 @@ struct Options {
 
 // Writes the plan by renaming, so that a run that starts meanwhile reads the old plan or the new
 // one.
-absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
+absl::StatusOr<std::string> Render(const TraceInput& input, const PlanOptions& options) {
   OutputFile output(options.output);
   if (!options.output.empty()) {
     if (absl::Status wrong = output.Check(options.force); !wrong.ok()) return wrong;
@@ -63,10 +63,10 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
 }  // namespace
 
 void DefinePlan(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   options->trace.keeps_events = true;
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kPlanDescription);
+  app.footer(kPlanExamples);
   AddTraceOptions(app, options->trace, "memtrace.plan/1");
   app.add_option("-o,--output", options->output,
                  "Plan file to write (default: none; only figures are printed)")

@@ -21,20 +21,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDescription =
+constexpr const char* kRepairDescription =
     "Write the readable part of a damaged trace as a whole trace\n"
     "The new trace says which trace it was made from and what is missing. The damaged trace\n"
     "is not changed.\n"
     "\n"
     "Usage: memtrace repair [OPTIONS] FILE -o OUT";
-constexpr const char* kExamples =
+constexpr const char* kRepairExamples =
     "Examples:\n"
     "  memtrace repair run.trace -o repaired.trace      nothing is written if run.trace is whole\n"
     "  memtrace verify run.trace                        what is wrong with it\n"
     "\n"
     "The exit status is 4 if something was lost, and 0 if the trace is whole.";
 
-struct Options {
+struct RepairOptions {
   std::string file;
   std::string output;
   bool force = false;
@@ -52,7 +52,7 @@ std::string StatementOn(const trace::TraceReader& reader, const std::string& fil
   return fs::path(file).filename().string() + ": " + report::DamageText(reader.completeness());
 }
 
-int Write(const trace::TraceReader& reader, const Options& options) {
+int Write(const trace::TraceReader& reader, const RepairOptions& options) {
   OutputFile output(options.output);
   const auto repair =
       trace::RepairTrace(reader, StatementOn(reader, options.file), output.temporary());
@@ -75,7 +75,7 @@ int Write(const trace::TraceReader& reader, const Options& options) {
   return kPartial;
 }
 
-int RepairFile(const Options& options) {
+int RepairFile(const RepairOptions& options) {
   if (IsPickle(options.file))
     return Refuse(options.file +
                       " is a pickle, not a trace; memtrace export --to snapshot writes the "
@@ -98,9 +98,9 @@ int RepairFile(const Options& options) {
 }  // namespace
 
 void DefineRepair(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<RepairOptions>();
+  app.description(kRepairDescription);
+  app.footer(kRepairExamples);
   app.add_option("FILE", options->file, "Trace that memtrace run wrote")
       ->required()
       ->group("Input");

@@ -23,20 +23,20 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kReplayDescription =
     "Replay a program's requests on another allocator, or on another card\n"
     "It says what the allocator would reserve, whether all requests fit, and the smallest\n"
     "card that serves them all. For the recorded allocator, it also says how many blocks go\n"
     "where they were recorded.\n"
     "\n"
     "Usage: memtrace replay [OPTIONS] FILE";
-constexpr const char* kExamples =
+constexpr const char* kReplayExamples =
     "Examples:\n"
     "  memtrace replay --policy memtrace run.trace                    memtrace's allocator\n"
     "  memtrace replay --policy torch-native --card 24GiB run.trace   torch's, on another card\n"
     "  memtrace replay --policy lower-bound --json run.trace          the least that any needs";
 
-struct Options {
+struct ReplayOptions {
   TraceOptions trace;
   std::string policy;
   std::string card;
@@ -96,7 +96,7 @@ class PlacementFile {
   std::unique_ptr<std::FILE, Closer> file_;
 };
 
-absl::StatusOr<std::string> Render(const TraceInput& input, const Options& options) {
+absl::StatusOr<std::string> Render(const TraceInput& input, const ReplayOptions& options) {
   const auto card = CardOf(options.card);
   if (!card.ok()) return card.status();
   const replay::RecordedRun run = RecordedRunOf(input);
@@ -116,9 +116,9 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const Options& optio
 }  // namespace
 
 void DefineReplay(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<ReplayOptions>();
+  app.description(kReplayDescription);
+  app.footer(kReplayExamples);
   AddTraceOptions(app, options->trace, "memtrace.replay/1");
   app.add_option("--policy", options->policy,
                  "Allocator: torch-native, torch-expandable, memtrace or lower-bound")

@@ -31,14 +31,14 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kReportDescription =
     "Explain why a program ran out of memory, and what holds the card\n"
     "The verdict comes first, then where each byte of the card is, the request, and what\n"
     "holds memory. For a folder, it says which of its processes failed first, which kinds of\n"
     "ranks there are, which is the fullest, and why they differ.\n"
     "\n"
     "Usage: memtrace report [OPTIONS] FILE|FOLDER";
-constexpr const char* kExamples =
+constexpr const char* kReportExamples =
     "Examples:\n"
     "  memtrace report run.trace                        the last out-of-memory error, or the peak\n"
     "  memtrace report --oom 1 run.trace                the first out-of-memory error\n"
@@ -47,7 +47,7 @@ constexpr const char* kExamples =
     "  memtrace report -o page.html run.trace           the same as a page, with pictures\n"
     "  memtrace report --json run.trace | jq .verdict   for programs: bytes as integers";
 
-struct Options : TraceOptions {
+struct ReportOptions : TraceOptions {
   MomentOption moment;
   bool map = false;
   bool verbose = false;
@@ -63,7 +63,7 @@ absl::Status WritePicture(const report::Drawing& drawing, const PageOption& file
 // Returns empty text, because everything that a person needs is in the file.
 absl::StatusOr<std::string> WriteFile(const analysis::EventSource& source,
                                       const analysis::Explanation& explanation,
-                                      const analysis::RunFacts& run, const Options& options) {
+                                      const analysis::RunFacts& run, const ReportOptions& options) {
   const analysis::RunDetail detail = analysis::DetailOf(source, explanation);
   const analysis::UsageCurve& curve = detail.cards[explanation.card].curve;
   absl::Status written =
@@ -74,7 +74,7 @@ absl::StatusOr<std::string> WriteFile(const analysis::EventSource& source,
   return "";
 }
 
-absl::StatusOr<std::string> Report(const TraceInput& input, const Options& options) {
+absl::StatusOr<std::string> Report(const TraceInput& input, const ReportOptions& options) {
   const analysis::NativeNames named(input);
   analysis::RunFacts run;
   const auto add_others = [&input, &run](analysis::Explanation& explanation) {
@@ -95,13 +95,13 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const Options& optio
                       : report::TextReport(explanation, run, options.verbose || options.map);
 }
 
-int ReportFile(const Options& options) {
+int ReportFile(const ReportOptions& options) {
   return PrintFromTrace(options,
                         [&options](const TraceInput& input) { return Report(input, options); });
 }
 
 // Reports on a file or a folder. The report of a folder with one trace is that trace's.
-int ReportPath(const Options& options) {
+int ReportPath(const ReportOptions& options) {
   if (const absl::Status wrong = options.page.Check(); !wrong.ok()) {
     Note(std::string(wrong.message()));
     return kUsage;
@@ -112,7 +112,7 @@ int ReportPath(const Options& options) {
       is_folder ? TracesIn(options.file) : std::vector<std::string>();
   if (traces.empty()) return ReportFile(options);
   if (traces.size() == 1) {
-    Options of_file = options;
+    ReportOptions of_file = options;
     of_file.file = traces.front();
     return ReportFile(of_file);
   }
@@ -135,9 +135,9 @@ int ReportPath(const Options& options) {
 }  // namespace
 
 void DefineReport(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<ReportOptions>();
+  app.description(kReportDescription);
+  app.footer(kReportExamples);
   AddTraceOptions(app, *options, "memtrace.report/1");
   AddMomentOptions(app, options->moment);
   app.add_flag("-v,--verbose", options->verbose,

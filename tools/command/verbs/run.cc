@@ -28,13 +28,13 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kRunDescription =
     "Run a program and record how it uses card memory\n"
     "The program itself is not changed. Its child processes (torchrun, accelerate) are also\n"
     "recorded.\n"
     "\n"
     "Usage: memtrace run [OPTIONS] [--] COMMAND [ARGS]...";
-constexpr const char* kExamples =
+constexpr const char* kRunExamples =
     "CARD is [Nx]SIZE or [Nx]PROFILE, then keys: 24GiB · 2x80GiB,other=3GiB · "
     "8xa100-80gb,link=pcie\n"
     "\n"
@@ -47,7 +47,7 @@ constexpr const char* kExamples =
     "\n"
     "The exit status is the program's own. With MEMTRACE=0 the program runs without memtrace.";
 
-struct Options {
+struct RunOptions {
   launch::LaunchRequest request;
   std::string nccl;   // what each communicator takes of a simulated card
   std::string world;  // the ranks of the job, of which `ranks` are started; empty: no job
@@ -142,7 +142,7 @@ void PrintWhichCards(const std::vector<std::string>& cards) {
       driver));
 }
 
-int RunPlan(const launch::LaunchPlan& plan, const Options& options) {
+int RunPlan(const launch::LaunchPlan& plan, const RunOptions& options) {
   const bool switched_off = launch::IsSwitchedOff(plan.environment);
   if (switched_off && !options.quiet)
     Note(
@@ -189,7 +189,7 @@ std::vector<launch::WrittenTraces> WatchTraces(const std::vector<launch::LaunchP
 }
 
 // Names the folder of the ranks' traces if they have one of their own, else the first trace.
-void PrintRankTraces(const std::vector<std::string>& traces, const Options& options) {
+void PrintRankTraces(const std::vector<std::string>& traces, const RunOptions& options) {
   const std::string& folder = options.request.output;
   std::error_code ignored;
   if (traces.size() < 2 || !std::filesystem::is_directory(folder, ignored))
@@ -198,7 +198,7 @@ void PrintRankTraces(const std::vector<std::string>& traces, const Options& opti
 }
 
 int RunRanks(const std::vector<launch::LaunchPlan>& plans, const launch::JobRanks& job,
-             const Options& options) {
+             const RunOptions& options) {
   const bool is_told = !options.quiet && !launch::IsSwitchedOff(plans.front().environment);
   if (is_told) PrintWhichCards(options.request.cards);
   if (is_told) PrintRanks(job);
@@ -214,7 +214,7 @@ int RunRanks(const std::vector<launch::LaunchPlan>& plans, const launch::JobRank
 }
 
 // Returns the run that finds which ranks of the job differ.
-fit::Trial TrialOf(const Options& options, const launch::JobRanks& job) {
+fit::Trial TrialOf(const RunOptions& options, const launch::JobRanks& job) {
   fit::Trial trial;
   trial.command = options.request.command;
   trial.cards = options.request.cards;
@@ -223,7 +223,7 @@ fit::Trial TrialOf(const Options& options, const launch::JobRanks& job) {
   return trial;
 }
 
-int RunJob(const Options& options) {
+int RunJob(const RunOptions& options) {
   absl::StatusOr<launch::JobRanks> job =
       launch::ParseJobRanks(options.world, options.ranks, options.request.cards);
   if (job.ok() && job->is_auto && !launch::IsSwitchedOff(options.environment))
@@ -234,7 +234,7 @@ int RunJob(const Options& options) {
   return plans.ok() ? RunRanks(*plans, *job, options) : Refuse(plans.status());
 }
 
-int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
+int Run(const CLI::App& app, const Invocation& invocation, RunOptions& options) {
   const std::vector<std::string> remaining = app.remaining();
   if (!remaining.empty() && remaining.front().rfind('-', 0) == 0) {
     Note(UnexpectedWordText(app, remaining.front()));
@@ -260,7 +260,7 @@ int Run(const CLI::App& app, const Invocation& invocation, Options& options) {
   return plan.ok() ? RunPlan(*plan, options) : Refuse(plan.status());
 }
 
-void DefineCard(CLI::App& app, Options& options) {
+void DefineCard(CLI::App& app, RunOptions& options) {
   CLI::Option* card =
       app.add_option(
              "--card", options.request.cards,
@@ -311,7 +311,7 @@ void DefineCard(CLI::App& app, Options& options) {
       ->group("Card and allocator");
 }
 
-void DefineJob(CLI::App& app, Options& options) {
+void DefineJob(CLI::App& app, RunOptions& options) {
   app.add_option(
          "--world", options.world,
          "Number of ranks of a job, such as 512 or 64x8. Only those of --ranks are started; the "
@@ -325,7 +325,7 @@ void DefineJob(CLI::App& app, Options& options) {
       ->group("Job of many ranks");
 }
 
-void DefineRecording(CLI::App& app, Options& options) {
+void DefineRecording(CLI::App& app, RunOptions& options) {
   CLI::Option* output =
       app.add_option("-o,--output", options.request.output,
                      "Trace file (default: memtrace-SCRIPT.PID.trace in this "
@@ -370,9 +370,9 @@ void DefineRecording(CLI::App& app, Options& options) {
 }  // namespace
 
 void DefineRun(CLI::App& app, const Invocation& invocation, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<RunOptions>();
+  app.description(kRunDescription);
+  app.footer(kRunExamples);
   app.prefix_command();
   DefineCard(app, *options);
   DefineChanges(app, options->changes);

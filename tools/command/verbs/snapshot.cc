@@ -17,17 +17,17 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kSnapshotDescription =
     "Mark this moment in the trace of a running program\n"
     "The program writes the mark with its next event; memtrace stats lists the marks.\n"
     "\n"
     "Usage: memtrace snapshot [OPTIONS] PID";
-constexpr const char* kExamples =
+constexpr const char* kSnapshotExamples =
     "Examples:\n"
     "  memtrace snapshot 4711              mark it, and wait up to 10 s until the mark is written\n"
     "  memtrace snapshot --wait 0 4711     mark it without waiting";
 
-struct Options {
+struct SnapshotOptions {
   pid_t pid = 0;
   double wait = 10;
 };
@@ -41,7 +41,7 @@ bool WaitFor(const trace::MarkRequest& request, double seconds) {
   return true;
 }
 
-int Snapshot(const Options& options) {
+int Snapshot(const SnapshotOptions& options) {
   const absl::StatusOr<RecordedProcess> process = FindRecordedProcess(options.pid);
   if (!process.ok()) {
     Note(std::string(process.status().message()));
@@ -64,9 +64,9 @@ int Snapshot(const Options& options) {
 }  // namespace
 
 void DefineSnapshot(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<SnapshotOptions>();
+  app.description(kSnapshotDescription);
+  app.footer(kSnapshotExamples);
   AddProcess(app, options->pid);
   app.add_option("--wait", options->wait,
                  "Seconds to wait for the program's next event (default: 10)")

@@ -21,13 +21,13 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kStatsDescription =
     "Print each card's figures at the end of a trace\n"
     "The figures are the bytes requested, allocated and reserved, the peak, and the number of\n"
     "events.\n"
     "\n"
     "Usage: memtrace stats [OPTIONS] FILE";
-constexpr const char* kExamples =
+constexpr const char* kStatsExamples =
     "Examples:\n"
     "  memtrace stats run.trace                         a table\n"
     "  memtrace stats --json run.trace                  for programs: bytes as integers\n"
@@ -77,8 +77,8 @@ std::string Text(const TraceInput& input) {
 
 void DefineStats(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
   auto options = std::make_shared<StatsOptions>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kStatsDescription);
+  app.footer(kStatsExamples);
   AddTraceOptions(app, options->trace, "memtrace.stats/1");
   app.add_flag("--summary", options->summary,
                "Print only the process's own summary, at most 10 s old if the process was killed. "

@@ -24,12 +24,12 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kTopDescription =
     "Show what holds the card in a running program\n"
     "It only reads the program's trace, so the program is not disturbed.\n"
     "\n"
     "Usage: memtrace top [OPTIONS] PID";
-constexpr const char* kExamples =
+constexpr const char* kTopExamples =
     "The figures are as of an event. While the program allocates, they are a second old, or ten "
     "if\n"
     "it has very many blocks. What it did in the second before it became idle may be missing.\n"
@@ -39,7 +39,7 @@ constexpr const char* kExamples =
     "  memtrace top -n 1 4711             once, for example to write it to a file\n"
     "  memtrace top --json 4711           for programs: bytes as integers";
 
-struct Options {
+struct TopOptions {
   pid_t pid = 0;
   uint64_t count = 0;  // 0: until something ends it
   double interval = 2;
@@ -51,7 +51,7 @@ uint64_t UnixNow() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-absl::StatusOr<std::string> Picture(const RecordedProcess& process, const Options& options) {
+absl::StatusOr<std::string> Picture(const RecordedProcess& process, const TopOptions& options) {
   const absl::StatusOr<std::string> text = trace::ReadSummary(process.file);
   if (!text.ok()) return text.status();
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(*text, nullptr, false);
@@ -67,7 +67,7 @@ absl::StatusOr<std::string> Picture(const RecordedProcess& process, const Option
                              kRows);
 }
 
-int Top(const Options& options) {
+int Top(const TopOptions& options) {
   const absl::StatusOr<RecordedProcess> process = FindRecordedProcess(options.pid);
   if (!process.ok()) {
     Note(std::string(process.status().message()));
@@ -93,9 +93,9 @@ int Top(const Options& options) {
 }  // namespace
 
 void DefineTop(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<TopOptions>();
+  app.description(kTopDescription);
+  app.footer(kTopExamples);
   AddProcess(app, options->pid);
   app.add_option("-n", options->count,
                  "Number of updates to show (default: until the program ends; 1 with --json or if "

@@ -15,13 +15,13 @@
 namespace memtrace::command {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kTreeDescription =
     "Print what held a card at a moment, as a tree or a ranking\n"
     "Memory is grouped by role, owner, module path, call site and step of allocation, in any\n"
     "order.\n"
     "\n"
     "Usage: memtrace tree [OPTIONS] FILE";
-constexpr const char* kExamples =
+constexpr const char* kTreeExamples =
     "Examples:\n"
     "  memtrace tree run.trace                          at the last out-of-memory error, or the "
     "peak\n"
@@ -29,12 +29,12 @@ constexpr const char* kExamples =
     "  memtrace tree --flat --by site,step run.trace    a ranking\n"
     "  memtrace tree --at step:5 --json run.trace | jq .tree";
 
-struct Options : TraceOptions {
+struct TreeOptions : TraceOptions {
   MomentOption moment;
   report::TreeStyle style;
 };
 
-absl::StatusOr<std::string> Tree(const TraceInput& input, const Options& options) {
+absl::StatusOr<std::string> Tree(const TraceInput& input, const TreeOptions& options) {
   const analysis::NativeNames named(input);
   const absl::StatusOr<analysis::Explanation> explanation =
       analysis::Explain(named, options.moment.spec);
@@ -47,12 +47,12 @@ absl::StatusOr<std::string> Tree(const TraceInput& input, const Options& options
 }  // namespace
 
 void DefineTree(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TreeOptions>();
   using report::TreeLevel;
   options->style.levels = {TreeLevel::kRole, TreeLevel::kOwner, TreeLevel::kModule,
                            TreeLevel::kSite};
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kTreeDescription);
+  app.footer(kTreeExamples);
   AddTraceOptions(app, *options, "memtrace.tree/1");
   AddMomentOptions(app, options->moment);
   AddLevelsOption(app, "Levels of the tree, outermost first", options->style.levels);

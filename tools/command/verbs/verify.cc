@@ -21,14 +21,14 @@ namespace {
 
 using analysis::Verification;
 
-constexpr const char* kDescription =
+constexpr const char* kVerifyDescription =
     "Read a whole trace or snapshot, and say whether it is intact\n"
     "It checks the checksum of each part of the file, and whether each event is possible\n"
     "after the events before it. It finds frees of memory that is not allocated, overlapping\n"
     "blocks, wrong sums and undefined names.\n"
     "\n"
     "Usage: memtrace verify [OPTIONS] FILE...";
-constexpr const char* kExamples =
+constexpr const char* kVerifyExamples =
     "Examples:\n"
     "  memtrace verify run.trace                        one line: whole, or what is wrong\n"
     "  memtrace verify *.trace && echo all whole        several; the worst decides the status\n"
@@ -37,7 +37,7 @@ constexpr const char* kExamples =
     "The exit status is 0 if all files are whole, 4 if one is damaged or has an impossible event,\n"
     "3 if one cannot be read at all.";
 
-struct Options {
+struct VerifyOptions {
   std::vector<std::string> files;
   bool json = false;
 };
@@ -91,7 +91,7 @@ int Worse(int a, int b) {
   return std::max(a, b);
 }
 
-int VerifyAll(const Options& options) {
+int VerifyAll(const VerifyOptions& options) {
   std::vector<Verification> all;
   all.reserve(options.files.size());
   int code = kDone;
@@ -107,9 +107,9 @@ int VerifyAll(const Options& options) {
 }  // namespace
 
 void DefineVerify(CLI::App& app, const Invocation& /*invocation*/, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  auto options = std::make_shared<VerifyOptions>();
+  app.description(kVerifyDescription);
+  app.footer(kVerifyExamples);
   app.add_option("FILE", options->files,
                  "Traces that memtrace run wrote, or memory snapshots of torch")
       ->required()

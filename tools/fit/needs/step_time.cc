@@ -30,8 +30,8 @@ std::vector<PartTime> PartsOf(const analysis::Annotations& annotations) {
   return parts;
 }
 
-std::vector<std::string> NamesOf(const std::string& json) {
-  const auto names = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+std::vector<std::string> NamesOf(const std::string& text) {
+  const auto names = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   std::vector<std::string> all;
   if (!names.is_array()) return all;
   for (const auto& name : names)

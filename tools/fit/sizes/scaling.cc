@@ -159,9 +159,9 @@ class ValueSearch {
   // Returns the largest number of steps that the formula puts within the card; at least 1.
   uint64_t Predicted(uint64_t step) const {
     const auto limit = static_cast<double>(SmallestCard());
-    constexpr uint64_t kMost = uint64_t{1} << 24;
+    constexpr uint64_t kMostSteps = uint64_t{1} << 24;
     uint64_t low = 1;
-    uint64_t high = kMost;
+    uint64_t high = kMostSteps;
     while (high - low > 1) {
       const uint64_t middle = low + (high - low) / 2;
       const bool is_below = scaling_.needs.At(static_cast<double>(middle * step)) <= limit;

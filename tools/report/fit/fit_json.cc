@@ -41,7 +41,7 @@ ordered_json CardsJson(const fit::Outcome& outcome) {
 }
 
 // Returns the card that has to hold most.
-ordered_json Fullest(const ordered_json& cards) {
+ordered_json FullestCard(const ordered_json& cards) {
   const auto fullest = std::max_element(
       cards.begin(), cards.end(), [](const ordered_json& a, const ordered_json& b) {
         return a["needs"].get<uint64_t>() < b["needs"].get<uint64_t>();
@@ -113,7 +113,7 @@ ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTi
 
 ordered_json RemedyJson(const fit::TriedRemedy& remedy, const fit::Outcome& unchanged) {
   const ordered_json cards = CardsJson(remedy.outcome);
-  const ordered_json fullest = Fullest(cards);
+  const ordered_json fullest = FullestCard(cards);
   ordered_json json = {{"name", NameOf(remedy)},
                        {"fits", remedy.outcome.fits()},
                        {"verdict", VerdictName(remedy.outcome.verdict(), remedy.outcome.outlook)},
@@ -331,7 +331,7 @@ ordered_json ForksJson(const fit::ForkUse& forks) {
 
 std::string JsonFit(const fit::Answer& answer) {
   const ordered_json cards = CardsJson(answer.told());
-  const ordered_json fullest = Fullest(cards);
+  const ordered_json fullest = FullestCard(cards);
   ordered_json remedies = ordered_json::array();
   for (const fit::TriedRemedy& remedy : answer.remedies)
     remedies.push_back(RemedyJson(remedy, answer.reference ? *answer.reference : answer.unlimited));

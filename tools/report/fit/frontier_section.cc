@@ -22,7 +22,7 @@ using fit::TriedRemedy;
 
 constexpr size_t kNameWidth = 44;
 
-std::string NameOf(const TriedRemedy& tried) { return Printable(fit::NameOf(tried.changes)); }
+std::string ShownName(const TriedRemedy& tried) { return Printable(fit::NameOf(tried.changes)); }
 
 // Returns the point of the run at `place`, if its time is known.
 std::optional<double> TimeOf(const Answer& answer, size_t place) {
@@ -42,7 +42,7 @@ std::string StepText(const Answer& answer, size_t place) {
 std::string OneLessText(const Answer& answer, const std::vector<size_t>& places, bool with_margin) {
   std::string text;
   for (const size_t place : places) {
-    const std::string name = NameOf(answer.remedies[place]);
+    const std::string name = ShownName(answer.remedies[place]);
     const std::string sentence =
         with_margin ? Message("A run with $0 does not fit a card that is $1 % smaller.", name,
                               answer.margin_percent)
@@ -56,9 +56,9 @@ std::string WithoutMarginText(const Answer& answer) {
   const fit::CheapestPlan& cheapest = *answer.cheapest;
   const bool is_another = cheapest.without_margin && cheapest.without_margin != cheapest.plan;
   if (!cheapest.plan || !is_another) return "";
-  return JoinedSentences(
-      {Message("Without the margin, $0 fits.", NameOf(answer.remedies[*cheapest.without_margin])),
-       OneLessText(answer, cheapest.one_less_without_margin, false)});
+  return JoinedSentences({Message("Without the margin, $0 fits.",
+                                  ShownName(answer.remedies[*cheapest.without_margin])),
+                          OneLessText(answer, cheapest.one_less_without_margin, false)});
 }
 
 TableRow RowOf(const Answer& answer, const FrontierPoint& point) {
@@ -110,7 +110,7 @@ Section FrontierSection(const Answer& answer) {
 std::string TextOfPlan(const Answer& answer) {
   const fit::CheapestPlan& cheapest = *answer.cheapest;
   const size_t place = cheapest.plan ? *cheapest.plan : *cheapest.without_margin;
-  const std::string name = NameOf(answer.remedies[place]);
+  const std::string name = ShownName(answer.remedies[place]);
   const bool has_margin = cheapest.plan && answer.margin_percent > 0;
   const std::string what =
       has_margin ? Message(

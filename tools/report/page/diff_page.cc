@@ -31,16 +31,6 @@ std::string Charts(UsageChart before, UsageChart after) {
          "\">\n" + DrawUsage(before) + (is_one ? "" : DrawUsage(after)) + "</section>\n";
 }
 
-// Puts the ledgers below the section that says what the sides are.
-std::string WordsOf(const Document& document, const std::string& ledgers) {
-  std::string html;
-  for (const Section& section : document) {
-    html += HtmlOf({section});
-    if (section.id == "changed") html += ledgers;
-  }
-  return html;
-}
-
 }  // namespace
 
 RunPicture PictureOf(const DiffSide& side, const analysis::RunDetail& detail,
@@ -59,14 +49,14 @@ std::string DiffPage(const DiffSide& before, const DiffSide& after, const DiffSt
   const std::string data =
       DataTemplate("data-before", picture_before.data) +
       (picture_after == nullptr ? "" : DataTemplate("data-after", picture_after->data));
-  return FramedPage(
-      {.title = Message("$0 and $1", before.run.file, after.run.file),
-       .heading = "memtrace diff",
-       .main = WordsOf(document, LedgerBarsOfTwo(before.explanation, after.explanation)) +
-               Charts(ChartOf(before, picture_before, Side::kBefore),
-                      ChartOf(after, other, Side::kAfter)) +
-               CopyableTextOf(document),
-       .data = data});
+  return FramedPage({.title = Message("$0 and $1", before.run.file, after.run.file),
+                     .heading = "memtrace diff",
+                     .main = HtmlWith("changed", document,
+                                      LedgerBarsOfTwo(before.explanation, after.explanation)) +
+                             Charts(ChartOf(before, picture_before, Side::kBefore),
+                                    ChartOf(after, other, Side::kAfter)) +
+                             CopyableTextOf(document),
+                     .data = data});
 }
 
 }  // namespace memtrace::report

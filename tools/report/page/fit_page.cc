@@ -22,28 +22,19 @@ FrontierPicture PictureOf(const fit::Answer& answer) {
   return picture;
 }
 
-// Returns the words, with the drawing below the section that has its figures.
-std::string WordsOf(const Document& document, const std::string& drawing) {
-  std::string html;
-  for (const Section& section : document) {
-    html += HtmlOf({section});
-    if (section.id == "frontier" && !section.parts.empty()) html += drawing;
-  }
-  return html;
-}
-
 }  // namespace
 
 std::string FitPage(const std::string& command, const fit::Answer& answer) {
   const Document document = FitDocument(answer);
   const FrontierPicture picture = PictureOf(answer);
   const std::string drawing = DrawFrontier(picture);
-  return FramedPage(
-      {.title = command,
-       .heading = "memtrace fit",
-       .main = ContentsOf(document) + WordsOf(document, drawing) + CopyableTextOf(document),
-       .data =
-           drawing.empty() ? "" : DataTemplate("frontier-data", Packed(FrontierData(picture)))});
+  return FramedPage({.title = command,
+                     .heading = "memtrace fit",
+                     .main = ContentsOf(document) + HtmlWith("frontier", document, drawing) +
+                             CopyableTextOf(document),
+                     .data = drawing.empty()
+                                 ? ""
+                                 : DataTemplate("frontier-data", Packed(FrontierData(picture)))});
 }
 
 }  // namespace memtrace::report

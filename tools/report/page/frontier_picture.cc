@@ -12,14 +12,13 @@
 #include "tools/report/fit/frontier_section.h"
 #include "tools/report/page/frontier_plot.h"
 #include "tools/report/page/html_document.h"
+#include "tools/report/page/svg_number.h"
 #include "tools/report/words/quantity.h"
 
 namespace memtrace::report {
 namespace {
 
 using fit::FrontierPoint;
-
-std::string Number(double value) { return FormatHundredths(std::lround(value * 100)); }
 
 std::string WordsOf(const FrontierPoint& point, uint64_t margin_percent) {
   return JoinedSentences(
@@ -35,9 +34,9 @@ std::vector<FrontierPoint> ByNeeds(std::vector<FrontierPoint> points) {
   return points;
 }
 
-class Drawing {
+class FrontierDrawing {
  public:
-  explicit Drawing(const FrontierPicture& picture)
+  explicit FrontierDrawing(const FrontierPicture& picture)
       : picture_(picture),
         points_(ByNeeds(picture.points)),
         plot_(picture.points, picture.card_bytes) {}
@@ -77,13 +76,13 @@ class Drawing {
   }
 
   static std::string Vertical(std::string_view style, double x) {
-    return "<path class=\"" + std::string(style) + "\" d=\"M" + Number(x) + " " +
-           Number(FrontierPlot::kTop) + "V" + Number(FrontierPlot::kBottom) + "\"/>";
+    return "<path class=\"" + std::string(style) + "\" d=\"M" + SvgNumber(x) + " " +
+           SvgNumber(FrontierPlot::kTop) + "V" + SvgNumber(FrontierPlot::kBottom) + "\"/>";
   }
 
   static std::string Text(std::string_view style, double x, double y, const std::string& text) {
-    return "<text class=\"" + std::string(style) + "\" x=\"" + Number(x) + "\" y=\"" + Number(y) +
-           "\">" + HtmlEscaped(text) + "</text>";
+    return "<text class=\"" + std::string(style) + "\" x=\"" + SvgNumber(x) + "\" y=\"" +
+           SvgNumber(y) + "\">" + HtmlEscaped(text) + "</text>";
   }
 
   std::string Grid() const {
@@ -95,8 +94,8 @@ class Drawing {
                                                      FormatBytes(static_cast<uint64_t>(bytes)));
     }
     for (const double time : plot_.TimeTicks()) {
-      svg += "<path class=\"grid\" d=\"M" + Number(FrontierPlot::kLeft) + " " +
-             Number(plot_.Y(time)) + "H" + Number(FrontierPlot::kRight) + "\"/>" +
+      svg += "<path class=\"grid\" d=\"M" + SvgNumber(FrontierPlot::kLeft) + " " +
+             SvgNumber(plot_.Y(time)) + "H" + SvgNumber(FrontierPlot::kRight) + "\"/>" +
              Text("scale", FrontierPlot::kLeft - 8, plot_.Y(time) + 4, TimeText(time));
     }
     return svg;
@@ -120,8 +119,8 @@ class Drawing {
     double height = 0;
     for (const FrontierPoint& point : points_) {
       if (!point.is_on_frontier || point.may_change_results) continue;
-      path += path.empty() ? "M" + Number(X(point)) + " " + Number(Y(point))
-                           : "H" + Number(X(point)) + "V" + Number(Y(point));
+      path += path.empty() ? "M" + SvgNumber(X(point)) + " " + SvgNumber(Y(point))
+                           : "H" + SvgNumber(X(point)) + "V" + SvgNumber(Y(point));
       height = Y(point);
     }
     return height == 0 ? "" : "<path class=\"front\" d=\"" + path + "\"/>";
@@ -137,13 +136,13 @@ class Drawing {
   std::string Shape(const FrontierPoint& point) const {
     const double size = point.is_plan ? 8 : 5;
     const std::string style = StyleOf(point);
-    const std::string place = Number(X(point)) + " " + Number(Y(point));
+    const std::string place = SvgNumber(X(point)) + " " + SvgNumber(Y(point));
     const std::string title =
         "<title>" + HtmlEscaped(WordsOf(point, picture_.margin_percent)) + "</title>";
     if (!point.may_change_results)
-      return "<circle class=\"" + style + "\" cx=\"" + Number(X(point)) + "\" cy=\"" +
-             Number(Y(point)) + "\" r=\"" + Number(size) + "\">" + title + "</circle>";
-    const std::string side = Number(size + 1);
+      return "<circle class=\"" + style + "\" cx=\"" + SvgNumber(X(point)) + "\" cy=\"" +
+             SvgNumber(Y(point)) + "\" r=\"" + SvgNumber(size) + "\">" + title + "</circle>";
+    const std::string side = SvgNumber(size + 1);
     return "<path class=\"" + style + "\" d=\"M" + place + "m0 -" + side + "l" + side + " " + side +
            "l-" + side + " " + side + "l-" + side + " -" + side + "z\">" + title + "</path>";
   }
@@ -194,9 +193,9 @@ class Drawing {
 }  // namespace
 
 std::string DrawFrontier(const FrontierPicture& picture) {
-  return picture.points.size() < 2 ? "" : Drawing(picture).Run();
+  return picture.points.size() < 2 ? "" : FrontierDrawing(picture).Run();
 }
 
-std::string FrontierData(const FrontierPicture& picture) { return Drawing(picture).Data(); }
+std::string FrontierData(const FrontierPicture& picture) { return FrontierDrawing(picture).Data(); }
 
 }  // namespace memtrace::report

@@ -26,16 +26,6 @@ std::string RankSection(const Job& job, const analysis::RankGrid& grid) {
          "</section>\n";
 }
 
-// Returns the words, with the drawing below the verdict.
-std::string WordsOf(const Document& document, const std::string& drawing) {
-  std::string html;
-  for (const Section& section : document) {
-    html += HtmlOf({section});
-    if (section.id == "verdict") html += drawing;
-  }
-  return html;
-}
-
 }  // namespace
 
 std::string JobPage(const std::string& folder, const Job& job,
@@ -45,7 +35,8 @@ std::string JobPage(const std::string& folder, const Job& job,
   return FramedPage(
       {.title = folder,
        .heading = "memtrace report",
-       .main = ContentsOf(document) + WordsOf(document, grid ? RankSection(job, *grid) : "") +
+       .main = ContentsOf(document) +
+               HtmlWith("verdict", document, grid ? RankSection(job, *grid) : "") +
                CopyableTextOf(document),
        .data = grid ? DataTemplate("ranks-data", Packed(RankData(job, *grid, pages))) : ""});
 }

@@ -9,6 +9,7 @@
 #include "messages/message.h"
 #include "tools/report/page/card_name.h"
 #include "tools/report/page/html_document.h"
+#include "tools/report/page/svg_number.h"
 #include "tools/report/sections/holder_groups.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"
@@ -59,23 +60,21 @@ std::vector<Piece> PiecesOf(const CardExplanation& card,
   return pieces;
 }
 
-std::string Number(double value) { return FormatHundredths(std::lround(value * 100)); }
-
 std::string TitleOf(const Piece& piece, uint64_t total) {
   const double percent = 100 * static_cast<double>(piece.bytes) / static_cast<double>(total);
   const std::string in_use = LedgerWords(analysis::LedgerPart::kLive);
   const std::string name = piece.is_role ? Message("$0, $1", in_use, piece.text) : piece.text;
   return CountedMessage(piece.bytes, "$0: $1, 1 byte, $3 %", "$0: $1, $2 bytes, $3 %", name,
-                        FormatBytes(piece.bytes), FormatCount(piece.bytes), Number(percent));
+                        FormatBytes(piece.bytes), FormatCount(piece.bytes), SvgNumber(percent));
 }
 
-std::string Drawing(const std::vector<Piece>& pieces, uint64_t total, uint64_t scale) {
+std::string BarDrawing(const std::vector<Piece>& pieces, uint64_t total, uint64_t scale) {
   std::string svg;
   double at = 0;
   for (const Piece& piece : pieces) {
     const double width = kWidth * static_cast<double>(piece.bytes) / static_cast<double>(scale);
-    svg += "<rect class=\"k-" + HtmlEscaped(ClassOf(piece)) + "\" x=\"" + Number(at) +
-           "\" width=\"" + Number(width) + "\" height=\"" + Number(kHeight) + "\"><title>" +
+    svg += "<rect class=\"k-" + HtmlEscaped(ClassOf(piece)) + "\" x=\"" + SvgNumber(at) +
+           "\" width=\"" + SvgNumber(width) + "\" height=\"" + SvgNumber(kHeight) + "\"><title>" +
            HtmlEscaped(TitleOf(piece, total)) + "</title></rect>";
     at += width;
   }
@@ -118,7 +117,7 @@ std::string FigureOf(const LedgerBar& bar, uint64_t scale) {
          "</figcaption><svg role=\"img\" aria-label=\"" +
          HtmlEscaped(Message("The memory of $0, as in the table", bar.name)) +
          "\" viewBox=\"0 0 1000 34\" preserveAspectRatio=\"none\">" +
-         Drawing(bar.pieces, bar.total, scale) + "</svg>" + Legend(bar.pieces, bar.total) +
+         BarDrawing(bar.pieces, bar.total, scale) + "</svg>" + Legend(bar.pieces, bar.total) +
          "</figure>\n";
 }
 

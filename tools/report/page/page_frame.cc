@@ -52,6 +52,15 @@ std::string FramedPage(const PageContent& content) {
 }
 
 // Returns the text in a code fence, as issues take it. One click selects all of it.
+std::string HtmlWith(std::string_view id, const Document& document, const std::string& drawing) {
+  std::string html;
+  for (const Section& section : document) {
+    html += HtmlOf({section});
+    if (section.id == id && !section.parts.empty()) html += drawing;
+  }
+  return html;
+}
+
 std::string CopyableTextOf(const Document& document) {
   return "<details id=\"ticket\"><summary>" + HtmlEscaped(Message("As text, for a ticket")) +
          "</summary><pre tabindex=\"0\">```\n" + HtmlEscaped(TextOf(document)) +

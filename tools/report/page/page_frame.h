@@ -21,6 +21,9 @@ struct PageContent {
 // Returns a page with our policy, style and script, which cannot load, send or embed anything.
 std::string FramedPage(const PageContent& content);
 
+// Returns the document as HTML, with `drawing` (HTML) below the section that is called `id`.
+std::string HtmlWith(std::string_view id, const Document& document, const std::string& drawing);
+
 // Returns the document as text, to be copied.
 std::string CopyableTextOf(const Document& document);
 

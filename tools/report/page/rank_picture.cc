@@ -14,6 +14,7 @@
 #include "messages/message.h"
 #include "tools/report/page/html_document.h"
 #include "tools/report/page/rank_cells.h"
+#include "tools/report/page/svg_number.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/rank_words.h"
@@ -30,11 +31,9 @@ using analysis::RankGrid;
 constexpr double kLabelHeight = 12;
 constexpr double kLabelWidth = 70;
 
-std::string Number(double value) { return FormatHundredths(std::lround(value * 100)); }
-
 std::string Text(std::string_view style, double x, double y, const std::string& text) {
-  return "<text class=\"" + std::string(style) + "\" x=\"" + Number(x) + "\" y=\"" + Number(y) +
-         "\">" + HtmlEscaped(text) + "</text>";
+  return "<text class=\"" + std::string(style) + "\" x=\"" + SvgNumber(x) + "\" y=\"" +
+         SvgNumber(y) + "\">" + HtmlEscaped(text) + "</text>";
 }
 
 // Returns the name of the class of a kind's color.
@@ -56,9 +55,9 @@ struct Look {
   bool operator==(const Look&) const = default;
 };
 
-class Drawing {
+class RankDrawing {
  public:
-  Drawing(const Job& job, const RankGrid& grid)
+  RankDrawing(const Job& job, const RankGrid& grid)
       : job_(job), grid_(grid), cells_(CellsOf(grid)), looks_(cells_.rows * cells_.columns) {
     for (uint64_t row = 0; row < cells_.rows; ++row)
       for (uint64_t column = 0; column < cells_.columns; ++column)
@@ -67,7 +66,7 @@ class Drawing {
 
   std::string Run() const {
     const std::string height =
-        Number(cells_.top + static_cast<double>(cells_.rows) * cells_.height + 2);
+        SvgNumber(cells_.top + static_cast<double>(cells_.rows) * cells_.height + 2);
     const std::string name = Message(
         "The ranks of the job, each in the color of the share of its card that it used. "
         "The tables have the same figures.");
@@ -108,7 +107,7 @@ class Drawing {
   std::vector<Look> looks_;
 };
 
-Look Drawing::LookAt(uint64_t row, uint64_t column) const {
+Look RankDrawing::LookAt(uint64_t row, uint64_t column) const {
   Look look{.kind = KindInCell(grid_, cells_, row, column)};
   ForEachRank(grid_, cells_, row, column, [&](uint64_t rank) {
     look.is_started = look.is_started || grid_.processes[rank] >= 0;
@@ -121,7 +120,7 @@ std::string NameOf(const RankGrid& grid, const JobDimension& dimension) {
   return dimension.name.empty() ? Message("other ranks") : "'" + Printable(dimension.name) + "'";
 }
 
-std::string Drawing::Caption() const {
+std::string RankDrawing::Caption() const {
   std::vector<std::string> columns;
   columns.reserve(grid_.columns.size());
   for (const JobDimension& dimension : grid_.columns) columns.push_back(NameOf(grid_, dimension));
@@ -135,14 +134,14 @@ std::string Drawing::Caption() const {
   return absl::StrJoin(parts, Message("; "));
 }
 
-std::string Drawing::Hatching() {
+std::string RankDrawing::Hatching() {
   return "<defs><pattern id=\"hatching\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
          "patternTransform=\"rotate(45)\"><rect class=\"hatch\" width=\"1.2\" "
          "height=\"6\"/></pattern></defs>";
 }
 
 // Names as many rows as have room.
-std::string Drawing::RowNames() const {
+std::string RankDrawing::RowNames() const {
   const auto every = static_cast<uint64_t>(std::ceil(kLabelHeight / cells_.height));
   std::string svg;
   for (uint64_t row = 0; row < cells_.rows; row += every) {
@@ -153,7 +152,7 @@ std::string Drawing::RowNames() const {
 }
 
 // Names the places of the first dimension of the columns, as many as have room.
-std::string Drawing::ColumnNames() const {
+std::string RankDrawing::ColumnNames() const {
   const JobDimension& outer = grid_.columns.front();
   const double each = (X(cells_.columns) - cells_.left) / static_cast<double>(outer.size);
   const auto every = std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(kLabelWidth / each)));
@@ -166,7 +165,7 @@ std::string Drawing::ColumnNames() const {
 }
 
 // Returns "pp 1" for place 0, or "machine 0".
-std::string Drawing::Label(const JobDimension& dimension, uint64_t place) const {
+std::string RankDrawing::Label(const JobDimension& dimension, uint64_t place) const {
   constexpr size_t kMostOfName = 14;
   if (grid_.by_machine)
     return &dimension == &grid_.rows ? Message("machine $0", place) : Message("card $0", place);
@@ -174,7 +173,7 @@ std::string Drawing::Label(const JobDimension& dimension, uint64_t place) const 
   return Shortened(Printable(dimension.name), kMostOfName) + " " + std::to_string(place + 1);
 }
 
-std::string Drawing::Runs() const {
+std::string RankDrawing::Runs() const {
   std::string svg;
   for (uint64_t row = 0; row < cells_.rows; ++row) {
     for (uint64_t begin = 0; begin < cells_.columns;) {
@@ -187,18 +186,18 @@ std::string Drawing::Runs() const {
   return svg;
 }
 
-std::string Drawing::RunOf(const Look& look, uint64_t row, uint64_t begin, uint64_t end) const {
+std::string RankDrawing::RunOf(const Look& look, uint64_t row, uint64_t begin, uint64_t end) const {
   if (!look.kind) return "";
-  const std::string place = "x=\"" + Number(X(begin)) + "\" y=\"" + Number(Y(row)) + "\" width=\"" +
-                            Number(X(end) - X(begin)) + "\" height=\"" + Number(cells_.height) +
-                            "\"";
+  const std::string place = "x=\"" + SvgNumber(X(begin)) + "\" y=\"" + SvgNumber(Y(row)) +
+                            "\" width=\"" + SvgNumber(X(end) - X(begin)) + "\" height=\"" +
+                            SvgNumber(cells_.height) + "\"";
   std::string svg = "<rect class=\"k-" + ColorOf(job_, *look.kind) + "\" " + place + "><title>" +
                     HtmlEscaped(TitleOf(look)) + "</title></rect>";
   if (!look.is_started) svg += "<rect class=\"hatched\" fill=\"url(#hatching)\" " + place + "/>";
   return svg;
 }
 
-std::string Drawing::TitleOf(const Look& look) const {
+std::string RankDrawing::TitleOf(const Look& look) const {
   if (*look.kind < 0) return Message("not known");
   const analysis::RankKind& kind = job_.kinds[static_cast<size_t>(*look.kind)];
   const ProcessView& view = job_.processes[kind.first()];
@@ -207,48 +206,48 @@ std::string Drawing::TitleOf(const Look& look) const {
 }
 
 // Draws the lines between cells in one path; between very small ones they would hide the color.
-std::string Drawing::Lines() const {
+std::string RankDrawing::Lines() const {
   constexpr double kSmallest = 5;
   std::string path;
-  const std::string right = Number(X(cells_.columns));
-  const std::string bottom = Number(Y(cells_.rows));
+  const std::string right = SvgNumber(X(cells_.columns));
+  const std::string bottom = SvgNumber(Y(cells_.rows));
   if (cells_.height >= kSmallest)
     for (uint64_t row = 1; row < cells_.rows; ++row)
-      path += "M" + Number(cells_.left) + " " + Number(Y(row)) + "H" + right;
+      path += "M" + SvgNumber(cells_.left) + " " + SvgNumber(Y(row)) + "H" + right;
   if (cells_.width >= kSmallest)
     for (uint64_t column = 1; column < cells_.columns; ++column)
-      path += "M" + Number(X(column)) + " " + Number(cells_.top) + "V" + bottom;
+      path += "M" + SvgNumber(X(column)) + " " + SvgNumber(cells_.top) + "V" + bottom;
   return path.empty() ? "" : "<path class=\"cells\" d=\"" + path + "\"/>";
 }
 
-bool Drawing::Differ(uint64_t row, uint64_t column, uint64_t other_row,
-                     uint64_t other_column) const {
+bool RankDrawing::Differ(uint64_t row, uint64_t column, uint64_t other_row,
+                         uint64_t other_column) const {
   const bool is_inside = other_row < cells_.rows && other_column < cells_.columns;
   return !is_inside || At(row, column).kind != At(other_row, other_column).kind;
 }
 
 // Draws the edges between different kinds in one path.
-std::string Drawing::Outlines() const {
+std::string RankDrawing::Outlines() const {
   std::string path;
-  const std::string height = Number(cells_.height);
-  const std::string width = Number(cells_.width);
+  const std::string height = SvgNumber(cells_.height);
+  const std::string width = SvgNumber(cells_.width);
   for (uint64_t row = 0; row < cells_.rows; ++row) {
     for (uint64_t column = 0; column < cells_.columns; ++column) {
-      const std::string corner = Number(X(column)) + " " + Number(Y(row));
+      const std::string corner = SvgNumber(X(column)) + " " + SvgNumber(Y(row));
       // Places before the first one wrap around to numbers that are not inside.
       if (Differ(row, column, row - 1, column)) absl::StrAppend(&path, "M", corner, "h", width);
       if (Differ(row, column, row, column - 1)) absl::StrAppend(&path, "M", corner, "v", height);
       if (row + 1 == cells_.rows)
-        path += "M" + Number(X(column)) + " " + Number(Y(row + 1)) + "h" + width;
+        path += "M" + SvgNumber(X(column)) + " " + SvgNumber(Y(row + 1)) + "h" + width;
       if (column + 1 == cells_.columns)
-        path += "M" + Number(X(column + 1)) + " " + Number(Y(row)) + "v" + height;
+        path += "M" + SvgNumber(X(column + 1)) + " " + SvgNumber(Y(row)) + "v" + height;
     }
   }
   return "<path class=\"kinds\" d=\"" + path + "\"/>";
 }
 
 // Names the colors that occur, the fullest first.
-std::vector<LegendEntry> Drawing::Entries() const {
+std::vector<LegendEntry> RankDrawing::Entries() const {
   std::set<std::string, std::greater<>> shades;
   bool has_failed = false;
   bool has_unknown = false;
@@ -276,6 +275,6 @@ std::string AxisWords(const RankGrid& grid, const JobDimension& dimension) {
   return &dimension == &grid.rows ? Message("machine $0", "$0") : Message("card $0", "$0");
 }
 
-std::string DrawRanks(const Job& job, const RankGrid& grid) { return Drawing(job, grid).Run(); }
+std::string DrawRanks(const Job& job, const RankGrid& grid) { return RankDrawing(job, grid).Run(); }
 
 }  // namespace memtrace::report

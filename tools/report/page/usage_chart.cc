@@ -23,9 +23,9 @@ using trace::Role;
 // The sizes of the drawing in units.
 constexpr double kWidth = 1000;
 constexpr double kHeight = 320;
-constexpr double kLeft = 70;
-constexpr double kRight = kWidth - 6;  // so that a mark at the end is not cut off
-constexpr double kTop = 14;
+constexpr double kChartLeft = 70;
+constexpr double kChartRight = kWidth - 6;  // so that a mark at the end is not cut off
+constexpr double kChartTop = 14;
 constexpr double kLabel = 72;  // "step 12345"
 constexpr double kBottom = kHeight - 26;
 
@@ -36,16 +36,17 @@ constexpr std::array<Role, analysis::kRoles> kOrder = {
     Role::kInput,     Role::kActivation, Role::kTemporary,      Role::kUnknown};
 
 // Formats a number to a tenth of a unit.
-std::string Number(double value) {
+std::string ChartNumber(double value) {
   const auto tenths = std::lround(value * 10);
   std::string text = std::to_string(tenths / 10);
   if (tenths % 10 != 0) text += "." + std::to_string(std::abs(tenths % 10));
   return text;
 }
 
-class Drawing {
+class UsageDrawing {
  public:
-  explicit Drawing(const UsageChart& chart) : chart_(chart), curve_(chart.curve), peak_(Highest()) {
+  explicit UsageDrawing(const UsageChart& chart)
+      : chart_(chart), curve_(chart.curve), peak_(Highest()) {
     top_ = static_cast<double>(std::max({TopOf(chart), chart.least_top, uint64_t{1}})) * 1.04;
   }
 
@@ -103,16 +104,16 @@ class Drawing {
 
   double X(double event) const {
     const auto events = static_cast<double>(std::max<uint64_t>(curve_.events, 1));
-    return kLeft + (kRight - kLeft) * (event - 1) / events;
+    return kChartLeft + (kChartRight - kChartLeft) * (event - 1) / events;
   }
   double Y(uint64_t bytes) const {
-    return kBottom - (kBottom - kTop) * static_cast<double>(bytes) / top_;
+    return kBottom - (kBottom - kChartTop) * static_cast<double>(bytes) / top_;
   }
   // Returns the right edge of a column.
   double EndOf(size_t column) const {
     return column + 1 < curve_.columns.size()
                ? X(static_cast<double>(curve_.columns[column + 1].first_event))
-               : kRight;
+               : kChartRight;
   }
   double BeginOf(size_t column) const {
     return X(static_cast<double>(curve_.columns[column].first_event));
@@ -127,27 +128,28 @@ class Drawing {
     return svg;
   }
   std::string GridLine(uint64_t bytes) const {
-    return "<path class=\"grid\" d=\"M" + Number(kLeft) + " " + Number(Y(bytes)) + "H" +
-           Number(kRight) + "\"/><text class=\"scale\" x=\"" + Number(kLeft - 6) + "\" y=\"" +
-           Number(Y(bytes) + 4) + "\">" + (bytes == 0 ? "0" : FormatBytes(bytes)) + "</text>";
+    return "<path class=\"grid\" d=\"M" + ChartNumber(kChartLeft) + " " + ChartNumber(Y(bytes)) +
+           "H" + ChartNumber(kChartRight) + "\"/><text class=\"scale\" x=\"" +
+           ChartNumber(kChartLeft - 6) + "\" y=\"" + ChartNumber(Y(bytes) + 4) + "\">" +
+           (bytes == 0 ? "0" : FormatBytes(bytes)) + "</text>";
   }
 
   // Returns the upper edge of some values of the columns, from left to right.
   std::string Edge(const std::vector<uint64_t>& values) const {
-    std::string path = "M" + Number(BeginOf(0)) + " " + Number(Y(values[0]));
+    std::string path = "M" + ChartNumber(BeginOf(0)) + " " + ChartNumber(Y(values[0]));
     for (size_t i = 0; i < values.size(); ++i) {
       const bool is_same = i + 1 < values.size() && values[i + 1] == values[i];
       if (is_same) continue;
-      path += "H" + Number(EndOf(i));
-      if (i + 1 < values.size()) path += "V" + Number(Y(values[i + 1]));
+      path += "H" + ChartNumber(EndOf(i));
+      if (i + 1 < values.size()) path += "V" + ChartNumber(Y(values[i + 1]));
     }
     return path;
   }
 
   std::string Layer(Role role, uint64_t most, const std::vector<uint64_t>& edge) const {
     const std::string name(RoleName(role));
-    return "<path class=\"k-" + name + "\" d=\"" + Edge(edge) + "V" + Number(kBottom) + "H" +
-           Number(BeginOf(0)) + "Z\"><title>" +
+    return "<path class=\"k-" + name + "\" d=\"" + Edge(edge) + "V" + ChartNumber(kBottom) + "H" +
+           ChartNumber(BeginOf(0)) + "Z\"><title>" +
            HtmlEscaped(Message("$0, at most $1", RoleWords(role), FormatBytes(most))) +
            "</title></path>";
   }
@@ -180,8 +182,8 @@ class Drawing {
 
   std::string CardLine() const {
     if (!chart_.card_bytes) return "";
-    return "<path class=\"card\" d=\"M" + Number(kLeft) + " " + Number(Y(*chart_.card_bytes)) +
-           "H" + Number(kRight) + "\"/>";
+    return "<path class=\"card\" d=\"M" + ChartNumber(kChartLeft) + " " +
+           ChartNumber(Y(*chart_.card_bytes)) + "H" + ChartNumber(kChartRight) + "\"/>";
   }
 
   std::string Marks() const {
@@ -189,23 +191,24 @@ class Drawing {
     double free_from = 0;  // labels must not overlap
     for (const analysis::StepMark& step : curve_.steps) {
       const double x = X(static_cast<double>(step.event));
-      if (x < free_from || x > kRight - kLabel) continue;
+      if (x < free_from || x > kChartRight - kLabel) continue;
       free_from = x + kLabel;
-      svg += "<path class=\"tick\" d=\"M" + Number(x) + " " + Number(kBottom) +
-             "v6\"/><text class=\"step\" x=\"" + Number(x + 3) + "\" y=\"" + Number(kBottom + 15) +
-             "\">" + HtmlEscaped(Message("step $0", step.step)) + "</text>";
+      svg += "<path class=\"tick\" d=\"M" + ChartNumber(x) + " " + ChartNumber(kBottom) +
+             "v6\"/><text class=\"step\" x=\"" + ChartNumber(x + 3) + "\" y=\"" +
+             ChartNumber(kBottom + 15) + "\">" + HtmlEscaped(Message("step $0", step.step)) +
+             "</text>";
     }
     for (const analysis::FailureMark& failure : curve_.failures) {
       const double x = X(static_cast<double>(failure.event));
-      svg += "<path class=\"failed\" d=\"M" + Number(x) + " " + Number(kTop) + "V" +
-             Number(kBottom) + "\"><title>" +
+      svg += "<path class=\"failed\" d=\"M" + ChartNumber(x) + " " + ChartNumber(kChartTop) + "V" +
+             ChartNumber(kBottom) + "\"><title>" +
              HtmlEscaped(Message("out of memory, event $0", FormatCount(failure.event))) +
              "</title></path>";
     }
     const double x = X(static_cast<double>(peak_.first_event));
-    return svg + "<circle class=\"peak\" cx=\"" + Number(x) + "\" cy=\"" + Number(Y(peak_.most)) +
-           "\" r=\"4\"><title>" + HtmlEscaped(Message("peak: $0", FormatBytes(peak_.most))) +
-           "</title></circle>";
+    return svg + "<circle class=\"peak\" cx=\"" + ChartNumber(x) + "\" cy=\"" +
+           ChartNumber(Y(peak_.most)) + "\" r=\"4\"><title>" +
+           HtmlEscaped(Message("peak: $0", FormatBytes(peak_.most))) + "</title></circle>";
   }
 
   const UsageChart& chart_;
@@ -230,7 +233,7 @@ uint64_t TopOf(const UsageChart& chart) {
 }
 
 std::string DrawUsage(const UsageChart& chart) {
-  return chart.curve.columns.empty() ? "" : Drawing(chart).Run();
+  return chart.curve.columns.empty() ? "" : UsageDrawing(chart).Run();
 }
 
 }  // namespace memtrace::report

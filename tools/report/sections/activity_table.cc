@@ -19,7 +19,7 @@ using analysis::IdleBlocks;
 using analysis::IdleSite;
 using nlohmann::ordered_json;
 
-constexpr size_t kRows = 5;
+constexpr size_t kIdleRows = 5;
 
 std::string StateWords(const std::string& state) {
   for (const std::string_view known : {Marked("absent"), Marked("paused"), Marked("refused")})
@@ -127,7 +127,7 @@ Section IdleSection(const analysis::ExplainedHolders& holders) {
                    {Message("blocks"), 8, TableColumn::Kind::kFigure},
                    {Message("written"), 10},
                    {Message("idle for"), 10}};
-  const size_t shown = std::min(idle.sites.size(), kRows);
+  const size_t shown = std::min(idle.sites.size(), kIdleRows);
   uint64_t rest = idle.bytes;
   for (size_t i = 0; i < shown; ++i) {
     table.rows.push_back(RowOf(idle.sites[i], unit));

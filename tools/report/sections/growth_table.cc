@@ -25,7 +25,7 @@ using analysis::Keeper;
 using analysis::Scratch;
 using nlohmann::ordered_json;
 
-constexpr size_t kRows = 5;
+constexpr size_t kGrowthRows = 5;
 
 bool Grows(const Explanation& explanation) {
   return explanation.kept.growth.is_worth_saying(explanation.holders.held.bytes);
@@ -279,7 +279,7 @@ Section GrowthSection(const Explanation& explanation) {
                    {Message("$0 now", unit.name), 9, TableColumn::Kind::kFigure},
                    {per_iteration, Width(per_iteration) + 2, TableColumn::Kind::kFigure},
                    {since, Width(since)}};
-  const size_t shown = std::min(growth.sites.size(), kRows);
+  const size_t shown = std::min(growth.sites.size(), kGrowthRows);
   for (size_t i = 0; i < shown; ++i) {
     const GrowingSite& site = growth.sites[i];
     table.rows.push_back(
@@ -304,7 +304,7 @@ Section ScratchSection(const Explanation& explanation) {
                    {Message("lasted"), 10},
                    {Message("left in use"), 12}};
   size_t shown = 0;
-  while (shown < std::min(explanation.layout.scratch.size(), kRows) &&
+  while (shown < std::min(explanation.layout.scratch.size(), kGrowthRows) &&
          Hundredths(static_cast<int64_t>(explanation.layout.scratch[shown].bytes), unit) > 0) {
     const Scratch& scratch = explanation.layout.scratch[shown++];
     table.rows.push_back({.cells = {SiteWords(scratch.site), FormatFigure(scratch.bytes, unit),

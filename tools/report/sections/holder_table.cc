@@ -21,7 +21,7 @@ using analysis::Explanation;
 using analysis::Holding;
 using analysis::Share;
 
-constexpr size_t kRows = 10;
+constexpr size_t kHolderRows = 10;
 constexpr size_t kShareRows = 6;
 
 std::string KnownText(const Breakdown& held) {
@@ -147,7 +147,7 @@ Section HolderSection(const Explanation& explanation) {
                    {Message("blocks"), 8, TableColumn::Kind::kFigure},
                    {Message("since"), 12},
                    {Message("line"), 0, TableColumn::Kind::kPath}};
-  const size_t shown = ShownRows(held.holdings, kRows, unit);
+  const size_t shown = ShownRows(held.holdings, kHolderRows, unit);
   for (size_t i = 0; i < shown; ++i) {
     table.rows.push_back(
         HolderRow(held.holdings[i], explanation.holders.lines[i].line, explanation, unit));

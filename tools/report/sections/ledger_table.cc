@@ -111,6 +111,20 @@ std::vector<Entry> EntriesOf(const Ledger& ledger) {
   return entries;
 }
 
+// Lists what takes nothing of the card, and so is in no sum.
+Table OffCardTable(const Ledger& ledger) {
+  const TableUnit unit = UnitFor(ledger.total);
+  Table table{.title = Message("BESIDE THE CARD")};
+  table.columns = {{"", 30}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
+  for (const analysis::OffCardEntry& entry : ledger.off_card) {
+    TableRow row{.cells = {OffCardWords(entry.part), FormatFigure(entry.bytes, unit)}};
+    if (entry.part == analysis::OffCardPart::kAsleep)
+      row.remarks.push_back(Message("a wake needs as much of the card"));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 std::string Title(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.card_of_verdict();
   if (explanation.asked)
@@ -172,6 +186,7 @@ Section LedgerSection(const Explanation& explanation, const analysis::Simulation
   const uint64_t host = nccl == simulation.nccl.end() ? 0 : nccl->second.host;
   section.parts.emplace_back(
       LedgerTable(explanation.card_of_verdict(), explanation.holders, host).Run());
+  if (!ledger.off_card.empty()) section.parts.emplace_back(OffCardTable(ledger));
   if (!ledger.total_known)
     section.parts.emplace_back(
         Paragraph{Message("The card's size is not in the trace. The sum is what memtrace saw.")});

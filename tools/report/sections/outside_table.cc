@@ -16,7 +16,7 @@ namespace {
 
 using analysis::Explanation;
 
-constexpr size_t kRows = 8;
+constexpr size_t kOutsideRows = 8;
 constexpr size_t kGivenShown = 3;
 
 bool IsGiven(trace::MoveKind kind) {
@@ -86,7 +86,7 @@ Table HoldingsTable(const std::vector<analysis::OutsideHolding>& holdings) {
                    {"", 46},
                    {std::string(unit.name), 9, TableColumn::Kind::kFigure},
                    {Message("blocks"), 8, TableColumn::Kind::kFigure}};
-  const size_t shown = std::min(holdings.size(), kRows);
+  const size_t shown = std::min(holdings.size(), kOutsideRows);
   for (size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(holdings[i], unit));
   uint64_t rest = 0;
   for (size_t i = shown; i < holdings.size(); ++i) rest += holdings[i].bytes;

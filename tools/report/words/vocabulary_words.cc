@@ -28,6 +28,12 @@ constexpr std::array kLedgerEntries = {Marked("context"),
                                        Marked("unexplained")};
 static_assert(kLedgerEntries.size() == analysis::kLedgerParts);
 
+// In the order of off_card.def.
+constexpr std::array kOffCardEntries = {Marked("asleep"), Marked("in use on the host"),
+                                        Marked("host: copies of what sleeps"),
+                                        Marked("host: kept for a sleep")};
+static_assert(kOffCardEntries.size() == analysis::kOffCardParts);
+
 constexpr std::array kOutsideKinds = {Marked("device"),   Marked("stream-ordered"),
                                       Marked("physical"), Marked("managed"),
                                       Marked("host"),     Marked("registered")};
@@ -49,6 +55,10 @@ std::string RoleWords(std::string_view name) {
 
 std::string LedgerWords(analysis::LedgerPart part) {
   return MessageOf(kLedgerEntries[static_cast<size_t>(part)]);
+}
+
+std::string OffCardWords(analysis::OffCardPart part) {
+  return MessageOf(kOffCardEntries[static_cast<size_t>(part)]);
 }
 
 std::string EvidenceWords(analysis::Evidence evidence) {

@@ -16,6 +16,7 @@ namespace memtrace::report {
 std::string RoleWords(trace::Role role);       // "optimizer states"
 std::string RoleWords(std::string_view name);  // the same by its name; others are only printable
 std::string LedgerWords(analysis::LedgerPart part);      // "in use"
+std::string OffCardWords(analysis::OffCardPart part);    // "in use on the host"
 std::string EvidenceWords(analysis::Evidence evidence);  // "inferred"
 std::string OutsideKindWords(trace::OutsideKind kind);   // "stream-ordered"
 

@@ -26,8 +26,6 @@ CUmemLocation LocationOf(int device) {
   return location;
 }
 
-CUdeviceptr ToDevice(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
-
 }  // namespace
 }  // namespace memtrace::card
 

@@ -10,23 +10,11 @@ import json
 
 import memtrace
 import torch
+from support.seen_in_program import refused, used
 
 MIB = 1 << 20
 SIZES = (320, 256, 192, 256)  # MiB of the graphs' intermediate values
 told = {}
-
-
-def used():
-    free, total = torch.cuda.mem_get_info()
-    return total - free
-
-
-def refused(call, *arguments):
-    try:
-        call(*arguments)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return "no error"
 
 
 class Captured:

@@ -6,22 +6,10 @@ import json
 
 import memtrace
 import torch
+from support.seen_in_program import refused, used
 
 GIB = 1 << 30
 told = {}
-
-
-def used():
-    free, total = torch.cuda.mem_get_info()
-    return total - free
-
-
-def refused(call, *arguments):
-    try:
-        call(*arguments)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return "no error"
 
 
 def fits(size):
@@ -89,8 +77,8 @@ def fourteen():
     told["14 GiB beside 14 GiB"] = fits(14 * GIB)
     memtrace.sleep("inference", keep="nothing")
     told["14 GiB while they sleep"] = fits(14 * GIB)
-    other = torch.empty(14 * GIB, dtype=torch.uint8, device="cuda")
-    told["wake of 14 GiB beside 14 GiB"] = refused(memtrace.wake, "inference")
+    other = torch.empty(15 * GIB, dtype=torch.uint8, device="cuda")
+    told["wake of 14 GiB beside 15 GiB"] = refused(memtrace.wake, "inference")
     del other
     memtrace.wake("inference")
     told["same address of 14 GiB"] = weights.data_ptr() == address

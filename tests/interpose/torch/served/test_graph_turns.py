@@ -5,15 +5,18 @@
 from pathlib import Path
 
 import pytest
-from support.programs import on_card
+from support.programs import ROOT, on_card
 
+TESTS = str(ROOT / "tests")
 PROGRAM = Path(__file__).with_name("graphs_in_turns.py")
 MIB = 1 << 20
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    return on_card(PROGRAM, tmp_path_factory.mktemp("turns"), card="3GiB", options=("--events", "lazy"))
+    return on_card(
+        PROGRAM, tmp_path_factory.mktemp("turns"), card="3GiB", options=("--events", "lazy"), PYTHONPATH=TESTS
+    )
 
 
 @pytest.fixture(scope="module")

@@ -12,16 +12,16 @@ namespace {
 
 using ::testing::UnorderedElementsAre;
 
-constexpr DeviceIndex kCard{0};
-constexpr DeviceIndex kOtherCard{1};
+constexpr DeviceIndex kFirstCard{0};
+constexpr DeviceIndex kSecondCard{1};
 
 class WaitingBlocksTest : public testing::Test {
  protected:
-  void Add(DeviceAddress address, uint64_t sequence, DeviceIndex device = kCard) {
+  void Add(DeviceAddress address, uint64_t sequence, DeviceIndex device = kFirstCard) {
     waiting_.Add({address, device}, {.block = {}, .at_request = {}, .sequence = sequence});
   }
   // Returns the sequence number of the request; 0 if no block waits there.
-  uint64_t Take(DeviceAddress address, DeviceIndex device = kCard) {
+  uint64_t Take(DeviceAddress address, DeviceIndex device = kFirstCard) {
     const auto taken = waiting_.Take({address, device});
     return taken ? taken->sequence : 0;
   }
@@ -50,9 +50,9 @@ TEST_F(WaitingBlocksTest, EachBlockIsTakenOnceInAnyOrder) {
 
 TEST_F(WaitingBlocksTest, CardsHaveSeparateAddresses) {
   Add(DeviceAddress{0x1000}, 1);
-  Add(DeviceAddress{0x1000}, 2, kOtherCard);
+  Add(DeviceAddress{0x1000}, 2, kSecondCard);
   EXPECT_EQ(Take(DeviceAddress{0x1000}), 1U);
-  EXPECT_EQ(Take(DeviceAddress{0x1000}, kOtherCard), 2U);
+  EXPECT_EQ(Take(DeviceAddress{0x1000}, kSecondCard), 2U);
 }
 
 // The completion was lost, and the address was given to another block.

@@ -15,8 +15,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr DeviceAddress kA{1_GiB};
-constexpr DeviceAddress kB{2_GiB};
+constexpr DeviceAddress kReplayedA{1_GiB};
+constexpr DeviceAddress kReplayedB{2_GiB};
 constexpr DeviceAddress kC{3_GiB};
 
 class ReplayTest : public testing::Test {
@@ -39,63 +39,85 @@ class ReplayTest : public testing::Test {
 };
 
 TEST_F(ReplayTest, SegmentsHaveTheirRecordedAddresses) {
-  events_.Map(kB, 20_MiB).Allocate(kB, 15_MiB - 1).Map(kA, 20_MiB).Allocate(kA, 6_MiB);
-  events_.Free(kA).Free(kB).Allocate(kA, 2_MiB);  // the lower of two equally large ones
+  events_.Map(kReplayedB, 20_MiB)
+      .Allocate(kReplayedB, 15_MiB - 1)
+      .Map(kReplayedA, 20_MiB)
+      .Allocate(kReplayedA, 6_MiB);
+  events_.Free(kReplayedA)
+      .Free(kReplayedB)
+      .Allocate(kReplayedA, 2_MiB);  // the lower of two equally large ones
   EXPECT_EQ(Placed(), "3 of 3 of 3");
 }
 
 TEST_F(ReplayTest, MisplacedBlockDoesNotAffectTheNext) {
-  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Allocate(kA + 4_MiB, 2_MiB);
-  events_.Allocate(kA + 2_MiB, 2_MiB).Allocate(kA + 6_MiB, 2_MiB);
+  events_.Map(kReplayedA, 20_MiB).Allocate(kReplayedA, 2_MiB).Allocate(kReplayedA + 4_MiB, 2_MiB);
+  events_.Allocate(kReplayedA + 2_MiB, 2_MiB).Allocate(kReplayedA + 6_MiB, 2_MiB);
   EXPECT_EQ(Placed(), "3 of 4 of 4");
 }
 
 TEST_F(ReplayTest, UnrequestedMemoryIsMappedAsRecorded) {
-  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 20_MiB).Allocate(kB, 2_MiB);
-  events_.Allocate(kA + 2_MiB, 18_MiB).Allocate(kB + 2_MiB, 17_MiB);
+  events_.Map(kReplayedA, 20_MiB)
+      .Allocate(kReplayedA, 2_MiB)
+      .Map(kReplayedB, 20_MiB)
+      .Allocate(kReplayedB, 2_MiB);
+  events_.Allocate(kReplayedA + 2_MiB, 18_MiB).Allocate(kReplayedB + 2_MiB, 17_MiB);
   EXPECT_EQ(Placed(), "3 of 4 of 4");
   EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_reserved, 40_MiB);
 }
 
 TEST_F(ReplayTest, UnneededSegmentIsGuessedToBeOfAnotherPool) {
   writer_ = "";
-  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 20_MiB).Allocate(kB, 2_MiB);
-  events_.Allocate(kA + 2_MiB, 17_MiB).Allocate(kB + 2_MiB, 18_MiB);
+  events_.Map(kReplayedA, 20_MiB)
+      .Allocate(kReplayedA, 2_MiB)
+      .Map(kReplayedB, 20_MiB)
+      .Allocate(kReplayedB, 2_MiB);
+  events_.Allocate(kReplayedA + 2_MiB, 17_MiB).Allocate(kReplayedB + 2_MiB, 18_MiB);
   EXPECT_EQ(Placed(), "4 of 4 of 4");
   EXPECT_EQ(Play(PolicyKind::kTorchNative).guessed_pools, 1u);
 }
 
 TEST_F(ReplayTest, RunWhoseLastRequestFailedEndsInFailure) {
-  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Fail(30_MiB, 10_MiB).Free(kA);
+  events_.Map(kReplayedA, 20_MiB).Allocate(kReplayedA, 2_MiB).Fail(30_MiB, 10_MiB).Free(kReplayedA);
   EXPECT_TRUE(Play(PolicyKind::kTorchNative, 100_MiB).ends_in_failure);
   EXPECT_TRUE(Play(PolicyKind::kTorchNative, 100_MiB).fits);
-  events_.Allocate(kA, 2_MiB);
+  events_.Allocate(kReplayedA, 2_MiB);
   EXPECT_FALSE(Play(PolicyKind::kTorchNative, 100_MiB).ends_in_failure);
 }
 
 // The block whose address is given again is gone; the new one counts.
 TEST_F(ReplayTest, LowerBoundDropsABlockWithALostFree) {
-  events_.Map(kA, 40_MiB).Allocate(kA, 2_MiB).Allocate(kA, 30_MiB).Free(kA).Allocate(kA, 4_MiB);
+  events_.Map(kReplayedA, 40_MiB)
+      .Allocate(kReplayedA, 2_MiB)
+      .Allocate(kReplayedA, 30_MiB)
+      .Free(kReplayedA)
+      .Allocate(kReplayedA, 4_MiB);
   EXPECT_EQ(RecordedRun::Of(events_, "native", "").devices.at(0).lower_bound, 30_MiB);
 }
 
 TEST_F(ReplayTest, LowerBoundExcludesReleasedBlocks) {
   trace::Alive alive;
-  alive.block = {.address = kA.value(), .requested = 30_MiB, .allocated = 30_MiB};
+  alive.block = {.address = kReplayedA.value(), .requested = 30_MiB, .allocated = 30_MiB};
   alive.waiting = 1;
-  events_.Map(kA, 40_MiB).Add(trace::Resume{}).Add(alive).Allocate(kB, 2_MiB).Complete(kA);
-  events_.Allocate(kA, 5_MiB).Complete(kA).Allocate(kC, 6_MiB);
+  events_.Map(kReplayedA, 40_MiB)
+      .Add(trace::Resume{})
+      .Add(alive)
+      .Allocate(kReplayedB, 2_MiB)
+      .Complete(kReplayedA);
+  events_.Allocate(kReplayedA, 5_MiB).Complete(kReplayedA).Allocate(kC, 6_MiB);
   EXPECT_EQ(RecordedRun::Of(events_, "native", "").devices.at(0).lower_bound, 8_MiB);
 }
 
 TEST_F(ReplayTest, CompletionWithoutARequestFreesTheBlock) {
-  events_.Map(kA, 20_MiB).Allocate(kA, 10_MiB).Complete(kA).Map(kB, 20_MiB);
-  events_.Allocate(kB, 16_MiB).Complete(kB).Allocate(kB, 16_MiB);
+  events_.Map(kReplayedA, 20_MiB)
+      .Allocate(kReplayedA, 10_MiB)
+      .Complete(kReplayedA)
+      .Map(kReplayedB, 20_MiB);
+  events_.Allocate(kReplayedB, 16_MiB).Complete(kReplayedB).Allocate(kReplayedB, 16_MiB);
   EXPECT_EQ(Play(PolicyKind::kTorchNative).peak_allocated, 16_MiB) << "not both blocks";
 }
 
 TEST_F(ReplayTest, SegmentsOlderThanTheTraceAreNotCompared) {
-  events_.Allocate(kB, 2_MiB).Map(kA, 20_MiB).Allocate(kA, 2_MiB);
+  events_.Allocate(kReplayedB, 2_MiB).Map(kReplayedA, 20_MiB).Allocate(kReplayedA, 2_MiB);
   EXPECT_EQ(Placed(), "1 of 1 of 2");
 }
 
@@ -108,34 +130,44 @@ TEST_F(ReplayTest, BlocksOlderThanTheTraceKeepTheirPlace) {
     block.waiting = waiting;
     return block;
   };
-  events_.Add(trace::Resume{}).Map(kA, 20_MiB).Map(kB, 20_MiB).Map(kC, 2_MiB);
-  events_.Add(alive(kA, 4_MiB, 0)).Add(alive(kA + 10_MiB, 10_MiB, 1));
-  events_.Allocate(kA + 4_MiB, 6_MiB).Allocate(kB, 10_MiB).Allocate(kC, 512);
-  events_.Complete(kA + 10_MiB).Allocate(kA + 10_MiB, 9_MiB - 512).Free(kA);
-  events_.Allocate(kA, 4_MiB);
+  events_.Add(trace::Resume{}).Map(kReplayedA, 20_MiB).Map(kReplayedB, 20_MiB).Map(kC, 2_MiB);
+  events_.Add(alive(kReplayedA, 4_MiB, 0)).Add(alive(kReplayedA + 10_MiB, 10_MiB, 1));
+  events_.Allocate(kReplayedA + 4_MiB, 6_MiB).Allocate(kReplayedB, 10_MiB).Allocate(kC, 512);
+  events_.Complete(kReplayedA + 10_MiB).Allocate(kReplayedA + 10_MiB, 9_MiB - 512).Free(kReplayedA);
+  events_.Allocate(kReplayedA, 4_MiB);
   EXPECT_EQ(Placed(), "5 of 5 of 5");
 }
 
 TEST_F(ReplayTest, ExpandableSegmentIsRecognisedByItsGrowth) {
-  events_.Map(kA, 40_MiB).Allocate(kA, 21_MiB).Map(kA + 40_MiB, 20_MiB);
-  events_.Allocate(kA + 21_MiB, 30_MiB).Free(kA).Unmap(kA, 20_MiB);
-  events_.Allocate(kA + 51_MiB, 5_MiB).Map(kA, 20_MiB).Allocate(kA, 20_MiB);
+  events_.Map(kReplayedA, 40_MiB).Allocate(kReplayedA, 21_MiB).Map(kReplayedA + 40_MiB, 20_MiB);
+  events_.Allocate(kReplayedA + 21_MiB, 30_MiB).Free(kReplayedA).Unmap(kReplayedA, 20_MiB);
+  events_.Allocate(kReplayedA + 51_MiB, 5_MiB).Map(kReplayedA, 20_MiB).Allocate(kReplayedA, 20_MiB);
   EXPECT_EQ(RecordedRun::Of(events_, "native", "").policy, PolicyKind::kTorchExpandable);
   EXPECT_EQ(Placed(), "4 of 4 of 4");
 }
 
 // torch does not look at its free blocks again after it has emptied the cache for a request.
 TEST_F(ReplayTest, MemoryFreedAfterAFailedCallIsIgnored) {
-  events_.Map(kA, 20_MiB).Allocate(kA, 20_MiB).Map(kB, 30_MiB).Allocate(kB, 30_MiB);
-  events_.Request(kA).Free(kB).Complete(kA).Unmap(kB, 30_MiB).Map(kC, 20_MiB);
+  events_.Map(kReplayedA, 20_MiB)
+      .Allocate(kReplayedA, 20_MiB)
+      .Map(kReplayedB, 30_MiB)
+      .Allocate(kReplayedB, 30_MiB);
+  events_.Request(kReplayedA)
+      .Free(kReplayedB)
+      .Complete(kReplayedA)
+      .Unmap(kReplayedB, 30_MiB)
+      .Map(kC, 20_MiB);
   events_.Allocate(kC, 19_MiB);
-  events_.Allocate(kA, 18_MiB);
+  events_.Allocate(kReplayedA, 18_MiB);
   EXPECT_EQ(Placed(), "4 of 4 of 4");
 }
 
 TEST_F(ReplayTest, CacheIsEmptiedWhereRecorded) {
-  events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Free(kA).Unmap(kA, 30_MiB);
-  events_.Map(kB, 20_MiB).Allocate(kB, 2_MiB);  // would have fitted beside it
+  events_.Map(kReplayedA, 30_MiB)
+      .Allocate(kReplayedA, 30_MiB)
+      .Free(kReplayedA)
+      .Unmap(kReplayedA, 30_MiB);
+  events_.Map(kReplayedB, 20_MiB).Allocate(kReplayedB, 2_MiB);  // would have fitted beside it
   events_.Map(kC, 40_MiB).Allocate(kC, 40_MiB);
   const RecordedRun run = RecordedRun::Of(events_, "native", "");
   EXPECT_THAT(run.devices.at(0).empty_cache, ElementsAre(5));
@@ -143,8 +175,11 @@ TEST_F(ReplayTest, CacheIsEmptiedWhereRecorded) {
 }
 
 TEST_F(ReplayTest, ReleaseForALargerRequestIsNotAnEmptiedCache) {
-  events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Free(kA).Unmap(kA, 30_MiB);
-  events_.Map(kB, 50_MiB).Allocate(kB, 50_MiB);
+  events_.Map(kReplayedA, 30_MiB)
+      .Allocate(kReplayedA, 30_MiB)
+      .Free(kReplayedA)
+      .Unmap(kReplayedA, 30_MiB);
+  events_.Map(kReplayedB, 50_MiB).Allocate(kReplayedB, 50_MiB);
   EXPECT_TRUE(RecordedRun::Of(events_, "native", "").devices.at(0).empty_cache.empty());
   const ReplayOutcome with_room = Play(PolicyKind::kTorchNative, 1_GiB);
   EXPECT_EQ(with_room.peak_reserved, 80_MiB);
@@ -153,7 +188,7 @@ TEST_F(ReplayTest, ReleaseForALargerRequestIsNotAnEmptiedCache) {
 }
 
 TEST_F(ReplayTest, RecordedFailureDoesNotFit) {
-  events_.Map(kA, 30_MiB).Allocate(kA, 30_MiB).Fail(50_MiB, 10_MiB);
+  events_.Map(kReplayedA, 30_MiB).Allocate(kReplayedA, 30_MiB).Fail(50_MiB, 10_MiB);
   const ReplayOutcome recorded = Play(PolicyKind::kTorchNative);
   EXPECT_FALSE(recorded.fits);
   EXPECT_EQ(recorded.card, 40_MiB) << "what its allocator had and could have had";
@@ -163,8 +198,8 @@ TEST_F(ReplayTest, RecordedFailureDoesNotFit) {
 }
 
 TEST_F(ReplayTest, MemoryOutsideTheAllocatorIsSubtractedFromTheCard) {
-  events_.Sample(1_GiB, 300_MiB, 0).Map(kA, 30_MiB).Allocate(kA, 30_MiB);
-  events_.Sample(1_GiB, 300_MiB, 50_MiB).Map(kB, 40_MiB).Allocate(kB, 40_MiB);
+  events_.Sample(1_GiB, 300_MiB, 0).Map(kReplayedA, 30_MiB).Allocate(kReplayedA, 30_MiB);
+  events_.Sample(1_GiB, 300_MiB, 50_MiB).Map(kReplayedB, 40_MiB).Allocate(kReplayedB, 40_MiB);
   const ReplayOutcome outcome = Play(PolicyKind::kTorchNative);
   EXPECT_EQ(outcome.card, 1_GiB);
   // 40 of the 50 outside were on their way into a segment.
@@ -172,7 +207,11 @@ TEST_F(ReplayTest, MemoryOutsideTheAllocatorIsSubtractedFromTheCard) {
 }
 
 TEST_F(ReplayTest, LowerBoundRoundsTo512AndReservesWaitingBlocks) {
-  events_.Allocate(kA, 1).Allocate(kB, 513).Request(kB).Allocate(kC, 100).Complete(kB);
+  events_.Allocate(kReplayedA, 1)
+      .Allocate(kReplayedB, 513)
+      .Request(kReplayedB)
+      .Allocate(kC, 100)
+      .Complete(kReplayedB);
   const ReplayOutcome outcome = Play(PolicyKind::kLowerBound);
   EXPECT_EQ(outcome.peak_allocated, 1536u);
   EXPECT_EQ(outcome.peak_reserved, 2048u);
@@ -183,8 +222,11 @@ TEST_F(ReplayTest, LowerBoundRoundsTo512AndReservesWaitingBlocks) {
 }
 
 TEST_F(ReplayTest, OurAllocatorIsReplayedWithItsOwnCode) {
-  events_.Allocate(kA, 30_MiB).Allocate(kB, 5_MiB).Request(kA).Allocate(kC, 30_MiB);
-  events_.Complete(kA).Allocate(kA, 30_MiB);
+  events_.Allocate(kReplayedA, 30_MiB)
+      .Allocate(kReplayedB, 5_MiB)
+      .Request(kReplayedA)
+      .Allocate(kC, 30_MiB);
+  events_.Complete(kReplayedA).Allocate(kReplayedA, 30_MiB);
   const ReplayOutcome outcome = Play(PolicyKind::kMemtrace, 1_GiB);
   EXPECT_EQ(outcome.peak_allocated, 65_MiB);
   EXPECT_GE(outcome.peak_reserved, 65_MiB) << "the first block waits, then it is used again";
@@ -194,8 +236,11 @@ TEST_F(ReplayTest, OurAllocatorIsReplayedWithItsOwnCode) {
 }
 
 TEST_F(ReplayTest, PlacementsAreReportedInOrder) {
-  events_.Map(kA, 20_MiB).Allocate(kA, 2_MiB).Map(kB, 2_MiB).Allocate(kB, 600);
-  events_.Allocate(kB + 1024, 1).Allocate(kA + 2_MiB, 18_MiB - 1);
+  events_.Map(kReplayedA, 20_MiB)
+      .Allocate(kReplayedA, 2_MiB)
+      .Map(kReplayedB, 2_MiB)
+      .Allocate(kReplayedB, 600);
+  events_.Allocate(kReplayedB + 1024, 1).Allocate(kReplayedA + 2_MiB, 18_MiB - 1);
   std::vector<std::string> told;
   const auto sink = [&told](uint64_t sequence, int32_t device, const replay::Placed& placed) {
     told.push_back(std::to_string(sequence) + " " + std::to_string(device) + " " +

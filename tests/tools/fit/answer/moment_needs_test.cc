@@ -11,7 +11,7 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kNeedMiB = uint64_t{1} << 20;
 
 MomentPeak Peak(const std::string& moment, uint64_t step, uint64_t needs) {
   return {.stay = {.moment = moment, .first = step, .last = step}, .needs = needs};
@@ -39,8 +39,8 @@ void RunOut(Outcome& outcome, uint64_t step) {
 Answer AnswerWith(Outcome unlimited, Outcome within) {
   Answer answer;
   answer.cards = {"100MiB"};
-  answer.card_bytes = {100 * kMiB};
-  answer.unlimited = answer.within = RunOf(60 * kMiB, {});
+  answer.card_bytes = {100 * kNeedMiB};
+  answer.unlimited = answer.within = RunOf(60 * kNeedMiB, {});
   answer.has_within = true;
   answer.whole_job.emplace();
   answer.whole_job->unlimited = std::move(unlimited);
@@ -57,13 +57,13 @@ std::map<std::string, MomentNeed> ByName(const Answer& answer) {
 }
 
 TEST(MomentNeedsTest, MomentThatRanOutOnTheCardIsExactAndLaterOnesAreInferred) {
-  const std::vector<MomentPeak> peaks = {Peak("evaluation", 4, 150 * kMiB),
-                                         Peak("checkpoint", 6, 70 * kMiB),
-                                         Peak("end", 8, 170 * kMiB)};
-  Outcome within = RunOf(100 * kMiB, {Peak("evaluation", 4, 100 * kMiB)});
+  const std::vector<MomentPeak> peaks = {Peak("evaluation", 4, 150 * kNeedMiB),
+                                         Peak("checkpoint", 6, 70 * kNeedMiB),
+                                         Peak("end", 8, 170 * kNeedMiB)};
+  Outcome within = RunOf(100 * kNeedMiB, {Peak("evaluation", 4, 100 * kNeedMiB)});
   within.processes.front().moments.front().stay.ended_by = "OutOfMemoryError";
   RunOut(within, 4);
-  const Answer answer = AnswerWith(RunOf(170 * kMiB, peaks), within);
+  const Answer answer = AnswerWith(RunOf(170 * kNeedMiB, peaks), within);
   const std::map<std::string, MomentNeed> moments = ByName(answer);
   EXPECT_EQ(moments.at("step").fits, true);
   EXPECT_EQ(moments.at("evaluation").fits, false);
@@ -77,34 +77,34 @@ TEST(MomentNeedsTest, MomentThatRanOutOnTheCardIsExactAndLaterOnesAreInferred) {
 }
 
 TEST(MomentNeedsTest, BatchesThatWereNotRunAreAddedByWhatEachKept) {
-  MomentPeak peak = Peak("evaluation", 4, 70 * kMiB);
+  MomentPeak peak = Peak("evaluation", 4, 70 * kNeedMiB);
   peak.stay.batches = 5;
   peak.stay.of = 605;
-  peak.stay.growth = kMiB / 10;
-  const Answer answer = AnswerWith(RunOf(70 * kMiB, {peak}), RunOf(70 * kMiB, {peak}));
+  peak.stay.growth = kNeedMiB / 10;
+  const Answer answer = AnswerWith(RunOf(70 * kNeedMiB, {peak}), RunOf(70 * kNeedMiB, {peak}));
   const MomentNeed evaluation = ByName(answer).at("evaluation");
-  EXPECT_EQ(evaluation.needs, 70 * kMiB + 600 * (kMiB / 10));
+  EXPECT_EQ(evaluation.needs, 70 * kNeedMiB + 600 * (kNeedMiB / 10));
   EXPECT_EQ(evaluation.known, Known::kInferred);
   EXPECT_EQ(evaluation.fits, false);
   EXPECT_EQ(answer.verdict(), FitVerdict::kDoesNotFit);
 }
 
 TEST(MomentNeedsTest, ResumedRunThatRunsOutIsAMomentThatDoesNotFit) {
-  Outcome unlimited = RunOf(70 * kMiB, {Peak("end", 8, 70 * kMiB)});
-  unlimited.resumed.push_back(RunOf(120 * kMiB, {}));
-  Outcome within = RunOf(70 * kMiB, {Peak("end", 8, 70 * kMiB)});
+  Outcome unlimited = RunOf(70 * kNeedMiB, {Peak("end", 8, 70 * kNeedMiB)});
+  unlimited.resumed.push_back(RunOf(120 * kNeedMiB, {}));
+  Outcome within = RunOf(70 * kNeedMiB, {Peak("end", 8, 70 * kNeedMiB)});
   within.completed = false;
-  within.resumed.push_back(RunOf(100 * kMiB, {}));
+  within.resumed.push_back(RunOf(100 * kNeedMiB, {}));
   RunOut(within.resumed.front(), 1);
   const Answer answer = AnswerWith(unlimited, within);
   EXPECT_EQ(ByName(answer).at("resume").fits, false);
-  EXPECT_EQ(ByName(answer).at("resume").needs, 120 * kMiB);
+  EXPECT_EQ(ByName(answer).at("resume").needs, 120 * kNeedMiB);
   EXPECT_EQ(ByName(answer).at("end").fits, true);
   EXPECT_EQ(answer.verdict(), FitVerdict::kDoesNotFit);
 }
 
 TEST(MomentNeedsTest, JobWhoseMomentsAllFitFitsUnlessOneWasNotSeen) {
-  const Outcome run = RunOf(70 * kMiB, {Peak("evaluation", 4, 70 * kMiB)});
+  const Outcome run = RunOf(70 * kNeedMiB, {Peak("evaluation", 4, 70 * kNeedMiB)});
   Answer answer = AnswerWith(run, run);
   EXPECT_EQ(answer.verdict(), FitVerdict::kFits);
   answer.gaps.push_back({.moment = "resume", .evidence = "", .why_not = ""});

@@ -7,15 +7,16 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kRunMiB = uint64_t{1} << 20;
 
 // A process with 100 MiB of parameters on a card where it sees `others` bytes of other processes.
 ProcessNeed ProcessSeeing(uint64_t others) {
   ProcessNeed process;
   CardNeed& need = process.cards.emplace_back();
-  need.peak_allocated = 100 * kMiB;
-  need.parts = {{"parameters", 100 * kMiB}, {"context", 500 * kMiB}, {"other processes", others}};
-  need.total = 600 * kMiB + others;
+  need.peak_allocated = 100 * kRunMiB;
+  need.parts = {
+      {"parameters", 100 * kRunMiB}, {"context", 500 * kRunMiB}, {"other processes", others}};
+  need.total = 600 * kRunMiB + others;
   return process;
 }
 
@@ -26,22 +27,22 @@ uint64_t BytesOf(const CardNeed& need, const std::string& name) {
 }
 
 TEST(NeedTest, MemoryOfProcessesSeenByEachOtherIsCountedOnce) {
-  std::vector<ProcessNeed> processes = {ProcessSeeing(600 * kMiB), ProcessSeeing(550 * kMiB)};
+  std::vector<ProcessNeed> processes = {ProcessSeeing(600 * kRunMiB), ProcessSeeing(550 * kRunMiB)};
   CountOthersOnce({0}, processes);
   const std::vector<CardNeed> joined = Joined(processes);
   ASSERT_EQ(joined.size(), 1U);
-  EXPECT_EQ(joined[0].total, 1200 * kMiB);
+  EXPECT_EQ(joined[0].total, 1200 * kRunMiB);
   EXPECT_EQ(BytesOf(joined[0], "other processes"), 0U);
-  EXPECT_EQ(BytesOf(joined[0], "context"), 1000 * kMiB);
+  EXPECT_EQ(BytesOf(joined[0], "context"), 1000 * kRunMiB);
 }
 
 TEST(NeedTest, OtherProcessesCountOnce) {
-  std::vector<ProcessNeed> processes = {ProcessSeeing(650 * kMiB), ProcessSeeing(650 * kMiB)};
-  CountOthersOnce({50 * kMiB}, processes);
-  EXPECT_EQ(Joined(processes)[0].total, 1250 * kMiB);
-  std::vector<ProcessNeed> alone = {ProcessSeeing(50 * kMiB)};
+  std::vector<ProcessNeed> processes = {ProcessSeeing(650 * kRunMiB), ProcessSeeing(650 * kRunMiB)};
+  CountOthersOnce({50 * kRunMiB}, processes);
+  EXPECT_EQ(Joined(processes)[0].total, 1250 * kRunMiB);
+  std::vector<ProcessNeed> alone = {ProcessSeeing(50 * kRunMiB)};
   CountOthersOnce({0}, alone);  // its ledger is more exact
-  EXPECT_EQ(Joined(alone)[0].total, 650 * kMiB);
+  EXPECT_EQ(Joined(alone)[0].total, 650 * kRunMiB);
 }
 
 TEST(NeedTest, CostOfAStepIsReadFromAnnotations) {

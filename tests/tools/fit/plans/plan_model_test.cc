@@ -18,7 +18,7 @@ PlanFigures Figures(double forward, double optimizer, double time) {
 }
 
 // Checkpointing of 4 layers, a fused optimizer, and another allocator.
-PlanModel Model() {
+PlanModel ModelOfTwo() {
   return {Figures(100, 80, 1),
           {{.saves = {1, 2, 3, 4}, .takes = {1, 2, 3, 4}, .seen = {{4, Figures(60, 80, 1.4)}}},
            {.seen = {{1, Figures(100, 70, 0.9)}}},
@@ -26,13 +26,13 @@ PlanModel Model() {
 }
 
 TEST(PlanModelTest, DegreesBetweenAreLinear) {
-  const PlanFigures half = Model().At({2, 0, 0});
+  const PlanFigures half = ModelOfTwo().At({2, 0, 0});
   EXPECT_DOUBLE_EQ(half.needs[kForward], 80);
   EXPECT_DOUBLE_EQ(half.time, 1.2);
 }
 
 TEST(PlanModelTest, SavingsAddUpInEachPhaseAndTimesMultiply) {
-  const PlanFigures both = Model().At({4, 1, 0});
+  const PlanFigures both = ModelOfTwo().At({4, 1, 0});
   EXPECT_DOUBLE_EQ(both.needs[kForward], 60);
   EXPECT_DOUBLE_EQ(both.needs[kOptimizer], 70);
   EXPECT_DOUBLE_EQ(both.time, 1.4 * 0.9);
@@ -40,7 +40,7 @@ TEST(PlanModelTest, SavingsAddUpInEachPhaseAndTimesMultiply) {
 }
 
 TEST(PlanModelTest, DegreeThatWasSeenBendsTheLine) {
-  PlanModel model = Model();
+  PlanModel model = ModelOfTwo();
   model.Saw({2, 0, 0}, Figures(70, 80, 1.2));
   EXPECT_DOUBLE_EQ(model.At({1, 0, 0}).needs[kForward], 85);
   EXPECT_DOUBLE_EQ(model.At({3, 0, 0}).needs[kForward], 65);
@@ -55,7 +55,7 @@ TEST(PlanModelTest, DegreesBeyondTheOneSeenAreOnTheSameLine) {
 }
 
 TEST(PlanModelTest, FailureCorrectsAllDegreesOfItsSet) {
-  PlanModel model = Model();
+  PlanModel model = ModelOfTwo();
   model.Failed({2, 0, 0}, kForward, 90);
   EXPECT_DOUBLE_EQ(model.At({2, 0, 0}).needs[kForward], 90);
   EXPECT_DOUBLE_EQ(model.At({3, 0, 0}).needs[kForward], 80);
@@ -64,14 +64,14 @@ TEST(PlanModelTest, FailureCorrectsAllDegreesOfItsSet) {
 }
 
 TEST(PlanModelTest, HolesOfOneAllocatorAreNotThoseOfAnother) {
-  PlanModel model = Model();
+  PlanModel model = ModelOfTwo();
   model.Failed({0, 0, 0}, kForward, 110);
   EXPECT_DOUBLE_EQ(model.At({2, 0, 0}).needs[kForward], 90);
   EXPECT_DOUBLE_EQ(model.At({2, 0, 1}).needs[kForward], 80);
 }
 
 TEST(PlanModelTest, RunOfASetCorrectsTheSet) {
-  PlanModel model = Model();
+  PlanModel model = ModelOfTwo();
   model.Saw({4, 1, 0}, Figures(64, 70, 1.3));
   EXPECT_DOUBLE_EQ(model.At({4, 1, 0}).time, 1.3);
   EXPECT_DOUBLE_EQ(model.At({2, 1, 0}).needs[kForward], 84);

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr uint64_t kGiB = uint64_t{1} << 30;
+constexpr uint64_t kRankGiB = uint64_t{1} << 30;
 
 launch::JobRanks JobOf(int world) {
   launch::JobRanks job;
@@ -26,11 +26,11 @@ launch::JobRanks JobOf(int world) {
 }
 
 RankKinds FourStages() {
-  return {.kinds = {{0, 4}, {4, 4}, {8, 4}, {12, 4}}, .has_groups = true, .host_bytes = kGiB};
+  return {.kinds = {{0, 4}, {4, 4}, {8, 4}, {12, 4}}, .has_groups = true, .host_bytes = kRankGiB};
 }
 
 TEST(RankKindsTest, OneRankOfEachKindRuns) {
-  const launch::JobRanks job = WithRanks(JobOf(16), FourStages(), 64 * kGiB);
+  const launch::JobRanks job = WithRanks(JobOf(16), FourStages(), 64 * kRankGiB);
   EXPECT_THAT(job.real, ElementsAre(0, 4, 8, 12));
   EXPECT_THAT(job.alike, ElementsAre(4, 4, 4, 4));
   EXPECT_THAT(job.left_out, IsEmpty());
@@ -47,7 +47,7 @@ TEST(RankKindsTest, NoMoreRanksRunThanTheHostCarries) {
 }
 
 TEST(RankKindsTest, KindsThatDoNotStandForAllRanksAreNotEachKind) {
-  EXPECT_FALSE(WithRanks(JobOf(18), FourStages(), 64 * kGiB).HasEachKind());
+  EXPECT_FALSE(WithRanks(JobOf(18), FourStages(), 64 * kRankGiB).HasEachKind());
 }
 
 TEST(RankKindsTest, OneRankRunsOnAnyHost) {

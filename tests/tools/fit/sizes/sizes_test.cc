@@ -24,16 +24,16 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 // A small need peaks in the update, a large one in the backward.
-trace::Phase PhaseOf(uint64_t need) {
+trace::Phase SizedPhase(uint64_t need) {
   return need < 4 * kGiB ? trace::Phase::kOptimizer : trace::Phase::kBackward;
 }
 
 // Needs the bytes that the last word of its command determines; native also has a quarter of them
 // in holes.
-class Program {
+class SizedProgram {
  public:
   using Need = uint64_t (*)(uint64_t value);
-  explicit Program(Need need) : need_(need) {}
+  explicit SizedProgram(Need need) : need_(need) {}
 
   Runner runner() {
     return [this](const Trial& trial, std::string_view name) { return Run(trial, name); };
@@ -51,7 +51,7 @@ class Program {
     process.cards.push_back({.card = 0,
                              .peak_allocated = need,
                              .peak_reserved = need + holes,
-                             .peak_at = {.phase = PhaseOf(need)},
+                             .peak_at = {.phase = SizedPhase(need)},
                              .parts = {{"parameters", kGiB}, {"activations", need - kGiB}},
                              .total = need,
                              .fragmentation = holes,
@@ -74,7 +74,7 @@ Question Asked(const std::string& word) {
 }
 
 TEST(SmallestCardTest, EachAllocatorHasItsOwnSmallestCard) {
-  Program program([](uint64_t) { return 8 * kGiB; });
+  SizedProgram program([](uint64_t) { return 8 * kGiB; });
   const auto found = *FindSmallestCards(Asked("1"), program.runner());
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].allocator, "native");
@@ -86,18 +86,18 @@ TEST(SmallestCardTest, EachAllocatorHasItsOwnSmallestCard) {
 }
 
 TEST(SmallestCardTest, ProductIsAtLeastTheSmallestCard) {
-  Program program([](uint64_t) { return 23 * kGiB; });
+  SizedProgram program([](uint64_t) { return 23 * kGiB; });
   const auto found = *FindSmallestCards(Asked("1"), program.runner());
   EXPECT_GE(found[0].product_bytes, found[0].completes);
   EXPECT_FALSE(found[0].product.empty());
-  Program larger([](uint64_t) { return 700 * kGiB; });
+  SizedProgram larger([](uint64_t) { return 700 * kGiB; });
   EXPECT_EQ((*FindSmallestCards(Asked("1"), larger.runner()))[0].product, "");
 }
 
 const Variation kBatch{.name = "batch", .values = {"1", "2", "4"}};
 
 TEST(ScalingTest, QuadraticNeedIsFoundExactly) {
-  Program program([](uint64_t n) { return (1 + 2 * n + n * n) * kGiB; });
+  SizedProgram program([](uint64_t n) { return (1 + 2 * n + n * n) * kGiB; });
   Question question = Asked("{batch}");
   question.scalings = {kBatch};
   question.trial.cards = {"80GiB"};
@@ -112,7 +112,7 @@ TEST(ScalingTest, QuadraticNeedIsFoundExactly) {
 }
 
 TEST(ScalingTest, FormulaDescribesTheLastPhaseIfThePeakMoves) {
-  Program program([](uint64_t n) { return std::max(3 * kGiB, n * kGiB); });
+  SizedProgram program([](uint64_t n) { return std::max(3 * kGiB, n * kGiB); });
   const Variation values{.name = "batch", .values = {"1", "2", "4", "8", "16"}};
   Question question = Asked("{batch}");
   question.scalings = {values};
@@ -124,7 +124,7 @@ TEST(ScalingTest, FormulaDescribesTheLastPhaseIfThePeakMoves) {
 }
 
 TEST(ScalingTest, LargestValueCompletesAndTheNextFails) {
-  Program program([](uint64_t n) { return (1 + n) * kGiB; });
+  SizedProgram program([](uint64_t n) { return (1 + n) * kGiB; });
   Question question = Asked("{batch}");
   question.scalings = {kBatch};
   question.trial.cards = {"20GiB"};  // n + 1 and an eighth of it in holes
@@ -135,7 +135,7 @@ TEST(ScalingTest, LargestValueCompletesAndTheNextFails) {
 }
 
 TEST(ScalingTest, LargestValueIsFoundAlthoughTheNeedDoesNotGrowAtFirst) {
-  Program program([](uint64_t n) { return std::max<uint64_t>(6, n) * kGiB; });
+  SizedProgram program([](uint64_t n) { return std::max<uint64_t>(6, n) * kGiB; });
   Question question = Asked("{batch}");
   question.scalings = {kBatch};
   question.trial.cards = {"24GiB"};  // an eighth of the need is in holes
@@ -146,7 +146,7 @@ TEST(ScalingTest, LargestValueIsFoundAlthoughTheNeedDoesNotGrowAtFirst) {
 }
 
 TEST(ScalingTest, SearchEndsIfTheNeedNeverGrows) {
-  Program program([](uint64_t) { return 6 * kGiB; });
+  SizedProgram program([](uint64_t) { return 6 * kGiB; });
   Question question = Asked("{batch}");
   question.scalings = {kBatch};
   const Scaling scaling = *FindScaling(question, kBatch, program.runner());
@@ -155,7 +155,7 @@ TEST(ScalingTest, SearchEndsIfTheNeedNeverGrows) {
 }
 
 TEST(ScalingTest, SmallestValueCanFail) {
-  Program program([](uint64_t n) { return (100 + n) * kGiB; });
+  SizedProgram program([](uint64_t n) { return (100 + n) * kGiB; });
   Question question = Asked("{batch}");
   question.scalings = {kBatch};
   const Scaling scaling = *FindScaling(question, kBatch, program.runner());
@@ -164,7 +164,7 @@ TEST(ScalingTest, SmallestValueCanFail) {
 }
 
 TEST(ScalingTest, ValuesKeepTheirCommonStep) {
-  Program program([](uint64_t n) { return kGiB + n * kMiB; });
+  SizedProgram program([](uint64_t n) { return kGiB + n * kMiB; });
   const Variation sequence{.name = "seq", .values = {"512", "1024", "2048"}};
   Question question = Asked("{seq}");
   question.scalings = {sequence};
@@ -174,7 +174,7 @@ TEST(ScalingTest, ValuesKeepTheirCommonStep) {
 }
 
 TEST(ScalingTest, WordsCannotBeScaled) {
-  Program program([](uint64_t) { return kGiB; });
+  SizedProgram program([](uint64_t) { return kGiB; });
   const Variation words{.name = "kind", .values = {"small", "large"}};
   const auto scaling = FindScaling(Asked("{kind}"), words, program.runner());
   EXPECT_THAT(std::string(scaling.status().message()),

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 // A run that fits, whose steps take so many milliseconds of the card and half of that of the host.
-Outcome RunOf(uint64_t milliseconds) {
+Outcome TimedRun(uint64_t milliseconds) {
   Outcome outcome;
   outcome.completed = true;
   fit::ProcessNeed& process = outcome.processes.emplace_back();
@@ -33,7 +33,7 @@ Outcome RunOf(uint64_t milliseconds) {
   return outcome;
 }
 
-Answer AnswerOf(Outcome unlimited, Outcome changed) {
+Answer TimedAnswer(Outcome unlimited, Outcome changed) {
   Answer answer;
   answer.unlimited = std::move(unlimited);
   answer.remedies = {{.changes = {fit::AllCandidates().front()}, .outcome = std::move(changed)}};
@@ -43,7 +43,7 @@ Answer AnswerOf(Outcome unlimited, Outcome changed) {
 std::string TextOfRemedies(const Answer& answer) { return TextOf({RemedySection(answer)}); }
 
 TEST(TimeWordsTest, TimeIsAMultipleOfTheUnchangedRuns) {
-  const Answer answer = AnswerOf(RunOf(100), RunOf(129));
+  const Answer answer = TimedAnswer(TimedRun(100), TimedRun(129));
   EXPECT_THAT(TextOfRemedies(answer), HasSubstr("estimated time"));
   EXPECT_THAT(TextOfRemedies(answer), HasSubstr("1.29 x"));
   const auto remedy = nlohmann::json::parse(JsonFit(answer))["remedies"][0];
@@ -52,7 +52,7 @@ TEST(TimeWordsTest, TimeIsAMultipleOfTheUnchangedRuns) {
 }
 
 TEST(TimeWordsTest, ThereIsNoColumnWithoutTimes) {
-  Answer answer = AnswerOf(RunOf(100), RunOf(129));
+  Answer answer = TimedAnswer(TimedRun(100), TimedRun(129));
   answer.unlimited.processes[0].time.reset();
   EXPECT_THAT(TextOfRemedies(answer), Not(HasSubstr("estimated time")));
   EXPECT_THAT(TimeNotes(answer), IsEmpty());
@@ -60,7 +60,7 @@ TEST(TimeWordsTest, ThereIsNoColumnWithoutTimes) {
 }
 
 TEST(TimeWordsTest, NotesSayWhatIsAssumed) {
-  Answer answer = AnswerOf(RunOf(100), RunOf(129));
+  Answer answer = TimedAnswer(TimedRun(100), TimedRun(129));
   EXPECT_THAT(TimeNotes(answer), ElementsAre(Not(HasSubstr("assumed"))));
   fit::StepTime& time = *answer.unlimited.processes[0].time;
   time.is_measured = false;
@@ -72,7 +72,7 @@ TEST(TimeWordsTest, NotesSayWhatIsAssumed) {
 }
 
 TEST(TimeWordsTest, UncountedKernelsLeaveNoTime) {
-  Answer answer = AnswerOf(RunOf(100), RunOf(129));
+  Answer answer = TimedAnswer(TimedRun(100), TimedRun(129));
   answer.unlimited.processes[0].time->uncounted = 11;
   EXPECT_EQ(TimeText(answer, answer.remedies[0].outcome), "");
   EXPECT_THAT(TimeNotes(answer), ElementsAre(HasSubstr("11 kernels of a step")));

@@ -5,8 +5,6 @@
 namespace memtrace::interchange {
 namespace {
 
-Cell NameCell(trace::StringId id) { return id == 0 ? Cell() : Cell(Name{id}); }
-
 using Row = BlockRow;
 constexpr ColumnType kInteger = ColumnType::kInteger;
 

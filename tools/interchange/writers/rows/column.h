@@ -27,6 +27,9 @@ struct StackRef {
 using Cell =
     std::variant<std::monostate, int64_t, uint64_t, Address, Name, StackRef, std::string_view>;
 
+// Returns an empty cell for no name.
+inline Cell NameCell(trace::StringId id) { return id == 0 ? Cell() : Cell(Name{id}); }
+
 // The type of all cells of a column that are present.
 enum class ColumnType : uint8_t { kInteger, kAddress, kName, kStack, kText };
 

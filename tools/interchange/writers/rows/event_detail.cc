@@ -90,7 +90,11 @@ Json LedgerJson(const trace::CardLedger& ledger) {
           {"cached", ledger.cached},
           {"holes", ledger.holes},
           {"largest_hole", ledger.largest_hole},
-          {"private_pools", ledger.private_pools}};
+          {"private_pools", ledger.private_pools},
+          {"asleep", ledger.asleep},
+          {"on_host", ledger.on_host},
+          {"host_copies", ledger.host_copies},
+          {"host_pooled", ledger.host_pooled}};
 }
 
 std::string CompactJson(const Json& json) {

@@ -18,7 +18,6 @@ constexpr std::array<std::string_view, 20> kKinds = {
     "outside_free", "resume",         "alive",          "activity", "moved"};
 static_assert(kKinds.size() == std::variant_size_v<trace::Payload>);
 
-Cell NameCell(trace::StringId id) { return id == 0 ? Cell() : Cell(Name{id}); }
 Cell StackCell(trace::StackId id) { return id == 0 ? Cell() : Cell(StackRef{id}); }
 
 // Fills in what the event itself says.

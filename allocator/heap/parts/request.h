@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_REQUEST_H_
-#define MEMTRACE_ALLOCATOR_HEAP_REQUEST_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_REQUEST_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_REQUEST_H_
 
 #include <variant>
 
@@ -41,4 +41,4 @@ using AllocationResult = std::variant<DeviceAddress, OutOfMemoryEvent, absl::Sta
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_REQUEST_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_REQUEST_H_

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_CORE_SPILLER_H_
-#define MEMTRACE_INTERPOSE_CORE_SPILLER_H_
+#ifndef MEMTRACE_INTERPOSE_CORE_SPILL_POLICY_H_
+#define MEMTRACE_INTERPOSE_CORE_SPILL_POLICY_H_
 
 #include <atomic>
 #include <chrono>
@@ -22,14 +22,15 @@
 
 namespace memtrace {
 
-// Makes room on a full card by moving memory in use to the host (Spill), and brings it back at the
-// end of steps. It is the last that is tried before a request fails, and off unless MEMTRACE_SPILL
-// says how much of the host it may take. What moves is chosen by its role, so a trace is needed.
+// Decides when memory in use moves off a full card, and which: Spill moves it to the host, and back
+// at the end of steps. It is the last that is tried before a request fails, and off unless
+// MEMTRACE_SPILL says how much of the host it may take. What moves is chosen by its role, so a
+// trace is needed.
 //
 // Says on stderr what moved: at the first move, and whenever the amount has doubled.
 //
 // Thread rule: any thread; no lock of an allocator may be held.
-class Spiller {
+class SpillPolicy {
  public:
   struct Move {
     int device = 0;
@@ -42,7 +43,7 @@ class Spiller {
   using Tell = std::function<void(const Move&)>;
 
   // All references must outlive this. `tell` is called with each move, with no lock held.
-  Spiller(ProcessCards& cards, const std::atomic<recorder::Recorder*>& recorder, Tell tell)
+  SpillPolicy(ProcessCards& cards, const std::atomic<recorder::Recorder*>& recorder, Tell tell)
       : cards_(cards), recorder_(recorder), tell_(std::move(tell)) {}
 
   // Is called before memory is chosen, so that roles are known.
@@ -70,6 +71,8 @@ class Spiller {
   bool IsAllowed(int device, Bytes wanted);
   void TellMoves(int device, const VictimClasses& classes, const Spill::Moved& moved,
                  std::chrono::nanoseconds duration);
+  // Tells that bytes left the host; those that were freed are not copied.
+  void TellBack(int device, Bytes bytes, Bytes copied, std::chrono::nanoseconds duration);
   void SayMoved(int device, const VictimClasses& classes, const Spill::Moved& moved);
   void NoteRefusal(const absl::Status& status);
   void SayOnce(Silence about, const std::string& sentence);
@@ -91,4 +94,4 @@ Bytes ReadSpillLimit();
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_INTERPOSE_CORE_SPILLER_H_
+#endif  // MEMTRACE_INTERPOSE_CORE_SPILL_POLICY_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/waiting_frees.h"
+#include "allocator/heap/parts/waiting_frees.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_CACHE_RULES_H_
-#define MEMTRACE_ALLOCATOR_HEAP_CACHE_RULES_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_CACHE_RULES_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_CACHE_RULES_H_
 
 #include <cstdint>
 #include <deque>
 
 #include "absl/base/attributes.h"
 #include "allocator/accounts/accounting.h"
-#include "allocator/heap/leaving_memory.h"
+#include "allocator/heap/parts/leaving_memory.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -53,4 +53,4 @@ class CacheRules {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_CACHE_RULES_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_CACHE_RULES_H_

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_LEAVING_MEMORY_H_
-#define MEMTRACE_ALLOCATOR_HEAP_LEAVING_MEMORY_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_LEAVING_MEMORY_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_LEAVING_MEMORY_H_
 
 #include <vector>
 
@@ -73,4 +73,4 @@ class LeavingMemory {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_LEAVING_MEMORY_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_LEAVING_MEMORY_H_

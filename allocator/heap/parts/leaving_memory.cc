@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/leaving_memory.h"
+#include "allocator/heap/parts/leaving_memory.h"
 
 #include <utility>
 

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/report/sections/spill_section.h"
+#include "tools/report/sections/moved/spill_section.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "messages/message.h"
+#include "tools/report/sections/moved/moved_rows.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"
 
@@ -23,21 +24,6 @@ constexpr uint64_t kBytesPerMicrosecond = 51'000;
 // A step reads and writes what is on the host once: states of optimizers are updated in place,
 // activations and gradients are written, then read.
 constexpr uint64_t kPassesOfStep = 2;
-
-std::vector<MovedBytes> OfKind(const analysis::Explanation& explanation, MoveKind kind) {
-  std::vector<MovedBytes> rows;
-  for (const MovedBytes& moved : explanation.holders.moved) {
-    if (moved.kind == kind && moved.device == explanation.card_of_verdict().index)
-      rows.push_back(moved);
-  }
-  return rows;
-}
-
-uint64_t SumOf(const std::vector<MovedBytes>& rows) {
-  uint64_t sum = 0;
-  for (const MovedBytes& row : rows) sum += row.bytes;
-  return sum;
-}
 
 std::string SentenceOf(const MovedBytes& moved) {
   return moved.step == 0 ? Message("Before the first step, $0 of $1 moved to the host.",
@@ -61,10 +47,10 @@ Section SpillSection(const analysis::Explanation& explanation) {
   Section section{.id = "spill",
                   .title = Message("MOVED TO THE HOST"),
                   .subtitle = Message("because the card was full")};
-  std::vector<MovedBytes> spilled = OfKind(explanation, MoveKind::kSpilled);
+  std::vector<MovedBytes> spilled = MovedRows(explanation, MoveKind::kSpilled);
   if (spilled.empty()) return section;
   const uint64_t moved = SumOf(spilled);
-  const uint64_t back = SumOf(OfKind(explanation, MoveKind::kCameBack));
+  const uint64_t back = SumOf(MovedRows(explanation, MoveKind::kCameBack));
   std::stable_sort(spilled.begin(), spilled.end(),
                    [](const MovedBytes& a, const MovedBytes& b) { return a.bytes > b.bytes; });
   std::vector<std::string> sentences;

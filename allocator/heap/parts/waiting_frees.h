@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_WAITING_FREES_H_
-#define MEMTRACE_ALLOCATOR_HEAP_WAITING_FREES_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_WAITING_FREES_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_WAITING_FREES_H_
 
 #include <vector>
 
@@ -85,4 +85,4 @@ class WaitingFrees {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_WAITING_FREES_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_WAITING_FREES_H_

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_HEAP_OPTIONS_H_
-#define MEMTRACE_ALLOCATOR_HEAP_HEAP_OPTIONS_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_HEAP_OPTIONS_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_HEAP_OPTIONS_H_
 
 #include <memory>
 
 #include "allocator/card/capture_graphs.h"
 #include "allocator/card/chunk_copies.h"
-#include "allocator/heap/cache_rules.h"
+#include "allocator/heap/parts/cache_rules.h"
 #include "allocator/plan/plan.h"
 #include "base/units.h"
 
@@ -26,4 +26,4 @@ struct HeapOptions {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_HEAP_OPTIONS_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_HEAP_OPTIONS_H_

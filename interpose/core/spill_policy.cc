@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/core/spiller.h"
+#include "interpose/core/spill_policy.h"
 
 #include <algorithm>
 #include <vector>
@@ -39,13 +39,13 @@ Bytes ReadSpillLimit() {
   return 0;
 }
 
-bool Spiller::IsOn(int device) const {
+bool SpillPolicy::IsOn(int device) const {
   if (!is_supported_.load(std::memory_order_relaxed) || cards_.is_forked()) return false;
   CachingAllocator* allocator = cards_.allocator(device);
   return allocator != nullptr && allocator->movement().spill().is_on();
 }
 
-Bytes Spiller::MakeRoom(const OutOfMemoryEvent& failure) {
+Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   const int device = static_cast<int>(failure.device);
   const Bytes wanted = failure.allocated - std::min(failure.allocated, failure.obtainable);
   if (!IsOn(device) || !IsAllowed(device, wanted)) return 0;
@@ -58,11 +58,12 @@ Bytes Spiller::MakeRoom(const OutOfMemoryEvent& failure) {
   const Spill::Moved moved = cards_.allocator(device)->movement().spill().PutOnHost(
       classes.blocks, std::max<Bytes>(wanted, 1));
   NoteRefusal(moved.status);
+  TellBack(device, moved.freed, /*copied=*/0, {});
   if (moved.bytes > 0) TellMoves(device, classes, moved, Clock::now() - begin);
   return moved.bytes;
 }
 
-bool Spiller::IsAllowed(int device, Bytes wanted) {
+bool SpillPolicy::IsAllowed(int device, Bytes wanted) {
   if (recorder_.load(std::memory_order_acquire) == nullptr) {
     SayOnce(Silence::kNoTrace,
             Message("--spill moves nothing, because without a trace it is not known what memory is "
@@ -84,7 +85,7 @@ bool Spiller::IsAllowed(int device, Bytes wanted) {
   return true;
 }
 
-void Spiller::NoteRefusal(const absl::Status& status) {
+void SpillPolicy::NoteRefusal(const absl::Status& status) {
   if (!absl::IsUnimplemented(status)) return;
   is_supported_.store(false, std::memory_order_relaxed);
   SayOnce(Silence::kUnsupported,
@@ -92,8 +93,8 @@ void Spiller::NoteRefusal(const absl::Status& status) {
                   "addresses."));
 }
 
-void Spiller::TellMoves(int device, const VictimClasses& classes, const Spill::Moved& moved,
-                        std::chrono::nanoseconds duration) {
+void SpillPolicy::TellMoves(int device, const VictimClasses& classes, const Spill::Moved& moved,
+                            std::chrono::nanoseconds duration) {
   {
     const MutexLock lock(mutex_);
     counts_[device].moved += moved.bytes;
@@ -113,7 +114,7 @@ void Spiller::TellMoves(int device, const VictimClasses& classes, const Spill::M
   SayMoved(device, classes, moved);
 }
 
-void Spiller::SayMoved(int device, const VictimClasses& classes, const Spill::Moved& moved) {
+void SpillPolicy::SayMoved(int device, const VictimClasses& classes, const Spill::Moved& moved) {
   const Bytes on_host = cards_.allocator(device)->movement().spill().on_host();
   {
     const MutexLock lock(mutex_);
@@ -127,33 +128,38 @@ void Spiller::SayMoved(int device, const VictimClasses& classes, const Spill::Mo
               device, SizeText(on_host), trace::RoleName(MostOf(classes, moved))));
 }
 
-void Spiller::EndStep() {
+void SpillPolicy::EndStep() {
   LaunchingThreads::EndStep();
   for (const ServedCard& card : cards_.all()) {
     const int device = card.reader->device();
     if (!IsOn(device) || LaunchingThreads::Count() > 1) continue;
     const auto begin = Clock::now();
     const Spill::CameBack back = card.allocator->movement().spill().EndStep();
-    if (back.bytes + back.freed == 0) continue;
-    {
-      const MutexLock lock(mutex_);
-      counts_[device].came_back += back.bytes + back.freed;
-    }
-    tell_({.device = device,
-           .is_back = true,
-           .bytes = back.bytes + back.freed,
-           .copied = back.bytes,
-           .duration = Clock::now() - begin,
-           .role = ""});
+    TellBack(device, back.bytes + back.freed, back.bytes, Clock::now() - begin);
   }
 }
 
-Spiller::Counts Spiller::counts(int device) {
+void SpillPolicy::TellBack(int device, Bytes bytes, Bytes copied,
+                           std::chrono::nanoseconds duration) {
+  if (bytes == 0) return;
+  {
+    const MutexLock lock(mutex_);
+    counts_[device].came_back += bytes;
+  }
+  tell_({.device = device,
+         .is_back = true,
+         .bytes = bytes,
+         .copied = copied,
+         .duration = duration,
+         .role = ""});
+}
+
+SpillPolicy::Counts SpillPolicy::counts(int device) {
   const MutexLock lock(mutex_);
   return counts_[device];
 }
 
-void Spiller::SayOnce(Silence about, const std::string& sentence) {
+void SpillPolicy::SayOnce(Silence about, const std::string& sentence) {
   {
     const MutexLock lock(mutex_);
     if (!said_.insert(about).second) return;

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/ledger.h"
+#include "allocator/heap/parts/ledger.h"
 
 #include <algorithm>
+
+#include "allocator/heap/parts/wake_need.h"
 
 namespace memtrace {
 
@@ -13,13 +15,16 @@ AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounti
   ledger.live_requested = static_cast<Bytes>(usage.InUse(kRequested));
   ledger.live_allocated = static_cast<Bytes>(usage.InUse(kBytes));
   ledger.stream_wait = static_cast<Bytes>(usage.Waiting(kBytes));
+  ledger.on_host = accounting.mapping().on_host();
+  ledger.host_copies = accounting.host().copies;
+  ledger.host_pooled = accounting.host().pooled;
   for (const auto& group : groups.all()) {
     const Bytes reclaimable = groups.Reclaimable(*group);
     const bool is_pinned = group->pool() != nullptr && group->pool()->pinned();
     ledger.cached += reclaimable;
+    ledger.asleep += NeedOfWake(*group);
     for (const auto& segment : group->segments().all()) {
       ledger.cached += segment->blocks().leaving();
-      ledger.on_host += segment->spill().on_host();
       ledger.holes += segment->spill().on_card_beside();
       // Memory that a sleep could not unmap serves nobody until the next try.
       const bool is_asleep = segment->sleep().is_asleep();

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_SEGMENT_GROWER_H_
-#define MEMTRACE_ALLOCATOR_HEAP_SEGMENT_GROWER_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_SEGMENT_GROWER_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_SEGMENT_GROWER_H_
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/blocks/block.h"
 #include "allocator/card/vmm.h"
-#include "allocator/heap/card_room.h"
+#include "allocator/heap/parts/card_room.h"
 #include "allocator/pools/segment_groups.h"
 #include "base/units.h"
 
@@ -56,4 +56,4 @@ class SegmentGrower {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_SEGMENT_GROWER_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_SEGMENT_GROWER_H_

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_HOST_COPIES_H_
-#define MEMTRACE_ALLOCATOR_HEAP_HOST_COPIES_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_HOST_COPIES_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_HOST_COPIES_H_
 
 #include <vector>
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "allocator/accounts/host_account.h"
 #include "allocator/card/chunk_copies.h"
 #include "base/units.h"
 
@@ -30,8 +31,10 @@ class HostCopies {
     bool is_pinned = true;
   };
 
-  // `copies` may be null and must outlive this. `limit`: the most bytes of the host.
-  HostCopies(ChunkCopies* copies, Bytes limit) : copies_(copies), limit_(limit) {}
+  // `copies`, which may be null, and `account` must outlive this. `limit`: the most bytes of the
+  // host.
+  HostCopies(ChunkCopies* copies, Bytes limit, HostAccount& account ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : copies_(copies), limit_(limit), account_(account) {}
   ~HostCopies();
   HostCopies(const HostCopies&) = delete;
   HostCopies& operator=(const HostCopies&) = delete;
@@ -51,9 +54,9 @@ class HostCopies {
   // Gives the pool back to the host. Returns its bytes.
   Bytes ReleasePool();
 
-  Bytes in_use() const { return in_use_; }
-  Bytes pooled() const { return pooled_; }
-  Bytes left() const { return limit_ - in_use_; }  // that can be taken under the limit
+  Bytes in_use() const { return account_.copies; }
+  Bytes pooled() const { return account_.pooled; }
+  Bytes left() const { return limit_ - account_.copies; }  // that can be taken under the limit
   Bytes limit() const { return limit_; }
 
  private:
@@ -62,11 +65,10 @@ class HostCopies {
 
   ChunkCopies* const copies_;
   const Bytes limit_;
+  HostAccount& account_;
   std::vector<HostPiece> pool_;
-  Bytes in_use_ = 0;
-  Bytes pooled_ = 0;
 };
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_HOST_COPIES_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_HOST_COPIES_H_

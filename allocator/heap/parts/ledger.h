@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_LEDGER_H_
-#define MEMTRACE_ALLOCATOR_HEAP_LEDGER_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_LEDGER_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_LEDGER_H_
 
 #include "allocator/accounts/accounting.h"
 #include "allocator/accounts/allocation_observer.h"
@@ -15,4 +15,4 @@ AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounti
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_LEDGER_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_LEDGER_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/host_copies.h"
+#include "allocator/heap/parts/host_copies.h"
 
 #include <algorithm>
 #include <cstring>
@@ -69,7 +69,7 @@ absl::Status HostCopies::TakePieces(Bytes bytes, Copy& copy) {
     if (!pool_.empty()) {
       piece = pool_.back();
       pool_.pop_back();
-      pooled_ -= piece.size;
+      account_.pooled -= piece.size;
     } else {
       const auto fresh = copies_->TakeHostMemory(std::min(kPiece, RoundUp(bytes - taken, kUnit)));
       if (!fresh.ok()) return fresh.status();
@@ -77,7 +77,7 @@ absl::Status HostCopies::TakePieces(Bytes bytes, Copy& copy) {
     }
     copy.pieces.push_back(piece);
     copy.is_pinned = copy.is_pinned && piece.is_pinned;
-    in_use_ += piece.size;
+    account_.copies += piece.size;
     taken += piece.size;
   }
   return absl::OkStatus();
@@ -134,15 +134,15 @@ absl::Status HostCopies::Clear(const std::vector<AddressRange>& ranges) {
 
 void HostCopies::Drop(const Copy& copy) {
   for (const HostPiece& piece : copy.pieces) {
-    in_use_ -= piece.size;
-    pooled_ += piece.size;
+    account_.copies -= piece.size;
+    account_.pooled += piece.size;
     pool_.push_back(piece);
   }
 }
 
 Bytes HostCopies::ReleasePool() {
   for (const HostPiece& piece : std::exchange(pool_, {})) copies_->GiveHostMemoryBack(piece);
-  return std::exchange(pooled_, 0);
+  return std::exchange(account_.pooled, 0);
 }
 
 }  // namespace memtrace

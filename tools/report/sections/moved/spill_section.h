@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_SPILL_SECTION_H_
-#define MEMTRACE_TOOLS_REPORT_SECTIONS_SPILL_SECTION_H_
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_SPILL_SECTION_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_SPILL_SECTION_H_
 
 #include "tools/analysis/explanation.h"
 #include "tools/report/words/document.h"
@@ -14,4 +14,4 @@ Section SpillSection(const analysis::Explanation& explanation);
 
 }  // namespace memtrace::report
 
-#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_SPILL_SECTION_H_
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_SPILL_SECTION_H_

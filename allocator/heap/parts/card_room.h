@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_CARD_ROOM_H_
-#define MEMTRACE_ALLOCATOR_HEAP_CARD_ROOM_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_CARD_ROOM_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_CARD_ROOM_H_
 
 #include <algorithm>
 
@@ -60,4 +60,4 @@ class CardRoom {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_CARD_ROOM_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_CARD_ROOM_H_

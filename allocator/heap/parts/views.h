@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_ALLOCATOR_HEAP_VIEWS_H_
-#define MEMTRACE_ALLOCATOR_HEAP_VIEWS_H_
+#ifndef MEMTRACE_ALLOCATOR_HEAP_PARTS_VIEWS_H_
+#define MEMTRACE_ALLOCATOR_HEAP_PARTS_VIEWS_H_
 
 #include <cstdint>
 #include <vector>
@@ -38,4 +38,4 @@ struct SharedChunk {
 
 }  // namespace memtrace
 
-#endif  // MEMTRACE_ALLOCATOR_HEAP_VIEWS_H_
+#endif  // MEMTRACE_ALLOCATOR_HEAP_PARTS_VIEWS_H_

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "allocator/heap/segment_grower.h"
+#include "allocator/heap/parts/segment_grower.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the memtrace authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_MOVED_ROWS_H_
+#define MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_MOVED_ROWS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/analysis/explanation.h"
+
+namespace memtrace::report {
+
+// Returns what moved in one way on the card of the verdict, in the order of steps.
+std::vector<analysis::MovedBytes> MovedRows(const analysis::Explanation& explanation,
+                                            trace::MoveKind kind);
+
+uint64_t SumOf(const std::vector<analysis::MovedBytes>& rows);
+
+}  // namespace memtrace::report
+
+#endif  // MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_MOVED_ROWS_H_
