@@ -114,7 +114,8 @@ std::vector<Entry> EntriesOf(const Ledger& ledger) {
 // Lists what takes nothing of the card, and so is in no sum.
 Table OffCardTable(const Ledger& ledger) {
   const TableUnit unit = UnitFor(ledger.total);
-  Table table{.title = Message("BESIDE THE CARD")};
+  Table table;
+  table.title = Message("BESIDE THE CARD");
   table.columns = {{"", 30}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}};
   for (const analysis::OffCardEntry& entry : ledger.off_card) {
     TableRow row{.cells = {OffCardWords(entry.part), FormatFigure(entry.bytes, unit)}};

@@ -31,7 +31,7 @@ static_assert(kLedgerEntries.size() == analysis::kLedgerParts);
 // In the order of off_card.def.
 constexpr std::array kOffCardEntries = {Marked("asleep"), Marked("in use on the host"),
                                         Marked("host: copies of what sleeps"),
-                                        Marked("host: kept for a sleep")};
+                                        Marked("host: kept for the next sleep")};
 static_assert(kOffCardEntries.size() == analysis::kOffCardParts);
 
 constexpr std::array kOutsideKinds = {Marked("device"),   Marked("stream-ordered"),

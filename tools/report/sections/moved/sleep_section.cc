@@ -17,7 +17,7 @@ namespace {
 using analysis::MovedBytes;
 using trace::MoveKind;
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownSleepers = 3;
 
 // The sleeps of one tag.
 struct Sleeper {
@@ -67,12 +67,12 @@ Section SleepSection(const analysis::Explanation& explanation) {
   const std::vector<Sleeper> sleepers = SleepersOf(explanation);
   if (sleepers.empty()) return section;
   std::vector<std::string> sentences;
-  for (size_t i = 0; i < std::min(sleepers.size(), kShown); ++i)
+  for (size_t i = 0; i < std::min(sleepers.size(), kShownSleepers); ++i)
     sentences.push_back(SentenceOf(sleepers[i]));
-  if (sleepers.size() > kShown)
-    sentences.push_back(CountedMessage(sleepers.size() - kShown, "1 more tag slept.",
+  if (sleepers.size() > kShownSleepers)
+    sentences.push_back(CountedMessage(sleepers.size() - kShownSleepers, "1 more tag slept.",
                                        "$0 more tags slept.",
-                                       FormatCount(sleepers.size() - kShown)));
+                                       FormatCount(sleepers.size() - kShownSleepers)));
   section.parts.emplace_back(Paragraph{JoinedSentences(sentences)});
   return section;
 }

@@ -17,7 +17,7 @@ namespace {
 using analysis::MovedBytes;
 using trace::MoveKind;
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownMoves = 3;
 // Kernels of an H100 read the host's memory with 51 GB/s and write it with 52
 // (docs/design/politeness.md).
 constexpr uint64_t kBytesPerMicrosecond = 51'000;
@@ -54,9 +54,9 @@ Section SpillSection(const analysis::Explanation& explanation) {
   std::stable_sort(spilled.begin(), spilled.end(),
                    [](const MovedBytes& a, const MovedBytes& b) { return a.bytes > b.bytes; });
   std::vector<std::string> sentences;
-  for (size_t i = 0; i < std::min(spilled.size(), kShown); ++i)
+  for (size_t i = 0; i < std::min(spilled.size(), kShownMoves); ++i)
     sentences.push_back(SentenceOf(spilled[i]));
-  if (spilled.size() > kShown)
+  if (spilled.size() > kShownMoves)
     sentences.push_back(Message("In all, $0 moved to the host.", FormatBytes(moved)));
   if (back > 0) sentences.push_back(Message("$0 came back or were freed.", FormatBytes(back)));
   if (moved > back) sentences.push_back(CostSentence(moved - back));
