@@ -37,7 +37,7 @@ def test_every_major_version_has_the_functions_of_the_shim(shim):
     names = called(shim)
     assert {"cudaMalloc", "cudaIpcOpenMemHandle"} <= names
     for major in MAJORS:
-        table = SOURCE / "interpose/simulated_card/symbols" / f"libcudart.so.{major}.txt"
+        table = SOURCE / "interpose/simulated_card/symbols/exports" / f"libcudart.so.{major}.txt"
         assert names <= set(table.read_text().split())
 
 

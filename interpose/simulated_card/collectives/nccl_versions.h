@@ -7,7 +7,8 @@ namespace memtrace::card {
 
 // Versions of NCCL, as ncclGetVersion has them, from which on it takes other memory
 // (docs/design/nccl-memory.md).
-inline constexpr int kVersion222 = 22200;  // connects on use; reserves the switch's memory by its channels
+inline constexpr int kVersion222 =
+    22200;  // connects on use; reserves the switch's memory by its channels
 inline constexpr int kVersion223 = 22304;
 inline constexpr int kVersion224 = 22400;   // memory of the host is cuMemCreate's, too
 inline constexpr int kVersion225 = 22500;   // up to 64 channels
