@@ -54,8 +54,8 @@ def test_the_report_has_what_sleeps_beside_the_card(done):
     slept = {(row["kind"], row["to"], row["times"]): row["bytes"] for row in report["moved"]}
     assert slept["slept", "inference", 1] == slept["woke", "inference", 1] == 14 * GIB
     text = " ".join(memtrace("report", "--verbose", str(done.trace)).out.split())
-    assert "BESIDE THE CARD asleep 14.00 a wake needs as much of the card" in text
-    assert "'inference' slept once, in step 0: 14.0 GiB left the card, and 14.0 GiB came back." in text
+    assert "BESIDE THE CARD GiB asleep 14.00 a wake needs as much of the card" in text
+    assert "'inference' slept once, before the first step: 14.0 GiB left the card, and 14.0 GiB came back." in text
     assert memtrace("verify", str(done.trace)).status == 0
 
 

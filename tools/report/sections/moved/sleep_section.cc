@@ -51,9 +51,15 @@ std::string SentenceOf(const Sleeper& sleeper) {
   const std::string tag = Printable(sleeper.tag);
   const std::string slept = FormatBytes(sleeper.slept);
   const std::string woke = FormatBytes(sleeper.woke);
+  if (sleeper.times == 1 && sleeper.first_step == 0)
+    return Message("'$0' slept once, before the first step: $1 left the card, and $2 came back.",
+                   tag, slept, woke);
   if (sleeper.times == 1)
     return Message("'$0' slept once, in step $1: $2 left the card, and $3 came back.", tag,
                    sleeper.first_step, slept, woke);
+  if (sleeper.first_step == 0)
+    return Message("'$0' slept $1 times: $2 left the card, and $3 came back.", tag,
+                   FormatCount(sleeper.times), slept, woke);
   return Message("'$0' slept $1 times, from step $2 on: $3 left the card, and $4 came back.", tag,
                  FormatCount(sleeper.times), sleeper.first_step, slept, woke);
 }
