@@ -50,7 +50,7 @@ def sums(trace: Path) -> dict[tuple[int, int, int], dict[str, int]]:
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("events", ["eager", "lazy"])
+@pytest.mark.parametrize("events", ["lazy", pytest.param("eager", marks=pytest.mark.slow)])
 def test_sums_equal_torchs(tmp_path, settings, events):
     options = ("--allocator", "native", "--events", events)
     finished = on_card(PROGRAM, tmp_path, "1", card="1GiB", options=options, PYTORCH_CUDA_ALLOC_CONF=settings)
