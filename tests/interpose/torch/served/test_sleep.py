@@ -55,7 +55,7 @@ def test_the_report_has_what_sleeps_beside_the_card(done):
     assert slept["slept", "inference", 1] == slept["woke", "inference", 1] == 14 * GIB
     text = " ".join(memtrace("report", "--verbose", str(done.trace)).out.split())
     assert "BESIDE THE CARD GiB asleep 14.00 a wake needs as much of the card" in text
-    assert "'inference' slept once, before the first step: 14.0 GiB left the card, and 14.0 GiB came back." in text
+    assert "'inference' slept once, in step 2: 14.00 GiB left the card, and 14.00 GiB came back." in text
     assert memtrace("verify", str(done.trace)).status == 0
 
 
