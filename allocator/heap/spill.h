@@ -69,6 +69,7 @@ class Spill {
   // Returns the bytes of the host that are in use now.
   Bytes on_host() const;
   Bytes limit() const { return limit_; }
+  // True while blocks have no memory, as above.
   bool is_torn() const;
 
  private:

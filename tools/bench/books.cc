@@ -19,8 +19,6 @@
 namespace memtrace::bench {
 namespace {
 
-constexpr Bytes kGranule = 2_MiB;
-
 // A card of books and our allocator on it.
 class BookedCard {
  public:
@@ -107,11 +105,11 @@ PlayOutcome PolicyOnBooks::PlayOn(Bytes card, bool stops, bool /*checks*/) {
 
 std::optional<Bytes> PolicyOnBooks::SmallestCard() {
   const Bytes bound = LivePeak(sequence_);
-  Bytes fails = RoundDown(bound - 1, kGranule);
-  Bytes completes = RoundUp(2 * bound + 64_MiB, kGranule);
+  Bytes fails = RoundDown(bound - 1, kCardGranule);
+  Bytes completes = RoundUp(2 * bound + 64_MiB, kCardGranule);
   if (!PlayOn(completes, true, false).completed()) return std::nullopt;
-  while (completes - fails > kGranule) {
-    const Bytes middle = RoundDown(fails + (completes - fails) / 2, kGranule);
+  while (completes - fails > kCardGranule) {
+    const Bytes middle = RoundDown(fails + (completes - fails) / 2, kCardGranule);
     (PlayOn(middle, true, false).completed() ? completes : fails) = middle;
   }
   return completes;

@@ -8,7 +8,6 @@
 namespace memtrace::bench {
 namespace {
 
-constexpr Bytes kStep = 2_MiB;
 constexpr Bytes kLargestCard = Bytes{1} << 42;  // 4 TiB: an allocator that needs more has no answer
 
 // Finds the smallest card that serves all requests, in whole granules, by bisection between the
@@ -21,15 +20,15 @@ class CardSearch {
 
   std::optional<Bytes> Smallest(Bytes lower_bound, Bytes enough) {
     if (std::optional<Bytes> known = allocator_.SmallestCard()) return known;
-    Bytes fails = RoundDown(lower_bound - 1, kStep);
-    Bytes completes = RoundUp(std::max(enough, lower_bound), kStep);
+    Bytes fails = RoundDown(lower_bound - 1, kCardGranule);
+    Bytes completes = RoundUp(std::max(enough, lower_bound), kCardGranule);
     while (!Completes(completes)) {
       fails = completes;
-      completes += std::max(kStep, RoundUp(completes / 32, kStep));
+      completes += std::max(kCardGranule, RoundUp(completes / 32, kCardGranule));
       if (fault_ || completes > kLargestCard) return std::nullopt;
     }
-    while (completes - fails > kStep) {
-      const Bytes middle = RoundDown(fails + (completes - fails) / 2, kStep);
+    while (completes - fails > kCardGranule) {
+      const Bytes middle = RoundDown(fails + (completes - fails) / 2, kCardGranule);
       (Completes(middle) ? completes : fails) = middle;
       if (fault_ && fault_->name == "hung") return std::nullopt;
     }
@@ -70,7 +69,7 @@ Bytes TimedCard(const BenchRow& row, int threads) {
   return RoundUp(
       2 * std::max(row.on_card.peak, row.smallest.value_or(0)) * static_cast<Bytes>(threads) +
           4_GiB,
-      kStep);
+      kCardGranule);
 }
 
 void TimeOnce(NamedAllocator& tried, int threads, double seconds, BenchRow& row) {

@@ -14,6 +14,9 @@
 
 namespace memtrace::bench {
 
+// Cards are tried in sizes that are whole granules of the driver.
+inline constexpr Bytes kCardGranule = 2_MiB;
+
 inline constexpr size_t kCurvePoints = 400;
 
 // Why an allocator could not be tried to the end; the report makes a sentence of it.

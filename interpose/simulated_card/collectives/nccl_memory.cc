@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "interpose/simulated_card/collectives/counts.h"
 #include "interpose/simulated_card/collectives/nccl_versions.h"
 
 namespace memtrace::card {
@@ -23,8 +24,6 @@ constexpr std::uint64_t kOtherChunk = kMiB / 8;
 constexpr std::uint64_t kWork = 512;                    // one entry of the work queue before 2.22
 constexpr std::uint64_t kOldWorkQueue = 65536 * kWork;  // before 2.22
 constexpr std::uint64_t kProfilerCounters = std::uint64_t{128} * 1024;  // from 2.27 on
-
-std::uint64_t Number(int number) { return static_cast<std::uint64_t>(number); }
 
 std::uint64_t SendBytes(const CommunicatorShape& shape) {
   return RoundUp(kHead + (shape.reads ? shape.options.simple_buffer : 0), kGranule);
@@ -79,13 +78,13 @@ NcclPieceList Far(std::uint64_t channels, const CommunicatorShape& shape) {
 std::uint64_t FarChannels(const CommunicatorShape& shape) {
   const RankPlace& place = shape.place;
   if (place.machines == 1) return 0;
-  return Number((shape.collective_channels + place.ranks_here - 1 - place.place) /
-                place.ranks_here);
+  return Unsigned((shape.collective_channels + place.ranks_here - 1 - place.place) /
+                  place.ranks_here);
 }
 
 // In a tree of machines each has 2 (n - 1) / n neighbours on average, one to three.
 std::uint64_t TreeConnections(std::uint64_t channels, const CommunicatorShape& shape) {
-  const std::uint64_t machines = Number(shape.place.machines);
+  const std::uint64_t machines = Unsigned(shape.place.machines);
   return (2 * channels * (machines - 1) + machines / 2) / machines;
 }
 
@@ -95,7 +94,7 @@ void Append(NcclPieceList more, NcclPieceList* pieces) {
 
 NcclPieceList Ring(const CommunicatorShape& shape) {
   const std::uint64_t far = FarChannels(shape);
-  const std::uint64_t near = Number(shape.collective_channels) - far;
+  const std::uint64_t near = Unsigned(shape.collective_channels) - far;
   NcclPieceList pieces = Near(near, near, shape);
   if (far > 0) Append(Far(far, shape), &pieces);
   return pieces;
@@ -107,7 +106,7 @@ NcclPieceList Ring(const CommunicatorShape& shape) {
 NcclPieceList Tree(const CommunicatorShape& shape) {
   const RankPlace& place = shape.place;
   if (place.ranks <= 2) return {};
-  const std::uint64_t channels = Number(shape.collective_channels);
+  const std::uint64_t channels = Unsigned(shape.collective_channels);
   const bool is_first = place.place == 0;
   const bool is_last = place.place == place.ranks_here - 1;
   NcclPieceList pieces = Near(is_first ? 0 : channels, is_last ? 0 : channels, shape);
@@ -122,16 +121,16 @@ NcclPieceList Switch(const CommunicatorShape& shape) {
   const bool is_old = shape.version < kVersion222;
   const int channels = is_old ? shape.collective_channels : shape.switch_channels;
   const std::uint64_t each = (is_old ? 3 : 1) * kMiB;
-  const std::uint64_t bytes = 2 * Number(channels) * Number(shape.place.ranks_here) * each;
+  const std::uint64_t bytes = 2 * Unsigned(channels) * Unsigned(shape.place.ranks_here) * each;
   NcclPieceList pieces = {{.bytes = bytes, .count = 1}};
   if (shape.place.machines > 1)
-    Append(Far(TreeConnections(Number(shape.switch_channels), shape), shape), &pieces);
+    Append(Far(TreeConnections(Unsigned(shape.switch_channels), shape), shape), &pieces);
   return pieces;
 }
 
 std::uint64_t PoolBytes(const CommunicatorShape& shape) {
   const std::uint64_t chunk = shape.is_fast ? kNvlinkChunk : kOtherChunk;
-  return Number(shape.peer_channels) * kStepsInFlight * chunk;
+  return Unsigned(shape.peer_channels) * kStepsInFlight * chunk;
 }
 
 // One pool for sending and one for receiving. The first exists if connections are made early.
@@ -155,9 +154,9 @@ NcclPieceList OnHostAtStart(const CommunicatorShape& shape) {
 
 NcclPieceList PiecesAtStart(const CommunicatorShape& shape) {
   const std::uint64_t channels =
-      Number(std::max({shape.collective_channels, shape.peer_channels, shape.switch_channels}));
-  const std::uint64_t ranks = Number(shape.place.ranks);
-  const std::uint64_t ranks_here = Number(shape.place.ranks_here);
+      Unsigned(std::max({shape.collective_channels, shape.peer_channels, shape.switch_channels}));
+  const std::uint64_t ranks = Unsigned(shape.place.ranks);
+  const std::uint64_t ranks_here = Unsigned(shape.place.ranks_here);
   NcclPieceList pieces = OnHostAtStart(shape);
   pieces.push_back({.bytes = kDeviceState, .count = 1});
   if (shape.version >= kVersion223) pieces.push_back({.bytes = kIndex * ranks, .count = 1});
@@ -166,15 +165,15 @@ NcclPieceList PiecesAtStart(const CommunicatorShape& shape) {
   pieces.push_back({.bytes = kPointer * (ranks + 1 + ranks_here), .count = channels});
   pieces.push_back({.bytes = kIndex * ranks, .count = channels});
   if (shape.switch_channels == 0) return pieces;
-  pieces.push_back({.bytes = kPeerState * ranks_here, .count = Number(shape.switch_channels)});
+  pieces.push_back({.bytes = kPeerState * ranks_here, .count = Unsigned(shape.switch_channels)});
   if (shape.version >= kVersion222)
-    pieces.push_back({.bytes = 128 * Number(shape.switch_channels) * ranks_here, .count = 1});
+    pieces.push_back({.bytes = 128 * Unsigned(shape.switch_channels) * ranks_here, .count = 1});
   return pieces;
 }
 
 NcclPieceList PiecesOf(NcclWay way, const CommunicatorShape& shape) {
   if (shape.place.ranks == 1 || shape.options.shares_parent) return {};
-  const std::uint64_t per_peer = Number(shape.channels_per_peer);
+  const std::uint64_t per_peer = Unsigned(shape.channels_per_peer);
   switch (way) {
     case NcclWay::kRing:
       return Ring(shape);
@@ -194,7 +193,7 @@ NcclPieceList PiecesOf(NcclWay way, const CommunicatorShape& shape) {
 
 NcclPieceList PiecesOfCapturedLaunch(const CommunicatorShape& shape) {
   if (shape.version >= kVersion222) return {};
-  return {{.bytes = kWork * Number(shape.collective_channels), .count = 1}};
+  return {{.bytes = kWork * Unsigned(shape.collective_channels), .count = 1}};
 }
 
 NcclPieceList PiecesOfEarlyConnections(const CommunicatorShape& shape) {

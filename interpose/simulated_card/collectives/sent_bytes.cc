@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/simulated_card/collectives/sent_bytes.h"
 
+#include "interpose/simulated_card/collectives/counts.h"
+
 namespace memtrace::card {
 namespace {
-
-std::uint64_t Unsigned(int number) { return static_cast<std::uint64_t>(number); }
 
 SentBytes AroundRing(std::uint64_t bytes, const RankCall& call, const RankMachines& machines) {
   const int here = machines.RanksWith(call.rank);

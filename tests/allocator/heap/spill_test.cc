@@ -282,7 +282,8 @@ void MoveAndBringBack(FullCard& card) {
   for (int step = 0; step < 3; ++step) card.EndStep();
 }
 
-TEST_F(SpillTest, EachCallMayFailOnceAndNothingIsLost) {
+// Lets each call fail in turn; nothing may be lost.
+void MoveWithEachCallFailing(CallFailures::Repeat repeat) {
   uint64_t calls = 0;
   {
     FullCard card(256_MiB);
@@ -291,32 +292,21 @@ TEST_F(SpillTest, EachCallMayFailOnceAndNothingIsLost) {
   }
   for (uint64_t call = 1; call <= calls; ++call) {
     FullCard card(256_MiB);
-    card.failures.FailNthOfAny(call, CallFailures::Repeat::kOnce,
-                               absl::InternalError("call " + std::to_string(call)));
-    MoveAndBringBack(card);
-    for (int step = 0; step < 12; ++step) card.EndStep();
-    card.CheckContents();
-    EXPECT_EQ(card.vmm.on_host(), 0) << call;
-  }
-}
-
-TEST_F(SpillTest, CallsMayFailForAWhileAndNothingIsLost) {
-  uint64_t calls = 0;
-  {
-    FullCard card(256_MiB);
-    MoveAndBringBack(card);
-    calls = card.failures.calls();
-  }
-  for (uint64_t call = 1; call <= calls; ++call) {
-    FullCard card(256_MiB);
-    card.failures.FailNthOfAny(call, CallFailures::Repeat::kFromThenOn,
-                               absl::InternalError("from call " + std::to_string(call)));
+    card.failures.FailNthOfAny(call, repeat, absl::InternalError("call " + std::to_string(call)));
     MoveAndBringBack(card);
     card.failures.StopFailing();
     for (int step = 0; step < 12; ++step) card.EndStep();
     card.CheckContents();
     EXPECT_EQ(card.vmm.on_host(), 0) << call;
   }
+}
+
+TEST_F(SpillTest, EachCallMayFailOnceAndNothingIsLost) {
+  MoveWithEachCallFailing(CallFailures::Repeat::kOnce);
+}
+
+TEST_F(SpillTest, CallsMayFailForAWhileAndNothingIsLost) {
+  MoveWithEachCallFailing(CallFailures::Repeat::kFromThenOn);
 }
 
 TEST_F(SpillTest, NothingIsLeftAtTheEnd) {

@@ -14,6 +14,10 @@
 
 namespace memtrace::analysis {
 
+// The most models of the same class that are told apart. Parts that are called by themselves, such
+// as layers that are not yet in a model, have the same paths as well, and are more.
+inline constexpr size_t kMostModels = 4;
+
 // The facts by which a report describes bytes.
 struct Identity {
   trace::Role role = trace::Role::kUnknown;

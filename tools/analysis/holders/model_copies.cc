@@ -13,8 +13,6 @@
 namespace memtrace::analysis {
 namespace {
 
-constexpr size_t kMostModels = 4;  // of the same class, one of which is the original
-
 // Calls `visit` with each part of the blocks in use whose path a hook stated.
 template <typename Visit>
 void ForEachStated(const std::vector<CapturedBlock>& captured, const LiveSet& live,

@@ -10,8 +10,6 @@
 namespace memtrace::analysis {
 namespace {
 
-constexpr size_t kMostNumbered = 4;
-
 bool IsOfModel(const Identity& identity) {
   return identity.evidence == Evidence::kStated && identity.path != 0 &&
          (identity.role == trace::Role::kParameter || identity.role == trace::Role::kBuffer);
@@ -45,7 +43,7 @@ ModelNumbers::ModelNumbers(const std::vector<CapturedBlock>& captured, const Liv
 void ModelNumbers::Number(std::vector<Stated> same) {
   const auto is_one = [](const Stated& a, const Stated& b) { return a.block == b.block; };
   same.erase(std::unique(same.begin(), same.end(), is_one), same.end());
-  if (same.size() > kMostNumbered) return;
+  if (same.size() > kMostModels) return;
   for (uint32_t number = 1; number < same.size(); ++number) {
     uint32_t& known = later_[same[number].block];
     known = std::max(known, number);

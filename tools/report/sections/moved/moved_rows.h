@@ -10,6 +10,9 @@
 
 namespace memtrace::report {
 
+// The most sentences about single moves in a section.
+inline constexpr size_t kShownMoves = 3;
+
 // Returns what moved in one way on the card of the verdict, in the order of steps.
 std::vector<analysis::MovedBytes> MovedRows(const analysis::Explanation& explanation,
                                             trace::MoveKind kind);

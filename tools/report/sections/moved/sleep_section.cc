@@ -17,8 +17,6 @@ namespace {
 using analysis::MovedBytes;
 using trace::MoveKind;
 
-constexpr size_t kShownSleepers = 3;
-
 // The sleeps of one tag.
 struct Sleeper {
   std::string tag;
@@ -73,12 +71,12 @@ Section SleepSection(const analysis::Explanation& explanation) {
   const std::vector<Sleeper> sleepers = SleepersOf(explanation);
   if (sleepers.empty()) return section;
   std::vector<std::string> sentences;
-  for (size_t i = 0; i < std::min(sleepers.size(), kShownSleepers); ++i)
+  for (size_t i = 0; i < std::min(sleepers.size(), kShownMoves); ++i)
     sentences.push_back(SentenceOf(sleepers[i]));
-  if (sleepers.size() > kShownSleepers)
-    sentences.push_back(CountedMessage(sleepers.size() - kShownSleepers, "1 more tag slept.",
+  if (sleepers.size() > kShownMoves)
+    sentences.push_back(CountedMessage(sleepers.size() - kShownMoves, "1 more tag slept.",
                                        "$0 more tags slept.",
-                                       FormatCount(sleepers.size() - kShownSleepers)));
+                                       FormatCount(sleepers.size() - kShownMoves)));
   section.parts.emplace_back(Paragraph{JoinedSentences(sentences)});
   return section;
 }

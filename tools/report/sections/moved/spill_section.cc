@@ -17,7 +17,6 @@ namespace {
 using analysis::MovedBytes;
 using trace::MoveKind;
 
-constexpr size_t kShownMoves = 3;
 // Kernels of an H100 read the host's memory with 51 GB/s and write it with 52
 // (docs/design/politeness.md).
 constexpr uint64_t kBytesPerMicrosecond = 51'000;
