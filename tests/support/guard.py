@@ -11,6 +11,7 @@ chain of processes once took a whole machine: nothing that starts Python is test
 
 import argparse
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -18,19 +19,27 @@ import time
 from pathlib import Path
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+_BETWEEN_LOOKS = 0.5  # seconds
+_MOST_OF_STAT = 1024  # bytes
 
 
 def all_processes() -> dict[int, tuple[int, int]]:
     """Maps each process to its parent and its session (fields 4 and 6 of /proc/PID/stat, after the name)."""
     found = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
             continue
         try:
-            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            stat = os.open(f"/proc/{name}/stat", os.O_RDONLY)
         except OSError:
             continue
-        found[int(entry.name)] = int(fields[1]), int(fields[3])
+        try:
+            fields = os.read(stat, _MOST_OF_STAT).rsplit(b")", 1)[1].split()
+        except OSError:
+            continue
+        finally:
+            os.close(stat)
+        found[int(name)] = int(fields[1]), int(fields[3])
     return found
 
 
@@ -82,16 +91,16 @@ def main() -> int:
     # The tests expect English, whatever the locale is.
     child = subprocess.Popen(command, start_new_session=True, env={"MEMTRACE_LANG": "en", **os.environ})
     started = time.monotonic()
-    while True:
-        try:
-            return child.wait(timeout=0.2)
-        except subprocess.TimeoutExpired:
-            reason = broken_limit(limits, started, child.pid)
-            if reason:
-                for pid in processes_of(child.pid):
-                    os.kill(pid, signal.SIGKILL)
-                print(f"guard: {' '.join(command)} {reason}; stopped", file=sys.stderr)
-                return 124
+    end = select.poll()
+    end.register(os.pidfd_open(child.pid), select.POLLIN)
+    while not end.poll(_BETWEEN_LOOKS * 1000):
+        reason = broken_limit(limits, started, child.pid)
+        if reason:
+            for pid in processes_of(child.pid):
+                os.kill(pid, signal.SIGKILL)
+            print(f"guard: {' '.join(command)} {reason}; stopped", file=sys.stderr)
+            return 124
+    return child.wait()
 
 
 if __name__ == "__main__":

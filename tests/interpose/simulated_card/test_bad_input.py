@@ -170,7 +170,7 @@ def test_python_rejects_the_card_if_another_driver_is_loaded():
 
 
 def test_run_ends_a_program_that_loads_another_driver_before_torch(tmp_path):
-    run = on_card(LOADS_THE_OTHER_DRIVER + "import torch; print('imported')", tmp_path, expect=5)
+    run = on_card(LOADS_THE_OTHER_DRIVER + "import torch; print('imported')", tmp_path, expect=5, warm=False)
     assert run.out == ""
     assert [str(PRETENDED_DRIVER) in sentence for sentence in said(run.err)] == [True]
 
