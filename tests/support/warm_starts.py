@@ -29,7 +29,7 @@ _COMPILER = "torch._dynamo"  # which the first optimizer imports
 _MOST = 3  # processes that wait at the same time, of about 500 MiB each
 _POLL = 0.005  # seconds
 
-_servers: dict[str, "_Server"] = {}  # the latest used is the last
+_servers: dict[str, "_Server"] = {}
 
 
 def run(
@@ -65,10 +65,12 @@ def _server_for(script: Path, variables: dict[str, str]) -> "_Server | None":
     has_modules = any(other.suffix == ".py" and other != script for other in script.parent.iterdir())
     alike = sorted((name, value) for name, value in variables.items() if name not in _OF_A_RUN)
     key = json.dumps([alike, libraries, str(script) if has_modules else ""])
-    server = _servers.pop(key, None) or _Server(script if has_modules else None, variables, libraries)
-    _servers[key] = server
-    if len(_servers) > _MOST:
-        _servers.pop(next(iter(_servers))).end()
+    if key not in _servers:
+        if len(_servers) == _MOST:
+            least = min(_servers, key=lambda key: _servers[key].runs)
+            _servers.pop(least).end()
+        _servers[key] = _Server(script if has_modules else None, variables, libraries)
+    server = _servers[key]
     return server if server.is_ready else None
 
 
@@ -78,6 +80,7 @@ class _Server:
     def __init__(self, script: Path | None, variables: dict[str, str], libraries: tuple[str, ...]) -> None:
         """Starts the process. Without `script`, its forks run copies of any script that has no modules beside it."""
         self._folder = Path(tempfile.mkdtemp(prefix="memtrace-warm-"))
+        self.runs = 0  # so far
         self._is_copy = script is None
         self._script = script or self._folder / "train.py"
         self._script.touch()
@@ -101,6 +104,7 @@ class _Server:
         self, script: Path, arguments: tuple[str, ...], variables: dict[str, str], seconds: int
     ) -> subprocess.CompletedProcess[str]:
         """Runs the script to its end."""
+        self.runs += 1
         if self._is_copy:
             self._script.write_bytes(script.read_bytes())
         words = [sys.executable, str(self._script), *arguments]

@@ -106,7 +106,7 @@ def by_rank(out: str) -> list[dict]:
 
 
 # With 1 the process group registers every segment with NCCL as the allocator maps it. Newer torches always do.
-@pytest.mark.parametrize("registered", ["0", "1"])
+@pytest.mark.parametrize("registered", ["1", pytest.param("0", marks=pytest.mark.slow)])
 def test_collectives_exchange_values_between_ranks(registered, tmp_path):
     environment = {"TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK": registered}
     run = on_card(HERE / "collectives.py", tmp_path, card="2x4GiB", launcher=TORCHRUN, **environment)
@@ -134,7 +134,7 @@ def test_data_parallel_works_in_one_process(tmp_path):
     }
 
 
-@pytest.mark.parametrize("values", ["on", "off"])
+@pytest.mark.parametrize("values", ["on", pytest.param("off", marks=pytest.mark.slow)])
 def test_fully_sharded_parameters_take_half_a_card_each(tmp_path, values):
     options = ("--host-values", values)
     ranks = by_rank(on_card(FULLY_SHARDED, tmp_path, card="2x4GiB", launcher=TORCHRUN, options=options).out)

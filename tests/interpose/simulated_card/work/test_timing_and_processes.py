@@ -41,7 +41,7 @@ def reserved(done: subprocess.CompletedProcess[str]) -> int:
     return int(found[1])
 
 
-@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+@pytest.mark.parametrize("allocator", ["memtrace", pytest.param("native", marks=pytest.mark.slow)])
 def test_record_stream_gives_a_lower_and_an_upper_bound(tmp_path: Path, allocator: str) -> None:
     options = ("--card", "4GiB", "--allocator", allocator)
     program = [str(HERE / "two_streams.py")]
@@ -80,7 +80,7 @@ print("RESERVED", torch.cuda.max_memory_reserved() >> 20)
 """
 
 
-@pytest.mark.parametrize("mode", ["memtrace", "native", "expandable"])
+@pytest.mark.parametrize("mode", ["memtrace", "native", pytest.param("expandable", marks=pytest.mark.slow)])
 def test_allocators_wait_before_they_unmap_memory(tmp_path: Path, mode: str) -> None:
     program = NEEDS_THE_CACHE
     if mode == "expandable":
@@ -112,7 +112,7 @@ else:
 """
 
 
-@pytest.mark.parametrize("allocator", ["memtrace", "native"])
+@pytest.mark.parametrize("allocator", ["memtrace", pytest.param("native", marks=pytest.mark.slow)])
 def test_processes_on_one_card_run_out_together(tmp_path: Path, allocator: str) -> None:
     script = tmp_path / "ranks.py"
     script.write_text(TWO_RANKS)
@@ -171,8 +171,14 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("events", ["eager", "lazy"])
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize(
+    ("method", "events"),
+    [
+        ("fork", "lazy"),
+        ("spawn", "eager"),
+        *(pytest.param(*both, marks=pytest.mark.slow) for both in (("fork", "eager"), ("spawn", "lazy"))),
+    ],
+)
 def test_data_loader_workers_use_the_card(tmp_path: Path, method: str, events: str) -> None:
     script = tmp_path / "loader.py"
     script.write_text(LOADER)
@@ -245,7 +251,7 @@ assert (value, total) == (12.0, 2), (value, total)
 """
 
 
-@pytest.mark.parametrize("shown", ["1", "GPU-6d656d74-7261-6365-2063-617264202042"])
+@pytest.mark.parametrize("shown", [pytest.param("1", marks=pytest.mark.slow), "GPU-6d656d74-7261-6365-2063-617264202042"])
 def test_counting_cards_does_not_start_cuda(tmp_path: Path, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """torch counts cards with NVML, so a process that has only counted them may fork children that use them."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
