@@ -167,6 +167,6 @@ def test_packages_that_changes_lack_are_named(tmp_path):
 
 def test_steps_are_not_watched_without_the_variable(tmp_path):
     ours = "import json, sys\nprint(json.dumps([name for name in sys.modules if name.startswith('memtrace._fit')]))"
-    run = on_card("KEEP = lambda step: 0\n" + TRAINING + ours, tmp_path)
+    run = on_card("KEEP = lambda step: 0\n" + TRAINING + ours, tmp_path, warm=False)
     assert "came to the end" in run.out and run.printed() == []
     assert not fit(run)

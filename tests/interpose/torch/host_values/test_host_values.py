@@ -197,7 +197,7 @@ assert x.nonzero().shape == (250000, 2)
 """
     on_card(script, tmp_path, options=("--host-values", str(policy)))
     policy.write_text("limit whole 10\naten::argmax result\n")
-    refused = on_card(script, tmp_path, options=("--host-values", str(policy)), expect=5)
+    refused = on_card(script, tmp_path, options=("--host-values", str(policy)), expect=5, warm=False)
     assert "answers:2: result needs one value" in refused.err
 
 
