@@ -141,10 +141,10 @@ function(memtrace_add_python_test name file)
   set_tests_properties(${name} PROPERTIES ${properties} LABELS "python;${arg_LABELS}")
 endfunction()
 
-# memtrace_add_node_test(<name> <files> [LABELS ...] [TIMEOUT s] [PROCESSES n]): files of TypeScript, which node's own runner
-# takes as they are, under the same guard. Threads do not count as processes.
+# memtrace_add_node_test(<name> <files> [TOGETHER] [LABELS ...] [TIMEOUT s] [PROCESSES n]): files of TypeScript, which node's
+# own runner takes as they are, under the same guard. Threads do not count as processes. TOGETHER: one process for all files.
 function(memtrace_add_node_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT;PROCESSES" "LABELS" ${ARGN})
+  cmake_parse_arguments(arg "TOGETHER" "TIMEOUT;PROCESSES" "LABELS" ${ARGN})
   if(NOT arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name} has no files")
   endif()
@@ -154,9 +154,13 @@ function(memtrace_add_node_test name)
   if(NOT arg_PROCESSES)
     set(arg_PROCESSES 10)
   endif()
+  set(separate --test-concurrency=1)
+  if(arg_TOGETHER)
+    set(separate --test-isolation=none)
+  endif()
   add_test(NAME ${name} COMMAND ${MEMTRACE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/guard.py
     --seconds ${arg_TIMEOUT} --processes ${arg_PROCESSES} --memory-gib 16 --
-    ${MEMTRACE_NODE} --test --test-reporter=spec --test-concurrency=1 ${arg_UNPARSED_ARGUMENTS})
+    ${MEMTRACE_NODE} --test --test-reporter=spec ${separate} ${arg_UNPARSED_ARGUMENTS})
   math(EXPR outer "${arg_TIMEOUT} + 30")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${outer} LABELS "node;${arg_LABELS}"
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} ENVIRONMENT "MEMTRACE_BUILD=${PROJECT_BINARY_DIR}")

@@ -83,7 +83,7 @@ async function faultsOf(page: Page, url: string): Promise<string[]> {
 
 let running: Promise<Browser> | undefined;
 
-// Starts one browser for a file of tests. Chromium's sandbox does not start for root.
+// Starts one browser for all tests of the process. Chromium's sandbox does not start for root.
 function browser(): Promise<Browser> {
   running ??= chromium.launch({
     executablePath: CHROMIUM,
