@@ -66,6 +66,7 @@ test-all: test ## and what is slow: the static analyzer, each header alone, the 
 	@setup/setup.sh spark
 	@cmake --build $(BUILD) -j $(JOBS) --target benchmarks
 	@ctest --test-dir $(BUILD) --output-on-failure -L slow
+	@MEMTRACE_WARM_STARTS=0 ctest --test-dir $(BUILD) --output-on-failure -L torch -LE slow
 	@$(MAKE) --no-print-directory test-newest
 	@$(MAKE) --no-print-directory test-matrix
 	@$(MAKE) --no-print-directory sanitize

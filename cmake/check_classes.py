@@ -19,7 +19,6 @@ LARGER = {
     "RunAccount": (27, "an overload for each kind of event"),
     "Filler": (16, "an overload for each kind of event"),
     "MemoryVmm": (20, "Vmm's thirteen, and what a test asks of it"),
-    "Reservation": (21, "what it maps, unmaps, puts away and exchanges, and what is mapped where"),
     "ProcessCards": (17, "the cards, and the shortcuts of every allocation and free"),
     "Process": (17, "the composition root: a function for each part"),
     "SegmentBlocks": (16, "takes, returns and sets aside blocks in each of their states"),

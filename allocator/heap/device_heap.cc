@@ -338,8 +338,8 @@ void DeviceHeap::CheckInvariants() const {
       if (!block->segment->sleep().is_asleep()) allocated += block->size;
     });
     for (const auto& segment : group->segments().all()) {
-      mapped += segment->reservation().mapped() - segment->reservation().on_host();
-      on_host += segment->reservation().on_host();
+      mapped += segment->reservation().mapped() - segment->reservation().chunks().on_host();
+      on_host += segment->reservation().chunks().on_host();
       recent += segment->blocks().recent().bytes();
     }
   }

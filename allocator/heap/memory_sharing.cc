@@ -13,7 +13,7 @@ namespace {
 std::optional<AddressRange> FindRange(const SegmentGroups& groups, DeviceAddress address) {
   std::optional<AddressRange> range;
   groups.ForEachSegment([&](const ExpandableSegment& segment) {
-    if (!segment.reservation().Contains(address)) return;
+    if (!segment.reservation().range().Contains(address)) return;
     const Block* block = segment.blocks().first();
     while (block->end() <= address) block = block->next;
     const bool is_in_use = block->is(Block::State::kAllocated) || block->is(Block::State::kOnHost);
@@ -30,7 +30,8 @@ absl::StatusOr<std::vector<MappedChunk>> FindChunks(const SegmentGroups& groups,
   }
   std::vector<MappedChunk> chunks;
   groups.ForEachSegment([&](const ExpandableSegment& segment) {
-    if (segment.reservation().Contains(address)) chunks = segment.reservation().ChunksUnder(*block);
+    if (segment.reservation().range().Contains(address))
+      chunks = segment.reservation().chunks().Under(*block);
   });
   return chunks;
 }
@@ -54,7 +55,7 @@ absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress addr
   std::vector<SharedChunk> shared;
   absl::Status status;
   heap_.groups().ForEachSegment([&](ExpandableSegment& segment) {
-    if (!segment.reservation().Contains(address)) return;
+    if (!segment.reservation().range().Contains(address)) return;
     if (segment.sleep().is_asleep())
       status.Update(absl::FailedPreconditionError("the owner of the memory is asleep"));
     if (segment.spill().IsOnHost(address))
@@ -85,7 +86,7 @@ absl::Status MemorySharing::Admit(DeviceIndex peer) {
     if (group->segments().has_source()) continue;
     for (const auto& segment : group->segments().all()) {
       const Reservation& reservation = segment->reservation();
-      const auto chunks = reservation.ChunksUnder(reservation.range());
+      const auto chunks = reservation.chunks().Under(reservation.range());
       mapped.insert(mapped.end(), chunks.begin(), chunks.end());
     }
   }

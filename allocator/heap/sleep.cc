@@ -222,7 +222,7 @@ MovableOwner Sleep::OwnerAsleepAt(DeviceAddress address) {
   const CardLock::Holder lock(lock_);
   for (const auto& group : heap_.groups().all()) {
     for (const auto& segment : group->segments().all()) {
-      if (segment->sleep().is_asleep() && segment->reservation().Contains(address))
+      if (segment->sleep().is_asleep() && segment->reservation().range().Contains(address))
         return group->key().movable;
     }
   }

@@ -20,7 +20,7 @@ GroupSegments::GroupSegments(const SegmentKey& key, const Pool* pool, Vmm& card,
 
 Block* GroupSegments::TakeAt(DeviceAddress address, Bytes size) {
   for (const auto& segment : segments_) {
-    if (!segment->reservation().Contains(address)) continue;
+    if (!segment->reservation().range().Contains(address)) continue;
     if (Block* block = segment->blocks().TakeAt(address, size)) return block;
   }
   return nullptr;

@@ -53,7 +53,7 @@ TakingTurns::Member TakingTurns::MemberOf(const SegmentGroups& groups, Pool* poo
 std::vector<TakingTurns::Offer> TakingTurns::OffersOf(const Member& lender) {
   std::vector<Offer> offers;
   for (const Run& run : lender.runs) {
-    for (const MappedChunk& chunk : run.segment->reservation().ChunksUnder(run.range))
+    for (const MappedChunk& chunk : run.segment->reservation().chunks().Under(run.range))
       offers.push_back({run.segment, AddressRange::Of(chunk.address, chunk.size), {}});
   }
   std::stable_sort(offers.begin(), offers.end(),

@@ -35,11 +35,11 @@ ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress addres
       turns_(std::make_unique<SegmentTurns>(key_, account_, reservation_, blocks_, vmm)) {}
 
 absl::Status ExpandableSegment::Grow(const Growth& growth) {
-  const int ranges = reservation_.ranges();
+  const int ranges = reservation_.chunks().ranges();
   absl::Status status = reservation_.Map(growth.address, growth.size, growth.chunk);
   if (!status.ok()) return status;
   blocks_.Fill(growth.hole, AddressRange::Of(growth.address, growth.size));
-  account_.Mapped(key_, growth.address, growth.size, reservation_.ranges() - ranges);
+  account_.Mapped(key_, growth.address, growth.size, reservation_.chunks().ranges() - ranges);
   return status;
 }
 
@@ -58,7 +58,7 @@ std::vector<Block*> ExpandableSegment::StartLeaving(Bytes wanted) {
   Bytes sum = 0;
   for (Block* range : FreeFromTheTop()) {
     if (sum >= wanted) break;
-    const AddressRange part = reservation_.Unmappable(range->range(), wanted - sum);
+    const AddressRange part = reservation_.chunks().Unmappable(range->range(), wanted - sum);
     if (part.size() == 0) continue;
     leaving.push_back(blocks_.SetAside(range, part, Block::State::kLeaving));
     sum += part.size();
@@ -84,12 +84,12 @@ std::vector<Block*> ExpandableSegment::FreeFromTheTop() const {
 // Unmaps chunks in `part` of a free range, as Reservation::Unmap. Adds what it unmaps to `sum`.
 absl::Status ExpandableSegment::Unmap(Block* range, const AddressRange& part, Bytes wanted,
                                       Bytes& sum) {
-  const int ranges = reservation_.ranges();
+  const int ranges = reservation_.chunks().ranges();
   const Reservation::Unmapped unmapped = reservation_.Unmap(part, wanted);
   if (const Bytes size = unmapped.range.size(); size > 0) {
     sum += size;
     blocks_.MakeHole(range, unmapped.range);
-    account_.Unmapped(key_, unmapped.range.begin, size, reservation_.ranges() - ranges);
+    account_.Unmapped(key_, unmapped.range.begin, size, reservation_.chunks().ranges() - ranges);
   }
   return unmapped.status;
 }
@@ -97,7 +97,7 @@ absl::Status ExpandableSegment::Unmap(Block* range, const AddressRange& part, By
 Bytes ExpandableSegment::trimmable() const {
   Bytes sum = 0;
   for (const Block* block : blocks_.free().FindAllFitting(shape_.granule)) {
-    sum += reservation_.Unmappable(block->range()).size();
+    sum += reservation_.chunks().Unmappable(block->range()).size();
   }
   return sum;
 }
@@ -112,7 +112,7 @@ void ExpandableSegment::CheckInvariants() const {
     if (block->is(Block::State::kUnmapped)) {
       MEMTRACE_CHECK_EQ((block->address - reservation_.address()) % shape_.granule, Bytes{0});
       MEMTRACE_CHECK_EQ(block->size % shape_.granule, Bytes{0});
-      MEMTRACE_CHECK_EQ(reservation_.Unmappable(block->range()).size(), Bytes{0});
+      MEMTRACE_CHECK_EQ(reservation_.chunks().Unmappable(block->range()).size(), Bytes{0});
     } else if (!block->is(Block::State::kBorrowed)) {
       mapped += block->size;
     }

@@ -3,7 +3,6 @@
 #ifndef MEMTRACE_ALLOCATOR_SEGMENT_RESERVATION_H_
 #define MEMTRACE_ALLOCATOR_SEGMENT_RESERVATION_H_
 
-#include <string>
 #include <vector>
 
 #include "absl/base/attributes.h"
@@ -12,7 +11,7 @@
 #include "allocator/card/unique_descriptor.h"
 #include "allocator/card/vmm.h"
 #include "allocator/segment/chunk_exchange.h"
-#include "allocator/segment/chunk_map.h"
+#include "allocator/segment/mapped_chunks.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -61,18 +60,9 @@ class Reservation {
   };
   PutAwayRuns PutAway();
 
-  // Returns the parts of `range` that are not mapped, in ascending order. REQUIRES: whole granules.
-  std::vector<AddressRange> MissingIn(const AddressRange& range) const;
-
-  // Returns the chunks in `place` that lie entirely in `range` and are not shared, joined into
-  // pieces that ChunkExchange can replace, in ascending order.
-  std::vector<AddressRange> PiecesIn(const AddressRange& range, Place place) const;
-  // Replaces the chunks of such a piece by one in `place`, with the same contents. REQUIRES: all
-  // work that uses the piece is done.
+  // Replaces the chunks of a piece (MappedChunks::PiecesIn) by one in `place`, with the same
+  // contents. REQUIRES: all work that uses the piece is done.
   absl::Status Exchange(const AddressRange& piece, Place place, ChunkExchange& exchange);
-
-  // Returns true if a chunk of the host overlaps the range.
-  bool IsAnyOnHost(const AddressRange& range) const;
 
   // Tries again to undo what the driver refused to. Not OK if a chunk is still mapped without
   // access.
@@ -82,29 +72,17 @@ class Reservation {
   // before. REQUIRES: mapped() == 0.
   absl::Status Close();
 
-  // Returns the range that Unmap would unmap if no call failed: by default, all chunks that lie
-  // entirely in `range`.
-  AddressRange Unmappable(const AddressRange& range, Bytes wanted = ~Bytes{0}) const;
-
-  // Returns the chunks that overlap `range`, in ascending order.
-  std::vector<MappedChunk> ChunksUnder(const AddressRange& range) const;
-
-  // Returns Vmm::Share of such a chunk, which from now on keeps its memory.
+  // Returns Vmm::Share of a chunk, which from now on keeps its memory.
   absl::StatusOr<UniqueDescriptor> Share(const MappedChunk& chunk) {
-    chunks_.NoteShared(IndexOf(chunk.address));
+    chunks_.map().NoteShared(chunks_.IndexOf(chunk.address));
     return vmm_.Share(chunk.address);
   }
 
-  const AddressRange& range() const { return range_; }
-  DeviceAddress address() const { return range_.begin; }
-  Bytes granularity() const { return granularity_; }
-  bool Contains(DeviceAddress address) const { return range_.Contains(address); }
-  Bytes mapped() const { return chunks_.granules() * granularity_; }
-  Bytes on_host() const { return chunks_.on_host() * granularity_; }  // of these bytes
-  int ranges() const { return chunks_.ranges(); }                     // maximal mapped runs
-
-  // Returns a picture of the chunks up to the last mapped granule: "xx..x".
-  std::string Picture() const;
+  const MappedChunks& chunks() const { return chunks_; }
+  const AddressRange& range() const { return chunks_.range(); }
+  DeviceAddress address() const { return range().begin; }
+  Bytes granularity() const { return chunks_.granularity(); }
+  Bytes mapped() const { return chunks_.bytes(); }
 
  private:
   using Chunks = std::vector<ChunkRange>;
@@ -113,17 +91,9 @@ class Reservation {
   absl::Status MapChunk(ChunkRange chunk);
   absl::Status UnmapChunk(ChunkRange chunk);
   void ReleaseHandle(ChunkHandle handle);
-  Chunks WholeChunks(const AddressRange& range) const;
 
-  GranuleIndex IndexOf(DeviceAddress at) const {
-    return static_cast<GranuleIndex>((at - range_.begin) / granularity_);
-  }
-  DeviceAddress AddressOf(GranuleIndex index) const { return range_.begin + index * granularity_; }
-
-  const AddressRange range_;
-  const Bytes granularity_;
   Vmm& vmm_;
-  ChunkMap chunks_;
+  MappedChunks chunks_;
 
   // Handles that the driver did not release, and chunks that are mapped without access, which
   // `chunks_` does not contain. UndoRest() tries again.

@@ -23,10 +23,11 @@ absl::Status SegmentSleep::BringBack(Wanted wanted) {
 }
 
 absl::Status SegmentSleep::MapBack(const AddressRange& range) {
-  const int ranges = reservation_.ranges();
+  const int ranges = reservation_.chunks().ranges();
   absl::Status status = reservation_.Map(range.begin, range.size(), kLargestMovableChunk);
   if (absl::IsResourceExhausted(status)) status = reservation_.Map(range.begin, range.size(), 1);
-  if (status.ok()) account_.Mapped(key_, range.begin, range.size(), reservation_.ranges() - ranges);
+  if (status.ok())
+    account_.Mapped(key_, range.begin, range.size(), reservation_.chunks().ranges() - ranges);
   return status;
 }
 
@@ -36,7 +37,7 @@ void SegmentSleep::WakeUp() {
     if (!block->is(Block::State::kFree)) continue;
     const AddressRange inner = InWholeGranules(block->range(), /*outwards=*/false);
     if (inner.begin >= inner.end) continue;
-    const std::vector<AddressRange> missing = reservation_.MissingIn(inner);
+    const std::vector<AddressRange> missing = reservation_.chunks().MissingIn(inner);
     for (auto part = missing.rbegin(); part != missing.rend(); ++part)
       empty.emplace_back(block, *part);
   }
@@ -79,7 +80,7 @@ std::vector<AddressRange> SegmentSleep::MissingOf(Wanted wanted) const {
   }
   std::vector<AddressRange> missing;
   for (const AddressRange& run : runs) {
-    const std::vector<AddressRange> parts = reservation_.MissingIn(run);
+    const std::vector<AddressRange> parts = reservation_.chunks().MissingIn(run);
     missing.insert(missing.end(), parts.begin(), parts.end());
   }
   return missing;

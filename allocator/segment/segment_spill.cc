@@ -35,7 +35,7 @@ std::vector<AddressRange> SegmentSpill::PiecesOnCard(
   };
   std::vector<AddressRange> pieces;
   for (const AddressRange& run : RunsOf(is_wanted)) {
-    const std::vector<AddressRange> more = reservation_.PiecesIn(run, Place::kCard);
+    const std::vector<AddressRange> more = reservation_.chunks().PiecesIn(run, Place::kCard);
     pieces.insert(pieces.end(), more.begin(), more.end());
   }
   return pieces;
@@ -43,7 +43,7 @@ std::vector<AddressRange> SegmentSpill::PiecesOnCard(
 
 std::vector<AddressRange> SegmentSpill::PiecesOnHost() const {
   if (on_host() == 0) return {};
-  return reservation_.PiecesIn(reservation_.range(), Place::kHost);
+  return reservation_.chunks().PiecesIn(reservation_.range(), Place::kHost);
 }
 
 absl::Status SegmentSpill::ToHost(const AddressRange& piece, ChunkExchange& exchange) {
@@ -75,7 +75,7 @@ Bytes SegmentSpill::FreeLeft() {
 void SegmentSpill::FreeCardParts(const AddressRange& run) {
   DeviceAddress at = run.begin;
   std::vector<AddressRange> parts;
-  for (const MappedChunk& chunk : reservation_.ChunksUnder(run)) {
+  for (const MappedChunk& chunk : reservation_.chunks().Under(run)) {
     if (!chunk.is_on_host) continue;
     if (at < chunk.address) parts.push_back({at, chunk.address});
     at = chunk.address + chunk.size;
@@ -87,12 +87,12 @@ void SegmentSpill::FreeCardParts(const AddressRange& run) {
 // A piece that the driver does not unmap stays as it is, and is tried again later.
 Bytes SegmentSpill::UnmapLeft(const AddressRange& run) {
   Bytes sum = 0;
-  for (const AddressRange& piece : reservation_.PiecesIn(run, Place::kHost)) {
-    const int ranges = reservation_.ranges();
+  for (const AddressRange& piece : reservation_.chunks().PiecesIn(run, Place::kHost)) {
+    const int ranges = reservation_.chunks().ranges();
     const AddressRange unmapped = reservation_.Unmap(piece, piece.size()).range;
     if (unmapped.size() == 0) continue;
     FreePart(unmapped, /*is_unmapped=*/true);
-    account_.UnmappedOnHost(key_, unmapped.size(), reservation_.ranges() - ranges);
+    account_.UnmappedOnHost(key_, unmapped.size(), reservation_.chunks().ranges() - ranges);
     sum += unmapped.size();
   }
   return sum;
@@ -124,7 +124,7 @@ bool SegmentSpill::IsOnHost(DeviceAddress address) const {
 }
 
 bool SegmentSpill::HasPartOnHost(const AddressRange& range) const {
-  return reservation_.IsAnyOnHost(range);
+  return reservation_.chunks().IsAnyOnHost(range);
 }
 
 Bytes SegmentSpill::on_card_beside() const {

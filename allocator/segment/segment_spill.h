@@ -65,7 +65,7 @@ class SegmentSpill {
   // Returns true if the host has a part of the block at `address`.
   bool IsOnHost(DeviceAddress address) const;
   bool HasPartOnHost(const AddressRange& range) const;
-  Bytes on_host() const { return reservation_.on_host(); }
+  Bytes on_host() const { return reservation_.chunks().on_host(); }
   // Returns the card's bytes of blocks that are, or were freed, on the host.
   Bytes on_card_beside() const;
 

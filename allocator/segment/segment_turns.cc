@@ -19,7 +19,7 @@ SegmentTurns::~SegmentTurns() {
 std::vector<AddressRange> SegmentTurns::Available() const {
   std::vector<AddressRange> available;
   for (const Block* block : blocks_.free().FindAllFitting(reservation_.granularity())) {
-    const AddressRange part = reservation_.Unmappable(block->range());
+    const AddressRange part = reservation_.chunks().Unmappable(block->range());
     if (part.size() > 0) available.push_back(part);
   }
   std::sort(available.begin(), available.end(),
@@ -33,7 +33,7 @@ Block* SegmentTurns::Lend(const AddressRange& chunk) {
 
 absl::Status SegmentTurns::EndLending(Block* block) {
   const AddressRange range = block->range();
-  const int ranges = reservation_.ranges();
+  const int ranges = reservation_.chunks().ranges();
   const Reservation::Unmapped done = reservation_.Unmap(range, range.size());
   if (!done.status.ok()) return done.status;
   Unmapped(range, ranges);
@@ -45,7 +45,7 @@ SegmentTurns::Exchanged SegmentTurns::Exchange(DeviceAddress begin,
                                                const std::vector<Piece>& pieces) {
   Exchanged exchanged{.borrowed = std::vector<Block*>(pieces.size()), .is_lost = false};
   const AddressRange own{begin, EndOfOwnChunks(pieces.back().place.end)};
-  const int ranges = reservation_.ranges();
+  const int ranges = reservation_.chunks().ranges();
   const AddressRange gone = reservation_.Unmap(own, own.size()).range;
   if (gone.size() > 0) {
     Unmapped(gone, ranges);
@@ -89,10 +89,10 @@ Block* SegmentTurns::Borrow(const Piece& piece, bool& is_lost) {
 
 // Maps memory of its own where it had some before. False if the driver refuses: then it is a hole.
 bool SegmentTurns::MapOwn(const AddressRange& gap) {
-  const int ranges = reservation_.ranges();
+  const int ranges = reservation_.chunks().ranges();
   for (const uint32_t chunk : {kLargestChunk, uint32_t{1}}) {
     if (!reservation_.Map(gap.begin, gap.size(), chunk).ok()) continue;
-    account_.Mapped(key_, gap.begin, gap.size(), reservation_.ranges() - ranges);
+    account_.Mapped(key_, gap.begin, gap.size(), reservation_.chunks().ranges() - ranges);
     return true;
   }
   blocks_.MakeHole(FreeBlockAt(gap.begin), gap);
@@ -110,16 +110,16 @@ absl::Status SegmentTurns::GiveBack(Block* block) {
 
 Block* SegmentTurns::Inherit(Block* block) {
   const AddressRange range = block->range();
-  const int ranges = reservation_.ranges();
+  const int ranges = reservation_.chunks().ranges();
   borrowed_ -= range.size();
   reservation_.Adopt(range);
-  account_.Mapped(key_, range.begin, range.size(), reservation_.ranges() - ranges);
+  account_.Mapped(key_, range.begin, range.size(), reservation_.chunks().ranges() - ranges);
   return blocks_.SetAside(blocks_.TakeUp(block), range, Block::State::kLent);
 }
 
 // Returns the end of the first chunk that ends at `least` or above.
 DeviceAddress SegmentTurns::EndOfOwnChunks(DeviceAddress least) const {
-  const std::vector<MappedChunk> last = reservation_.ChunksUnder({least - 1, least});
+  const std::vector<MappedChunk> last = reservation_.chunks().Under({least - 1, least});
   MEMTRACE_CHECK_EQ(last.size(), size_t{1});
   return last.front().address + last.front().size;
 }
@@ -132,7 +132,8 @@ Block* SegmentTurns::FreeBlockAt(DeviceAddress address) const {
 }
 
 void SegmentTurns::Unmapped(const AddressRange& range, int ranges_before) {
-  account_.Unmapped(key_, range.begin, range.size(), reservation_.ranges() - ranges_before);
+  account_.Unmapped(key_, range.begin, range.size(),
+                    reservation_.chunks().ranges() - ranges_before);
 }
 
 }  // namespace memtrace

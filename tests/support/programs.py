@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support import warm_starts
 from support.json_object import JsonObject
 
 BIN = Path(sys.executable).parent
@@ -60,12 +61,14 @@ def on_card(
     expect: int | None = 0,
     seconds: int = 240,
     output: bool = True,
+    warm: bool = True,
     **environment: str,
 ) -> Finished:
     """Runs a Python script (its text, or its path) on a simulated card; fails unless its status is `expect`.
 
     `output=False` leaves `-o` out. `launcher` comes between the interpreter and the script, such as `("-m",
-    "torch.distributed.run")`. The program is ended after `seconds`.
+    "torch.distributed.run")`. The program is ended after `seconds`. It may be a fork of a process that has imported
+    torch (warm_starts.py), unless `warm` is False.
     """
     if not isinstance(script, Path):
         path = folder / "train.py"
@@ -74,7 +77,11 @@ def on_card(
         path = script
     trace = folder / "run.trace"
     command = [str(MEMTRACE), "run", "-q", "-f", "--card", card, *(("-o", str(trace)) if output else ()), *options]
-    done = _run([*command, "--", str(python), *launcher, str(path), *arguments], environment, seconds)
+    done = None
+    if warm and output and python == Path(sys.executable) and not launcher:
+        done = warm_starts.run(command, path, arguments, environment, seconds)
+    if done is None:
+        done = _run([*command, "--", str(python), *launcher, str(path), *arguments], environment, seconds)
     finished = Finished(done.returncode, done.stdout, done.stderr, trace)
     if expect is not None and done.returncode != expect:
         raise AssertionError(f"status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}")

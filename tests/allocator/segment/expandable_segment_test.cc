@@ -51,9 +51,9 @@ class ExpandableSegmentTest : public ::testing::Test {
 
 TEST_F(ExpandableSegmentTest, GrowthMapsOnlyTheMissingGranules) {
   Allocate(3_MiB);
-  EXPECT_EQ(segment_->reservation().Picture(), "xx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "xx");
   const Block* block = Allocate(4_MiB);  // 1 MiB is free already: 3 more, so two granules
-  EXPECT_EQ(segment_->reservation().Picture(), "xxxx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "xxxx");
   EXPECT_EQ(OffsetOf(block), 3_MiB);
 }
 
@@ -82,7 +82,7 @@ TEST_F(ExpandableSegmentTest, TrimUnmapsWholeFreeChunksOnly) {
   EXPECT_EQ(OffsetOf(pin), 5 * kGranule);
   EXPECT_EQ(segment_->trimmable(), 4 * kGranule);
   EXPECT_EQ(Trim(kAll), 4u);
-  EXPECT_EQ(segment_->reservation().Picture(), "....xx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "....xx");
 }
 
 TEST_F(ExpandableSegmentTest, PartlyUsedChunkStaysMapped) {
@@ -90,14 +90,14 @@ TEST_F(ExpandableSegmentTest, PartlyUsedChunkStaysMapped) {
   Free(a);
   Allocate(512);
   EXPECT_EQ(Trim(kAll), 0u);
-  EXPECT_EQ(segment_->reservation().Picture(), "xxxx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "xxxx");
 }
 
 TEST_F(ExpandableSegmentTest, TrimUnmapsTheHighestChunksFirstUntilEnough) {
   Block* block = Allocate(7 * kGranule);  // chunks of 4, 2, 1
   Free(block);
   EXPECT_EQ(Trim(2 * kGranule), 3u);
-  EXPECT_EQ(segment_->reservation().Picture(), "xxxx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "xxxx");
 }
 
 TEST_F(ExpandableSegmentTest, HoleIsFilledBetweenItsFreeNeighbours) {
@@ -106,10 +106,10 @@ TEST_F(ExpandableSegmentTest, HoleIsFilledBetweenItsFreeNeighbours) {
   Block* c = Allocate(2 * kGranule);
   Free(b);
   Trim(kAll);
-  ASSERT_EQ(segment_->reservation().Picture(), "xx..xx");
+  ASSERT_EQ(segment_->reservation().chunks().Picture(), "xx..xx");
   Free(a);
   const Block* big = Allocate(4 * kGranule);  // two free granules below, two in the hole
-  EXPECT_EQ(segment_->reservation().Picture(), "xxxxxx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "xxxxxx");
   EXPECT_EQ(OffsetOf(big), 0u);
   Free(c);
 }
@@ -120,10 +120,10 @@ TEST_F(ExpandableSegmentTest, FewestGranulesArePreferredToTheLowestAddress) {
   Block* tail = Allocate(3 * kGranule);
   Free(a);
   Trim(kAll);
-  ASSERT_EQ(segment_->reservation().Picture(), "..xxxx");
+  ASSERT_EQ(segment_->reservation().chunks().Picture(), "..xxxx");
   Free(tail);
   Allocate(4 * kGranule);  // one granule after the free tail
-  EXPECT_EQ(segment_->reservation().Picture(), "..xxxxx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "..xxxxx");
 }
 
 TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedIfCheaper) {
@@ -132,10 +132,10 @@ TEST_F(ExpandableSegmentTest, TopOfAHoleIsMappedIfCheaper) {
   Allocate(kGranule);
   Free(a);
   Trim(kAll);
-  ASSERT_EQ(segment_->reservation().Picture(), ".....xxx");
+  ASSERT_EQ(segment_->reservation().chunks().Picture(), ".....xxx");
   Free(b);
   const Block* block = Allocate(3 * kGranule);
-  EXPECT_EQ(segment_->reservation().Picture(), "....xxxx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "....xxxx");
   EXPECT_EQ(OffsetOf(block), 4 * kGranule);
 }
 
@@ -157,7 +157,7 @@ TEST_F(ExpandableSegmentTest, FailedGrowthLeavesNothingMapped) {
     EXPECT_EQ(segment_->Grow(*growth).ok(), is_release) << nth;
     segment_->CheckInvariants();
     if (is_release) Trim(kAll);
-    EXPECT_EQ(segment_->reservation().Picture(), "xx") << nth;
+    EXPECT_EQ(segment_->reservation().chunks().Picture(), "xx") << nth;
     EXPECT_EQ(vmm_.used(), 2 * kGranule) << nth;
     EXPECT_EQ(vmm_.live_mappings(), 1u) << nth;
   }
@@ -185,7 +185,7 @@ TEST_F(ExpandableSegmentTest, FailedUnmapKeepsTheRestMapped) {
                     absl::InternalError("injected"));
   EXPECT_FALSE(segment_->Trim(kAll).ok());
   segment_->CheckInvariants();
-  EXPECT_EQ(segment_->reservation().Picture(), "xxxxxx");
+  EXPECT_EQ(segment_->reservation().chunks().Picture(), "xxxxxx");
   EXPECT_EQ(Trim(kAll), 6u);
 }
 

@@ -52,9 +52,9 @@ class ReservationTest : public ::testing::Test {
 
 TEST_F(ReservationTest, MappingIsCutIntoPowersOfTwo) {
   ASSERT_TRUE(Map(1, 7).ok());
-  EXPECT_EQ(reservation_->Picture(), ".xxxxxxx");
+  EXPECT_EQ(reservation_->chunks().Picture(), ".xxxxxxx");
   EXPECT_EQ(reservation_->mapped(), 7 * kGranule);
-  EXPECT_EQ(reservation_->ranges(), 1);
+  EXPECT_EQ(reservation_->chunks().ranges(), 1);
   EXPECT_EQ(vmm_.live_mappings(), 3u);  // 4, 2 and 1
 }
 
@@ -69,32 +69,32 @@ TEST_F(ReservationTest, UnmappingGoesDownFromTheTopUntilEnoughIsUnmapped) {
   EXPECT_TRUE(unmapped.status.ok());
   EXPECT_EQ(unmapped.range.begin, At(4));
   EXPECT_EQ(unmapped.range.end, At(7));
-  EXPECT_EQ(reservation_->Picture(), "xxxx");
+  EXPECT_EQ(reservation_->chunks().Picture(), "xxxx");
   EXPECT_EQ(vmm_.used(), 4 * kGranule);
 }
 
 TEST_F(ReservationTest, PartlyCoveredChunksStayMapped) {
   ASSERT_TRUE(Map(0, 7).ok());
-  EXPECT_EQ(reservation_->Unmappable({At(1), At(7)}).size(), 3 * kGranule);
-  EXPECT_EQ(reservation_->Unmappable({At(4) + 512, At(7)}).size(), kGranule);
+  EXPECT_EQ(reservation_->chunks().Unmappable({At(1), At(7)}).size(), 3 * kGranule);
+  EXPECT_EQ(reservation_->chunks().Unmappable({At(4) + 512, At(7)}).size(), kGranule);
   const auto unmapped = Unmap(1, 7);
   EXPECT_EQ(unmapped.range.begin, At(4));
   EXPECT_EQ(unmapped.range.end, At(7));
   const auto nothing = Unmap(1, 4);
   EXPECT_TRUE(nothing.status.ok());
   EXPECT_EQ(nothing.range.size(), 0u);
-  EXPECT_EQ(reservation_->Picture(), "xxxx");
+  EXPECT_EQ(reservation_->chunks().Picture(), "xxxx");
 }
 
 TEST_F(ReservationTest, ChunksUnderARangeAreThoseThatItTouches) {
   ASSERT_TRUE(Map(0, 7).ok());
-  const auto chunks = reservation_->ChunksUnder(AddressRange::Of(At(4) - 1, 512));
+  const auto chunks = reservation_->chunks().Under(AddressRange::Of(At(4) - 1, 512));
   ASSERT_EQ(chunks.size(), 2u);
   EXPECT_EQ(chunks[0].address, At(0));
   EXPECT_EQ(chunks[0].size, 4 * kGranule);
   EXPECT_EQ(chunks[1].address, At(4));
   EXPECT_NE(chunks[0].serial, chunks[1].serial);
-  EXPECT_TRUE(reservation_->ChunksUnder({At(7), At(8)}).empty());
+  EXPECT_TRUE(reservation_->chunks().Under({At(7), At(8)}).empty());
 }
 
 TEST_F(ReservationTest, FailureDuringAMappingChangesNothing) {
@@ -105,22 +105,22 @@ TEST_F(ReservationTest, FailureDuringAMappingChangesNothing) {
     for (uint64_t nth = 1; nth <= times; ++nth) {
       Fail(call, nth, Repeat::kOnce);
       EXPECT_EQ(Map(4, 7).code(), absl::StatusCode::kInternal) << nth;
-      EXPECT_EQ(reservation_->Picture(), "xx") << nth;
+      EXPECT_EQ(reservation_->chunks().Picture(), "xx") << nth;
       EXPECT_EQ(reservation_->mapped(), 2 * kGranule) << nth;
-      EXPECT_EQ(reservation_->ranges(), 1) << nth;
+      EXPECT_EQ(reservation_->chunks().ranges(), 1) << nth;
       EXPECT_EQ(vmm_.used(), 2 * kGranule) << nth;
       EXPECT_EQ(vmm_.live_mappings(), 1u) << nth;
       EXPECT_EQ(vmm_.live_chunks(), 1u) << nth;
     }
   }
   EXPECT_TRUE(Map(4, 7).ok());
-  EXPECT_EQ(reservation_->Picture(), "xx..xxxxxxx");
+  EXPECT_EQ(reservation_->chunks().Picture(), "xx..xxxxxxx");
 }
 
 TEST_F(ReservationTest, FullCardDuringAMappingChangesNothing) {
   ASSERT_TRUE(Map(0, 2).ok());
   EXPECT_EQ(Map(4, 15, /*chunk=*/4).code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(reservation_->Picture(), "xx");
+  EXPECT_EQ(reservation_->chunks().Picture(), "xx");
   EXPECT_EQ(vmm_.used(), 2 * kGranule);
   EXPECT_EQ(vmm_.live_mappings(), 1u);
 }
@@ -165,7 +165,7 @@ TEST_F(ReservationTest, NextMappingUndoesTheRestFirst) {
 TEST_F(ReservationTest, UnreleasedHandleHoldsItsMemoryUntilUndoRest) {
   Fail(DriverCall::kRelease, 1, Repeat::kFromThenOn);
   EXPECT_TRUE(Map(0, 4).ok());
-  EXPECT_EQ(reservation_->Picture(), "xxxx");
+  EXPECT_EQ(reservation_->chunks().Picture(), "xxxx");
   EXPECT_TRUE(Unmap(0, 4).status.ok());
   EXPECT_EQ(vmm_.used(), 4 * kGranule);
   EXPECT_EQ(reservation_->Close().code(), absl::StatusCode::kUnavailable);
@@ -183,7 +183,7 @@ TEST_F(ReservationTest, FailedUnmapKeepsThatChunkAndTheLowerOnesMapped) {
   EXPECT_EQ(unmapped.status.code(), absl::StatusCode::kInternal);
   EXPECT_EQ(unmapped.range.begin, At(6));
   EXPECT_EQ(unmapped.range.end, At(7));
-  EXPECT_EQ(reservation_->Picture(), "xxxxxx");
+  EXPECT_EQ(reservation_->chunks().Picture(), "xxxxxx");
   EXPECT_EQ(vmm_.used(), 6 * kGranule);
 }
 

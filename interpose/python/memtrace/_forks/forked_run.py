@@ -85,7 +85,8 @@ def _enter(request: Request) -> None:
     os.dup2(request.log, _STDOUT)
     os.dup2(request.log, _STDERR)
     os.close(request.log)
-    if ctypes.CDLL(None, use_errno=True).setns(request.mounts, _CLONE_NEWNS) != 0:
+    is_elsewhere = os.readlink(f"/proc/self/fd/{request.mounts}") != os.readlink("/proc/self/ns/mnt")
+    if is_elsewhere and ctypes.CDLL(None, use_errno=True).setns(request.mounts, _CLONE_NEWNS) != 0:
         raise OSError(ctypes.get_errno(), "the kernel refused the layer of the run")
     os.close(request.mounts)
     os.chdir(request.folder)
