@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of 512 ranks, of which a few are real: torch's ways of distributing a model, and libraries for training."""
 
+import json
 from pathlib import Path
 
 import pytest
 from compared_jobs import memory, run, skip_without, titan_options
 from frameworks_under_test import needs_frameworks
 from support.events import annotations
+from support.json_object import JsonObject
+from support.programs import memtrace
 
 pytestmark = needs_frameworks
 
@@ -48,6 +51,13 @@ def test_groups_of_4_take_the_same_memory_in_a_job_of_512(tmp_path, program, arg
     assert {rank: of[:2] for rank, of in many.items()} == {rank: of[:2] for rank, of in few.items()}
 
 
+def test_tensors_of_fsdp1_are_labelled_in_a_job_of_512(tmp_path):
+    finished = run("fsdp1.py", tmp_path, ranks="0", world=512)
+    assert "could not be labelled" not in finished.err and "lacks some facts" not in finished.err
+    roles = {row["name"]: row["bytes"] for row in _report(tmp_path, 0)["peak"]["by_role"]}
+    assert roles["optimizer_state"] == 2 * roles["parameter"] > 0  # Adam's
+
+
 @pytest.mark.parametrize(
     ("program", "arguments", "found"),
     [
@@ -74,6 +84,11 @@ def test_library_runs_with_one_rank_of_each_kind_of_512(tmp_path, program, argum
     assert {rank: _ranks_alike(tmp_path, rank) for rank in many} == found
     for rank, (peak, *_) in many.items():
         assert peak < few[rank // 128][0]
+
+
+def _report(folder: Path, rank: int) -> JsonObject:
+    """Returns the report of a real rank's trace."""
+    return json.loads(memtrace("report", "--json", str(folder / f"run.rank-{rank}.trace")).out)
 
 
 def _ranks_alike(folder: Path, rank: int) -> int:
