@@ -49,39 +49,3 @@ def test_ranks_found_in_a_ring_of_attention_have_the_memory_of_all(tmp_path):
     assert found == {rank: whole[rank] for rank in (0, 1, 3)}
     assert set(whole.values()) == set(found.values())
     assert len(set(found.values())) == 3
-
-
-@pytest.mark.parametrize(
-    ("program", "arguments", "ranks"),
-    [
-        ("fsdp2.py", (), "0"),
-        ("fsdp1.py", (), "0,256"),
-        ("pipeline.py", ("gpipe",), "0,256"),
-        ("pipeline.py", ("1f1b",), "0,256"),
-        ("pipeline.py", ("interleaved",), "0,256"),
-        ("pipeline.py", ("zero_bubble",), "0,256"),
-        ("pipeline.py", ("zbv",), "0,256"),
-    ],
-)
-def test_512_ranks_share_what_4_share_and_each_takes_less(tmp_path, program, arguments, ranks):
-    few = memory(run(program, tmp_path, *arguments, ranks=ranks.replace("256", "2")))
-    many = memory(run(program, tmp_path, *arguments, ranks=ranks, world=512))
-    assert sorted(many) == [int(rank) for rank in ranks.split(",")]
-    for rank, (peak, *_) in many.items():
-        assert peak < few[rank // 128][0]
-
-
-@pytest.mark.parametrize(
-    ("program", "arguments", "ranks"),
-    [
-        ("tensor_parallel.py", (), "0,3"),
-        ("expert_parallel.py", ("balanced",), "0,3"),
-        ("context_parallel.py", ("allgather",), "0,1,3"),
-        ("symmetric.py", (), "0,3"),
-    ],
-)
-def test_groups_of_4_take_the_same_memory_in_a_job_of_512(tmp_path, program, arguments, ranks):
-    few = memory(run(program, tmp_path, *arguments, ranks=ranks))
-    many = memory(run(program, tmp_path, *arguments, ranks=ranks, world=512))
-    # NCCL takes more for a communicator that spans machines.
-    assert {rank: of[:2] for rank, of in many.items()} == {rank: of[:2] for rank, of in few.items()}

@@ -22,6 +22,7 @@ from memtrace._core.vocabulary import KEEPER
 from memtrace._holders.named_values import SEQUENCES, Named, attributes, is_a, named_values, running_functions
 from memtrace._holders.unread_names import is_function, passing_names
 from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.graphs import graph_of
 from memtrace._process.session import Session
 from memtrace._program.users_frames import all_frames
 
@@ -109,7 +110,7 @@ class _Keepers:
                 tensors = self._some_tensors(named.value)
                 if tensors and (len(named.value) >= _FEWEST or _have_graphs(tensors)):
                     containers.append((named, tensors))
-            elif self._is_tensor(named.value) and named.value.grad_fn is not None and len(graphs) < _MOST_GRAPH_TENSORS:
+            elif self._has_graph(named.value) and len(graphs) < _MOST_GRAPH_TENSORS:
                 graphs.append(named)
         containers = _without_similar_elements(sorted(containers, key=lambda found: -len(found[0].value)))
         passing = _passing_variables() if graphs else set()
@@ -127,6 +128,9 @@ class _Keepers:
     def _is_tensor(self, value: object) -> TypeGuard[Tensor]:
         """True for plain tensors, not parameters or tensors of derived classes."""
         return type(value) is self._torch.Tensor and value.is_cuda  # type: ignore[attr-defined]
+
+    def _has_graph(self, value: object) -> bool:
+        return self._is_tensor(value) and graph_of(value) is not None
 
     def _some_tensors(self, container: Sequence[object]) -> list[Tensor]:
         """Returns a tensor from each of some elements, evenly spread; none if the container holds other things."""
@@ -195,7 +199,7 @@ def _is_metric(value: object) -> bool:
 
 def _have_graphs(tensors: list[Tensor]) -> bool:
     """True if most of them have a graph."""
-    return 2 * sum(tensor.grad_fn is not None for tensor in tensors) > len(tensors)
+    return 2 * sum(graph_of(tensor) is not None for tensor in tensors) > len(tensors)
 
 
 def _values(value: object) -> Collection[object]:
@@ -242,7 +246,8 @@ def _in_library_calls() -> set[str]:
 
 
 def _graph(named: Named) -> _Fact:
-    numbers = _operations(named.value.grad_fn)
+    node = graph_of(named.value)
+    numbers = _operations(node) if node is not None else []
     return {
         "kind": "graph",
         "name": named.name,

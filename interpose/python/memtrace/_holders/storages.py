@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtrace._holders.named_values import is_a
 from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.graphs import is_leaf
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -100,7 +101,7 @@ def _holders(tensor_class: type[Tensor], dying: list[Tensor], unshared_reference
 def others_held(tensor_class: type[Tensor], tensor: Tensor) -> list[Tensor]:
     """Lists the base of a view and the gradient of a leaf; classes of the program may redefine the attributes."""
     base = tensor_class._base.__get__(tensor) if tensor_class._is_view(tensor) else None
-    gradient = tensor_class.grad.__get__(tensor) if tensor_class.is_leaf.__get__(tensor) else None
+    gradient = tensor_class.grad.__get__(tensor) if is_leaf(tensor, tensor_class) else None
     return [other for other in (base, gradient) if other is not None]
 
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 import os
 import types
 from types import FrameType
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from memtrace._core.vocabulary import PASSES_SUMMED
 from memtrace._holders.accumulating_loops import AccumulatingLoop, loop_at
 from memtrace._holders.named_values import attributes, local_values
 from memtrace._holders.unread_names import is_function
 from memtrace._holders.user_source import tree_of
+from memtrace._process.graphs import graph_of
 from memtrace._process.session import Session
 from memtrace._program.users_frames import all_frames, names_are_recorded
 
 if TYPE_CHECKING:
-    from torch import Tensor
     from torch.autograd.graph import Node
 
 _MOST_FRAMES = 20
@@ -61,11 +61,12 @@ class _SummedPasses:
     def _passes(self, value: object) -> int:
         """Counts the summands that have graphs."""
         if type(value) is list:
-            return sum(self._has_graph(each) for each in value[:_MOST_SUMMANDS])
-        return _summands(value.grad_fn) if self._has_graph(value) else 0
+            return sum(self._graph(each) is not None for each in value[:_MOST_SUMMANDS])
+        node = self._graph(value)
+        return _summands(node) if node is not None else 0
 
-    def _has_graph(self, value: object) -> TypeGuard[Tensor]:
-        return type(value) is self._torch.Tensor and value.is_cuda and value.grad_fn is not None  # type: ignore[attr-defined]
+    def _graph(self, value: Any) -> Node | None:  # any object of the program
+        return graph_of(value) if type(value) is self._torch.Tensor and value.is_cuda else None
 
 
 def _summands(node: Node) -> int:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._core.vocabulary import PASSES_UNTRAINED
+from memtrace._process.graphs import is_leaf
 from memtrace._process.session import Session
 from memtrace._program.users_frames import innermost_users_frame
 
@@ -63,7 +64,7 @@ class UntrainedPasses:
 
     @staticmethod
     def _may_be_trained(parameter: Tensor, stepped: set[int]) -> bool:
-        return id(parameter) in stepped or not parameter.is_leaf or parameter.grad is not None
+        return id(parameter) in stepped or not is_leaf(parameter) or parameter.grad is not None
 
     def _stepped(self) -> Iterator[Tensor]:
         for optimizer, _ in self._session.optimizers.items():

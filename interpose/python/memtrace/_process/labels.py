@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from memtrace._core.c_abi import Core
 from memtrace._core.vocabulary import ROLE_BUFFER, ROLE_GRADIENT, ROLE_INPUT, ROLE_OPTIMIZER_STATE, ROLE_PARAMETER
 from memtrace._patching.signal_exceptions import raise_if_from_outside
+from memtrace._process.graphs import is_leaf
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.module_roots import ModuleRoots
 from memtrace._process.quantized import scales
@@ -109,7 +110,7 @@ class Labels:
     def inputs(self, arguments: object) -> None:
         """Labels a model's inputs; the recorder skips those that already have another role."""
         for tensor in _tensors(arguments, 4):
-            if not tensor.is_cuda or not tensor.is_leaf or tensor.requires_grad or _is_fake(tensor):
+            if not tensor.is_cuda or not is_leaf(tensor) or tensor.requires_grad or _is_fake(tensor):
                 continue
             try:
                 storage = tensor.untyped_storage()  # a slice came with the whole
@@ -252,7 +253,7 @@ class _Ranges:
             raise_if_from_outside(error)
 
     def add_gradient(self, parameter: Tensor, path: int) -> None:
-        gradient = parameter.grad if parameter.is_leaf else None
+        gradient = parameter.grad if is_leaf(parameter) else None
         if gradient is not None and gradient.is_cuda:
             self.add(gradient, path, parameter)
 

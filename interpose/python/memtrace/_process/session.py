@@ -263,11 +263,20 @@ class Session:
             for key, value in self.passes.facts().items():
                 self.core.annotate(key, value)
             self._shim.memtrace_torch_label_workspaces()
-            for state in self.with_labels:
-                state()
         except Exception as error:  # nothing may interrupt the report of an out-of-memory
             raise_if_from_outside(error)
             say(f"Tensors could not be labelled ({type(error).__name__}: {error}).")
+        for state in self.with_labels:
+            self._state_safely(state)
+
+    @staticmethod
+    def _state_safely(state: Callable[[], object]) -> None:
+        """States one kind of facts; if that fails, the others are stated all the same."""
+        try:
+            state()
+        except Exception as error:  # as in _label_everything
+            raise_if_from_outside(error)
+            say(f"The trace lacks some facts about the program ({type(error).__name__}: {error}).")
 
     def close(self) -> None:
         """Labels all living tensors and ends the trace, which shows them at the end of the program."""

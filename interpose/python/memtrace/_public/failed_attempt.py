@@ -13,6 +13,7 @@ from typing import Any
 from memtrace._holders.kept_failures import ended_frames, own_attribute
 from memtrace._holders.named_values import is_a, local_values
 from memtrace._holders.unread_names import is_function
+from memtrace._process.graphs import graph_of
 from memtrace._program.user_modules import is_library
 from memtrace._text.messages import translated
 from memtrace._text.say import say
@@ -127,7 +128,7 @@ def _variables(frame: types.FrameType) -> list[tuple[str, object]]:
 
 
 def _has_graph(torch: types.ModuleType, value: Any) -> bool:  # any object of the program
-    return type(value) is torch.Tensor and bool(value.is_cuda) and value.grad_fn is not None
+    return type(value) is torch.Tensor and bool(value.is_cuda) and graph_of(value) is not None
 
 
 def _allocated(torch: types.ModuleType) -> int:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training loop that accelerate prepares with FSDP2, following its documentation."""
 
+import os
+
 import torch
 from accelerate import Accelerator, FullyShardedDataParallelPlugin
 from job_end import end
@@ -17,7 +19,8 @@ plugin = FullyShardedDataParallelPlugin(
 accelerator = Accelerator(mixed_precision="bf16", gradient_accumulation_steps=2, fsdp_plugin=plugin)
 model = TinyGpt()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-texts = torch.utils.data.DataLoader(torch.randint(0, VOCABULARY, (70, LENGTH)), batch_size=4, shuffle=True)
+count = 17 * int(os.environ["WORLD_SIZE"]) + 2  # the last batches are smaller
+texts = torch.utils.data.DataLoader(torch.randint(0, VOCABULARY, (count, LENGTH)), batch_size=4, shuffle=True)
 model, optimizer, texts = accelerator.prepare(model, optimizer, texts)
 for batch in texts:
     with accelerator.accumulate(model):

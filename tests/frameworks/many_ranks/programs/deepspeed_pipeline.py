@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeepSpeed's pipeline of 2 stages with ZeRO 1 over 2 ranks each, as its documentation writes it."""
 
+import os
+
 import deepspeed
 import torch
 from deepspeed.pipe import PipelineModule
@@ -14,7 +16,8 @@ class Texts(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
     """Random tokens that are also the labels."""
 
     def __init__(self) -> None:
-        self._texts = torch.randint(0, VOCABULARY, (256, 128), generator=torch.Generator().manual_seed(0))
+        count = 64 * int(os.environ["WORLD_SIZE"])
+        self._texts = torch.randint(0, VOCABULARY, (count, 128), generator=torch.Generator().manual_seed(0))
 
     def __len__(self) -> int:
         return len(self._texts)

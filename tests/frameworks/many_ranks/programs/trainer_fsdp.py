@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """transformers' Trainer with its option fsdp, which shards by FSDP through accelerate."""
 
+import os
 import sys
 
 import torch
@@ -13,7 +14,7 @@ class Texts(torch.utils.data.Dataset[dict[str, torch.Tensor]]):
     """Random tokens of different lengths, as a tokenizer pads them."""
 
     def __len__(self) -> int:
-        return 48
+        return 12 * int(os.environ["WORLD_SIZE"])
 
     def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
         ids = torch.randint(0, 1000, (128,), generator=torch.Generator().manual_seed(index))
