@@ -12,6 +12,7 @@ from pathlib import Path
 import check_wheel
 import pytest
 import torch
+from support.corpus import ROOT
 
 # The process that loads these has them already (check_wheel.OF_THE_PROCESS).
 OF_TORCH_OR_PYARROW = re.compile(r"lib(c10|c10_cuda|torch_cpu|arrow|parquet)\.so(\.\d+)?")
@@ -56,6 +57,13 @@ def test_wheel_has_all_parts(wheel):
     assert {"data/share/man/man1/memtrace.1", "memtrace/lib/simulated_card/libcuda.so.1"} <= names
     assert any(re.fullmatch(r"memtrace/lib/torch-[\d.]+/libmemtrace_torch\.so", name) for name in names)
     assert "data/share/zsh/site-functions/_memtrace" in names
+
+
+def test_wheel_has_the_package_with_all_its_folders(wheel):
+    package = ROOT / "interpose" / "python" / "memtrace"
+    sources = {f"memtrace/{file.relative_to(package)}" for file in package.rglob("*.py")}
+    assert len({Path(name).parent for name in sources}) > 1
+    assert sources - set(zipfile.ZipFile(wheel).namelist()) == set()
 
 
 def test_auditwheel_confirms_the_platform_tag(wheel):
