@@ -30,7 +30,8 @@ absl::Status SegmentGrower::AddSegment(SegmentGroup& group, Bytes size) {
   const absl::StatusOr<DeviceMemory> card = room_.QueryDriver();
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
-  const SegmentShape shape = group.segments().NextShape(size, *card);
+  SegmentShape shape = group.segments().NextShape(size, *card);
+  shape.movable_chunk = movable_chunk_;
   // Memory of a pool's own source is allocated with the segment, so the limit is checked before.
   const bool is_over_limit =
       group.segments().has_source() && shape.size > room_.RemainingUnderLimit();
@@ -62,7 +63,7 @@ absl::Status SegmentGrower::Grow(const SegmentGroup& group, const Growth& least)
 // Maps exactly what is missing, in chunks as large as possible.
 absl::Status SegmentGrower::GrowMovable(ExpandableSegment& segment, const Growth& least) {
   Growth growth = least;
-  for (const uint32_t granules : {kLargestMovableChunk, uint32_t{1}}) {
+  for (const uint32_t granules : {segment.shape().movable_chunk, uint32_t{1}}) {
     growth.chunk = granules;
     absl::Status status = segment.Grow(growth);
     if (!absl::IsResourceExhausted(status)) return status;
