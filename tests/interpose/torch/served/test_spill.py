@@ -50,6 +50,18 @@ def test_the_trace_and_the_report_say_what_moved_and_what_came_back(done):
     assert memtrace("verify", str(done.trace)).status == 0
 
 
+def test_the_ledger_has_the_card_s_memory_and_beside_it_what_is_on_the_host(done):
+    moved = done.printed()["pressures"][0]["moved_bytes"]
+    report = done.report("--at", "step:2")  # the optimizer's states moved in step 1
+    ledger = {row["name"]: row["bytes"] for row in report["ledger"]}
+    assert sum(ledger.values()) == report["card"]["bytes"] == 2816 * MIB
+    assert ledger["unexplained"] == 0
+    assert {row["name"]: row["bytes"] for row in report["off_card"]} == {"on_host": moved}
+    assert "off_card" not in done.report("--at", "end"), "at the end all of it is back"
+    text = " ".join(memtrace("report", "--at", "step:2", "--verbose", str(done.trace)).out.split())
+    assert "BESIDE THE CARD MiB in use on the host 320.00" in text
+
+
 @pytest.fixture(scope="module", params=["frozen", "no_grad"])
 def beside_reference(request, tmp_path_factory):
     return on_card(
