@@ -50,7 +50,7 @@ class SegmentGrower {
  private:
   absl::Status AddSegment(SegmentGroup& group, Bytes size);
   absl::Status Grow(const SegmentGroup& group, const Growth& least);
-  static absl::Status GrowMovable(ExpandableSegment& segment, const Growth& least);
+  absl::Status GrowMovable(ExpandableSegment& segment, const Growth& least);
 
   Vmm& vmm_;
   SegmentGroups& groups_;
