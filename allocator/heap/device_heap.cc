@@ -56,7 +56,8 @@ DeviceHeap::DeviceHeap(const HeapOptions& options, Vmm& vmm, StreamEvents& event
       waiting_(events, options.captures, pools_, groups_),
       leaving_(events, groups_),
       cache_rules_(options.cache, leaving_, accounting_),
-      grower_(vmm, groups_, room_) {
+      grower_(vmm, groups_, room_,
+              options.spill > 0 ? kLargestMovableChunkWithSpill : kLargestMovableChunk) {
   if (plan_ != nullptr) groups_.Follow(*plan_, device_);
 }
 

@@ -28,8 +28,8 @@ class Movement {
       : lock_(lock),
         heap_(heap),
         give_way_(lock, heap, events),
-        sleep_(lock, heap, events, options.copies, options.host_limit),
         spill_(lock, heap, vmm, events, options),
+        sleep_(lock, heap, events, spill_, options),
         graph_turns_(lock, heap, events) {}
 
   // Free memory for somebody else.
@@ -51,8 +51,8 @@ class Movement {
   CardLock& lock_;
   DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);
   GiveWay give_way_;
-  Sleep sleep_;
   Spill spill_;
+  Sleep sleep_;  // refers to spill_
   GraphTurns graph_turns_;
 };
 

@@ -70,12 +70,14 @@ absl::Status Sleep::Begin(MovableOwner owner, Keep keep, Moved& moved) {
 }
 
 absl::Status Sleep::Finish(MovableOwner owner, Moved& moved) {
+  MEMTRACE_RETURN_IF_ERROR(spill_.Settle());
   MEMTRACE_RETURN_IF_ERROR(CompleteFrees(owner));
   Sleeper& sleeper = sleepers_[owner];
   MEMTRACE_RETURN_IF_ERROR(SaveContents(owner, sleeper, moved));
   sleeper.is_falling_asleep = false;
   ++sleeping;
   CountAsleep(GroupsOf(owner));
+  ForEachSegment(GroupsOf(owner), [](ExpandableSegment& segment) { segment.spill().FallAsleep(); });
   return PutAway(owner, moved);
 }
 
@@ -136,9 +138,9 @@ void Sleep::CountAwake(const Groups& groups) {
 absl::Status Sleep::PutAway(MovableOwner owner, Moved& moved) {
   absl::Status status;
   ForEachSegment(GroupsOf(owner), [&](ExpandableSegment& segment) {
-    const Bytes before = segment.reservation().mapped();
+    const Bytes before = segment.spill().on_card();
     status.Update(segment.sleep().PutAway());
-    moved.bytes += before - segment.reservation().mapped();
+    moved.bytes += before - segment.spill().on_card();
   });
   return status;
 }
@@ -237,8 +239,7 @@ std::vector<Sleep::Owner> Sleep::owners() {
     Owner& owner = all[group->key().movable];
     owner.owner = group->key().movable;
     owner.asleep += NeedOfWake(*group);
-    for (const auto& segment : group->segments().all())
-      owner.on_card += segment->reservation().mapped();
+    for (const auto& segment : group->segments().all()) owner.on_card += segment->spill().on_card();
   }
   for (const auto& [owner, sleeper] : sleepers_) {
     Owner& told = all[owner];

@@ -14,7 +14,9 @@
 #include "allocator/card/stream_events.h"
 #include "allocator/heap/card_lock.h"
 #include "allocator/heap/device_heap.h"
+#include "allocator/heap/parts/heap_options.h"
 #include "allocator/heap/parts/host_copies.h"
+#include "allocator/heap/spill.h"
 #include "base/units.h"
 
 namespace memtrace {
@@ -25,7 +27,8 @@ namespace memtrace {
 //   on card  -- sleep, nothing -->  asleep                 -- wake -->  on card, zeros
 //
 // Blocks of a sleeping owner stay in use, and may be freed; requests of the owner fail. They are
-// counted, and observers are told of them, as if they had been freed and were allocated again.
+// counted, and observers are told of them, as if they had been freed and were allocated again. What
+// Spill has put on the host sleeps like the rest, and wakes on the card.
 //
 // Thread rule: any thread; it takes the card's lock.
 class Sleep {
@@ -35,11 +38,13 @@ class Sleep {
   // All references must outlive this.
   Sleep(CardLock& lock ABSL_ATTRIBUTE_LIFETIME_BOUND,
         DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND,
-        StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND, ChunkCopies* copies, Bytes host_limit)
+        StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND,
+        Spill& spill ABSL_ATTRIBUTE_LIFETIME_BOUND, const HeapOptions& options)
       : lock_(lock),
         heap_(heap),
         events_(events),
-        host_(copies, host_limit, heap.accounting().host()) {}
+        spill_(spill),
+        host_(options.copies, options.host_limit, heap.accounting().host()) {}
 
   // The result of a call, also of one that failed.
   struct Moved {
@@ -118,6 +123,7 @@ class Sleep {
   CardLock& lock_;
   DeviceHeap& heap_ ABSL_GUARDED_BY(lock_);
   StreamEvents& events_;
+  Spill& spill_;
   HostCopies host_ ABSL_GUARDED_BY(lock_);
   absl::btree_map<MovableOwner, Sleeper> sleepers_ ABSL_GUARDED_BY(lock_);
 };

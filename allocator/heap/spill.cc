@@ -91,6 +91,23 @@ void Spill::MarkOnHost(const Piece& piece) {
   piece.segment->spill().ForEachBlock(piece.range, mark);
 }
 
+absl::Status Spill::Settle() {
+  if (!is_on()) return absl::OkStatus();
+  MEMTRACE_RETURN_IF_ERROR(Mend());
+  FreeLeft();
+  return absl::OkStatus();
+}
+
+std::vector<DeviceAddress> Spill::OfMovableOwners(const std::vector<DeviceAddress>& blocks) const {
+  const CardLock::Holder lock(lock_);
+  std::vector<DeviceAddress> found;
+  for (const DeviceAddress address : blocks) {
+    const SegmentGroup* group = heap_.groups().OwnerOf(address);
+    if (group != nullptr && group->key().is_movable()) found.push_back(address);
+  }
+  return found;
+}
+
 // Undoes what the driver has refused to undo before.
 absl::Status Spill::Mend() {
   MEMTRACE_RETURN_IF_ERROR(exchange_->Mend());
@@ -194,7 +211,7 @@ Bytes Spill::RoomOnCard() {
 
 bool Spill::MayMove(const SegmentGroup& group) const {
   const SegmentKey& key = group.key();
-  return group.pool() == nullptr && !key.is_movable() && !key.small;
+  return group.pool() == nullptr && !key.small;
 }
 
 void Spill::ForEachSegment(
@@ -202,7 +219,8 @@ void Spill::ForEachSegment(
   for (const auto& group : heap_.groups().all()) {
     if (!MayMove(*group)) continue;
     for (const auto& segment : group->segments().all()) {
-      if (!segment->shape().is_planned && !segment->shape().is_fixed()) visit(*group, *segment);
+      const bool is_grown = !segment->shape().is_planned && !segment->shape().is_fixed();
+      if (is_grown && !segment->sleep().is_asleep()) visit(*group, *segment);
     }
   }
 }

@@ -27,7 +27,7 @@ namespace memtrace {
 // Blocks on the host stay in use and may be freed; what is free between them is not offered to
 // requests. They are counted, and observers are told of them, as if they had been freed and were
 // allocated again, so all figures of a card are about the card's own memory. Only large blocks of
-// the default pool move, without a plan and outside movable owners.
+// the default pool move, without a plan, and those of movable owners that are awake.
 //
 // Failures: a failed driver call leaves everything as before it. If the driver also refuses to map
 // memory where it was, the blocks there have none until the next call has mapped it (is_torn); they
@@ -63,6 +63,13 @@ class Spill {
   // Ends a step of the program. What leaves again in the next step stays on the host for 8 steps,
   // then 16, and so on.
   CameBack EndStep();
+
+  // Undoes what the driver has refused to undo before, and gives back what freed blocks have of the
+  // host. REQUIRES: the caller holds the card's lock, and all work of the card is done.
+  absl::Status Settle() ABSL_NO_THREAD_SAFETY_ANALYSIS;
+
+  // Returns which of these blocks in use belong to movable owners.
+  std::vector<DeviceAddress> OfMovableOwners(const std::vector<DeviceAddress>& blocks) const;
 
   // True if memory may be put on the host.
   bool is_on() const { return exchange_ != nullptr; }

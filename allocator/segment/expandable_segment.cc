@@ -30,7 +30,8 @@ ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress addres
       account_(account),
       reservation_(AddressRange::Of(address, shape.size), shape.granule, vmm),
       blocks_(this, address, shape, arena),
-      sleep_(std::make_unique<SegmentSleep>(key_, account_, reservation_, blocks_)),
+      sleep_(std::make_unique<SegmentSleep>(key_, shape_.movable_chunk, account_, reservation_,
+                                            blocks_)),
       spill_(std::make_unique<SegmentSpill>(key_, account_, reservation_, blocks_)),
       turns_(std::make_unique<SegmentTurns>(key_, account_, reservation_, blocks_, vmm)) {}
 

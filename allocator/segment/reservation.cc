@@ -107,14 +107,19 @@ Reservation::PutAwayRuns Reservation::PutAway() {
   done.status = UndoRest();
   const Chunks all = chunks_.map().chunks();
   for (auto first = all.begin(); first != all.end();) {
+    const Place place = chunks_.map().PlaceOf(first->first);
+    const auto continues = [&](ChunkRange before, ChunkRange chunk) {
+      return before.end() == chunk.first && chunks_.map().PlaceOf(chunk.first) == place;
+    };
     auto last = first;
-    while (last + 1 != all.end() && (last + 1)->first == last->end()) ++last;
+    while (last + 1 != all.end() && continues(*last, *(last + 1))) ++last;
     const AddressRange run{chunks_.AddressOf(first->first), chunks_.AddressOf(last->end())};
     const absl::Status unmapped = vmm_.Unmap(run.begin, run.size());
     done.status.Update(unmapped);
     if (unmapped.ok()) {
       for (auto chunk = first; chunk <= last; ++chunk) chunks_.map().Remove(*chunk);
-      done.runs.push_back(run);
+      if (place == Place::kCard) done.of_card.push_back(run);
+      if (place == Place::kHost) done.on_host += run.size();
     }
     first = last + 1;
   }

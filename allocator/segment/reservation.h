@@ -52,10 +52,11 @@ class Reservation {
   // range is mapped by this.
   void Adopt(const AddressRange& chunk);
 
-  // Unmaps everything, each maximal mapped run by one call, and goes on after a call that failed.
-  // The result has the unmapped runs, and the status of the first failure.
+  // Unmaps everything, each maximal run of one place by one call, and goes on after a call that
+  // failed. The result has the unmapped runs, and the status of the first failure.
   struct PutAwayRuns {
-    std::vector<AddressRange> runs;
+    std::vector<AddressRange> of_card;
+    Bytes on_host = 0;  // of the runs of the host
     absl::Status status;
   };
   PutAwayRuns PutAway();

@@ -5,6 +5,7 @@
 
 #include "absl/base/attributes.h"
 #include "allocator/blocks/block.h"
+#include "allocator/blocks/size_policy.h"
 #include "allocator/segment/free_ranges.h"
 #include "allocator/segment/holes.h"
 #include "allocator/segment/recent_frees.h"
@@ -20,6 +21,7 @@ struct SegmentShape {
   Bytes granule = 0;        // the smallest unit of mapping; divides `size`
   bool holds_one = false;   // one block: a free range is taken whole, even for a small request
   bool is_planned = false;  // blocks are taken at given addresses, and merged when freed
+  uint32_t movable_chunk = kLargestMovableChunk;  // the most granules of a movable owner's chunk
 
   // True if the segment is mapped in one chunk or not at all, because its granule is all of it.
   bool is_fixed() const { return granule == size; }

@@ -11,20 +11,25 @@ namespace memtrace {
 
 absl::Status SegmentSleep::PutAway() {
   is_asleep_ = true;
+  int ranges = -reservation_.chunks().ranges();
   const Reservation::PutAwayRuns away = reservation_.PutAway();
-  for (const AddressRange& run : away.runs)
-    account_.Unmapped(key_, run.begin, run.size(), /*ranges=*/-1);
+  ranges += reservation_.chunks().ranges();
+  for (const AddressRange& run : away.of_card)
+    account_.Unmapped(key_, run.begin, run.size(), std::exchange(ranges, 0));
+  if (away.on_host > 0) account_.UnmappedOnHost(key_, away.on_host, std::exchange(ranges, 0));
   return away.status;
 }
 
 absl::Status SegmentSleep::BringBack(Wanted wanted) {
+  // The host's memory that the sleep could not unmap is replaced by the card's.
+  if (reservation_.chunks().on_host() > 0) MEMTRACE_RETURN_IF_ERROR(PutAway());
   for (const AddressRange& range : MissingOf(wanted)) MEMTRACE_RETURN_IF_ERROR(MapBack(range));
   return absl::OkStatus();
 }
 
 absl::Status SegmentSleep::MapBack(const AddressRange& range) {
   const int ranges = reservation_.chunks().ranges();
-  absl::Status status = reservation_.Map(range.begin, range.size(), kLargestMovableChunk);
+  absl::Status status = reservation_.Map(range.begin, range.size(), largest_chunk_);
   if (absl::IsResourceExhausted(status)) status = reservation_.Map(range.begin, range.size(), 1);
   if (status.ok())
     account_.Mapped(key_, range.begin, range.size(), reservation_.chunks().ranges() - ranges);
@@ -56,6 +61,7 @@ std::vector<AddressRange> SegmentSleep::RangesOf(Wanted wanted) const {
   std::vector<AddressRange> ranges;
   for (const Block* block = blocks_.first(); block != nullptr; block = block->next) {
     const bool is_wanted = block->is(Block::State::kAllocated) ||
+                           block->is(Block::State::kOnHost) ||
                            (wanted == Wanted::kAll && block->is(Block::State::kFree));
     if (!is_wanted) continue;
     if (ranges.empty() || ranges.back().end != block->address) {

@@ -20,22 +20,28 @@ namespace memtrace {
 // Thread rule: none, guarded by the owner's lock.
 class SegmentSleep {
  public:
-  // The parts of the segment, which must outlive this.
-  SegmentSleep(const SegmentKey& key ABSL_ATTRIBUTE_LIFETIME_BOUND,
+  // The parts of the segment, which must outlive this; a wake maps chunks of at most
+  // `largest_chunk` granules.
+  SegmentSleep(const SegmentKey& key ABSL_ATTRIBUTE_LIFETIME_BOUND, uint32_t largest_chunk,
                MappingAccount& account ABSL_ATTRIBUTE_LIFETIME_BOUND,
                Reservation& reservation ABSL_ATTRIBUTE_LIFETIME_BOUND,
                SegmentBlocks& blocks ABSL_ATTRIBUTE_LIFETIME_BOUND)
-      : key_(key), account_(account), reservation_(reservation), blocks_(blocks) {}
+      : key_(key),
+        largest_chunk_(largest_chunk),
+        account_(account),
+        reservation_(reservation),
+        blocks_(blocks) {}
 
   // Takes all memory away; the blocks keep their addresses and may be freed meanwhile. After a
   // failure the segment is asleep all the same, with a part of its memory, and PutAway or BringBack
   // may be called (again). REQUIRES: all work of the card is done, no block is recently freed,
-  // leaving, or waits for a stream.
+  // leaving, waits for a stream, or counts as on the host (SegmentSpill::FallAsleep).
   absl::Status PutAway();
   // The blocks that get memory at a wake: those in use, or also the free ones, which the replays of
   // a graph use.
   enum class Wanted { kInUse, kAll };
-  // Maps memory for what is wanted, in chunks as large as possible; what it contains is undefined.
+  // Maps the card's memory for what is wanted, in chunks as large as possible; what it contains is
+  // undefined.
   // After a failure the segment is still asleep, with a part of its memory.
   absl::Status BringBack(Wanted wanted);
   // Makes holes of the free memory that BringBack has not mapped. REQUIRES: BringBack succeeded.
@@ -52,6 +58,7 @@ class SegmentSleep {
   absl::Status MapBack(const AddressRange& range);
 
   const SegmentKey& key_;
+  const uint32_t largest_chunk_;
   MappingAccount& account_;
   Reservation& reservation_;
   SegmentBlocks& blocks_;

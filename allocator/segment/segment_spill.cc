@@ -63,6 +63,13 @@ absl::Status SegmentSpill::ToCard(const AddressRange& piece, ChunkExchange& exch
   return absl::OkStatus();
 }
 
+void SegmentSpill::FallAsleep() {
+  for (const AddressRange& run : RunsOf(IsLeft)) FreePart(run, /*is_unmapped=*/false);
+  ForEachBlock(reservation_.range(), [](Block& block) {
+    if (block.is(Block::State::kOnHost)) block.state = Block::State::kAllocated;
+  });
+}
+
 Bytes SegmentSpill::FreeLeft() {
   Bytes sum = 0;
   for (const AddressRange& run : RunsOf(IsLeft)) {
@@ -133,7 +140,7 @@ Bytes SegmentSpill::on_card_beside() const {
   for (const Block* block = blocks_.first(); block != nullptr; block = block->next) {
     if (IsOfHost(*block)) sum += block->size;
   }
-  return sum - on_host();
+  return sum - std::min(sum, on_host());  // a sleeping segment has none, but may have their memory
 }
 
 }  // namespace memtrace

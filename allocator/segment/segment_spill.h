@@ -54,6 +54,10 @@ class SegmentSpill {
   // Returns the bytes that the host got. REQUIRES: all work of the card is done.
   Bytes FreeLeft();
 
+  // Ends all states of blocks on the host, because the owner's memory is about to be taken away,
+  // wherever it is. REQUIRES: FreeLeft was called.
+  void FallAsleep();
+
   // Notes whether a piece has no memory (ChunkExchange::is_torn), whose blocks then count as on the
   // host.
   void NoteTorn(bool is_torn) { is_torn_ = is_torn; }
@@ -66,6 +70,7 @@ class SegmentSpill {
   bool IsOnHost(DeviceAddress address) const;
   bool HasPartOnHost(const AddressRange& range) const;
   Bytes on_host() const { return reservation_.chunks().on_host(); }
+  Bytes on_card() const { return reservation_.mapped() - reservation_.chunks().on_host(); }
   // Returns the card's bytes of blocks that are, or were freed, on the host.
   Bytes on_card_beside() const;
 

@@ -30,6 +30,10 @@ MEMTRACE_API int memtrace_get_spilled(int device, struct memtrace_spilled* spill
  */
 MEMTRACE_API void memtrace_set_before_spill(void (*callback)(void* user), void* user);
 
+/* Within that function: states that a model is idle, by addresses within its tensors on a card.
+ * What movable owners have of it moves first, and of several models the one stated first. */
+MEMTRACE_API void memtrace_note_idle(int device, const uint64_t* addresses, uint64_t count);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -3,7 +3,7 @@
 #include "interpose/core/spill_policy.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "allocator/blocks/size_policy.h"
 #include "base/environment.h"
@@ -51,9 +51,9 @@ Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   if (!IsOn(device) || !IsAllowed(device, wanted)) return 0;
   before_.Call();
   trace::Phase phase{};
-  const VictimClasses classes = ChooseVictims(
-      recorder_.load(std::memory_order_acquire)->blocks().BlocksInUse(failure.device, phase),
-      phase);
+  const std::vector<recorder::PlacedBlock> blocks =
+      recorder_.load(std::memory_order_acquire)->blocks().BlocksInUse(failure.device, phase);
+  const VictimClasses classes = ChooseVictims(blocks, phase, TakeIdle(device, blocks));
   const auto begin = Clock::now();
   const Spill::Moved moved = cards_.allocator(device)->movement().spill().PutOnHost(
       classes.blocks, std::max<Bytes>(wanted, 1));
@@ -61,6 +61,26 @@ Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   TellBack(device, moved.freed, /*copied=*/0, {});
   if (moved.bytes > 0) TellMoves(device, classes, moved, Clock::now() - begin);
   return moved.bytes;
+}
+
+void SpillPolicy::NoteIdle(int device, std::vector<DeviceAddress> addresses) {
+  const MutexLock lock(mutex_);
+  idle_[device].push_back(std::move(addresses));
+}
+
+// Returns the memory of idle models that movable owners have. Other models stay, because the
+// kernels of a forward may read parameters several times, and nobody has said that theirs may move.
+IdleModels SpillPolicy::TakeIdle(int device, const std::vector<recorder::PlacedBlock>& blocks) {
+  IdleModels stated;
+  {
+    const MutexLock lock(mutex_);
+    stated.swap(idle_[device]);
+    idle_.clear();
+  }
+  const Spill& spill = cards_.allocator(device)->movement().spill();
+  for (std::vector<DeviceAddress>& model : stated)
+    model = spill.OfMovableOwners(BlocksThatContain(blocks, std::move(model)));
+  return stated;
 }
 
 bool SpillPolicy::IsAllowed(int device, Bytes wanted) {
@@ -132,11 +152,21 @@ void SpillPolicy::EndStep() {
   LaunchingThreads::EndStep();
   for (const ServedCard& card : cards_.all()) {
     const int device = card.reader->device();
-    if (!IsOn(device) || LaunchingThreads::Count() > 1) continue;
+    if (!IsOn(device)) continue;
     const auto begin = Clock::now();
-    const Spill::CameBack back = card.allocator->movement().spill().EndStep();
-    TellBack(device, back.bytes + back.freed, back.bytes, Clock::now() - begin);
+    Spill& spill = card.allocator->movement().spill();
+    Spill::CameBack back;
+    if (LaunchingThreads::Count() <= 1) back = spill.EndStep();
+    TellBack(device, LeftHost(device, spill.on_host()), back.bytes, Clock::now() - begin);
   }
+}
+
+// Returns what has left the host since it was last told: it came back, was freed, or fell asleep.
+Bytes SpillPolicy::LeftHost(int device, Bytes on_host) {
+  const MutexLock lock(mutex_);
+  const Counts& counts = counts_[device];
+  const Bytes told = counts.moved - counts.came_back;
+  return told - std::min(told, on_host);
 }
 
 void SpillPolicy::TellBack(int device, Bytes bytes, Bytes copied,

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "allocator/accounts/allocation_observer.h"
 #include "base/mutex.h"
@@ -46,8 +47,11 @@ class SpillPolicy {
   SpillPolicy(ProcessCards& cards, const std::atomic<recorder::Recorder*>& recorder, Tell tell)
       : cards_(cards), recorder_(recorder), tell_(std::move(tell)) {}
 
-  // Is called before memory is chosen, so that roles are known.
+  // Is called before memory is chosen, so that roles and idle models are known.
   ProgramCallback& before() { return before_; }
+  // States that a model is idle, by addresses within its tensors on that card. Within `before`
+  // only, the coldest model first.
+  void NoteIdle(int device, std::vector<DeviceAddress> addresses);
 
   // True if memory of the card may move to the host.
   bool IsOn(int device) const;
@@ -73,8 +77,10 @@ class SpillPolicy {
                  std::chrono::nanoseconds duration);
   // Tells that bytes left the host; those that were freed are not copied.
   void TellBack(int device, Bytes bytes, Bytes copied, std::chrono::nanoseconds duration);
+  Bytes LeftHost(int device, Bytes on_host);
   void SayMoved(int device, const VictimClasses& classes, const Spill::Moved& moved);
   void NoteRefusal(const absl::Status& status);
+  IdleModels TakeIdle(int device, const std::vector<recorder::PlacedBlock>& blocks);
   void SayOnce(Silence about, const std::string& sentence);
 
   ProcessCards& cards_;
@@ -85,7 +91,8 @@ class SpillPolicy {
   Mutex mutex_;
   std::set<Silence> said_ ABSL_GUARDED_BY(mutex_);
   std::map<int, Counts> counts_ ABSL_GUARDED_BY(mutex_);
-  std::map<int, Bytes> said_at_ ABSL_GUARDED_BY(mutex_);  // the amount that was last said
+  std::map<int, IdleModels> idle_ ABSL_GUARDED_BY(mutex_);  // addresses within their tensors
+  std::map<int, Bytes> said_at_ ABSL_GUARDED_BY(mutex_);    // the amount that was last said
 };
 
 // Returns the most bytes of MEMTRACE_SPILL for each card; 0 if it is not set, or is no size, which

@@ -23,7 +23,7 @@ from pathlib import Path
 _STUB = Path(__file__).with_name("own_outputs.py")
 _PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
 _SHOWS_VARIABLES = "import json, os; print(json.dumps(dict(os.environ)))"
-# What each fork may have another value of.
+# Each fork may have another value of these.
 _OF_A_RUN = ("MEMTRACE_CARD", "MEMTRACE_COMMAND", "MEMTRACE_OUTPUT", "MEMTRACE_CARD_SHARED", "PYTEST_CURRENT_TEST")
 _TRIAL = "MEMTRACE_FIT_"
 _COMPILER = "torch._dynamo"  # which the first optimizer imports

@@ -93,17 +93,33 @@ void AddCards(const Cards& cards, ColumnValues& row) {
   row.List("per_card", std::move(list));
 }
 
+// Returns true if the process has looked at every card.
+bool AreSampled(const Cards& cards) {
+  return std::all_of(cards.begin(), cards.end(),
+                     [](const CardSummary* card) { return card->ledger.total_known; });
+}
+
 // Adds the parts of the cards, such as `cached_bytes`, which sum to `card_bytes`.
 void AddLedger(const Cards& cards, ColumnValues& row) {
-  const bool is_known = std::all_of(
-      cards.begin(), cards.end(), [](const CardSummary* card) { return card->ledger.total_known; });
-  if (!is_known) return;
+  if (!AreSampled(cards)) return;
   for (size_t i = 0; i < analysis::kLedgerParts; ++i) {
     const auto part = static_cast<analysis::LedgerPart>(i);
     int64_t sum = 0;
     for (const CardSummary* card : cards)
       if (__builtin_add_overflow(sum, card->ledger.bytes(part), &sum)) return;
     row.Signed(absl::StrCat(std::string(LedgerPartName(part)), "_bytes").c_str(), sum);
+  }
+}
+
+// Adds memory beside the cards, such as `on_host_bytes`: what sleeps, and what the host has.
+void AddOffCard(const Cards& cards, ColumnValues& row) {
+  if (!AreSampled(cards)) return;
+  for (size_t i = 0; i < analysis::kOffCardParts; ++i) {
+    analysis::OffCardEntry sum{static_cast<analysis::OffCardPart>(i), 0};
+    for (const CardSummary* card : cards)
+      for (const analysis::OffCardEntry& entry : card->ledger.off_card)
+        if (entry.part == sum.part) sum.bytes = CappedSum(sum.bytes, entry.bytes);
+    row.Number(absl::StrCat(std::string(sum.name()), "_bytes").c_str(), sum.bytes);
   }
 }
 
@@ -181,6 +197,7 @@ void AddCardColumns(const RunSummary& summary, ColumnValues& row) {
   const Cards cards = UsedCards(summary);
   AddCards(cards, row);
   AddLedger(cards, row);
+  AddOffCard(cards, row);
   AddPeakPosition(cards, row);
   AddRoles(cards, row);
   AddOwners(cards, row);

@@ -29,7 +29,7 @@ AllocatorLedger LedgerOf(const SegmentGroups& groups, const Accounting& accounti
       // Memory that a sleep could not unmap serves nobody until the next try.
       const bool is_asleep = segment->sleep().is_asleep();
       (is_pinned ? ledger.pinned : ledger.holes) +=
-          is_asleep ? segment->reservation().mapped()
+          is_asleep ? segment->spill().on_card()
                     : segment->blocks().free().bytes() + segment->blocks().lent();
       if (is_asleep) continue;
       ledger.largest_hole = std::max(ledger.largest_hole, segment->blocks().free().largest());

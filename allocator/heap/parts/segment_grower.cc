@@ -3,6 +3,7 @@
 #include "allocator/heap/parts/segment_grower.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "allocator/blocks/size_policy.h"
@@ -30,7 +31,8 @@ absl::Status SegmentGrower::AddSegment(SegmentGroup& group, Bytes size) {
   const absl::StatusOr<DeviceMemory> card = room_.QueryDriver();
   if (!card.ok()) return card.status();
   if (size > card->total) return absl::ResourceExhaustedError("larger than the card");
-  const SegmentShape shape = group.segments().NextShape(size, *card);
+  SegmentShape shape = group.segments().NextShape(size, *card);
+  shape.movable_chunk = movable_chunk_;
   // Memory of a pool's own source is allocated with the segment, so the limit is checked before.
   const bool is_over_limit =
       group.segments().has_source() && shape.size > room_.RemainingUnderLimit();
@@ -59,15 +61,22 @@ absl::Status SegmentGrower::Grow(const SegmentGroup& group, const Growth& least)
   return segment.Grow({least.hole, least.address, least.size, /*chunk=*/1});
 }
 
-// Maps exactly what is missing, in chunks as large as possible.
+// Maps what is missing, in chunks as large as possible. An owner of many small tensors would get
+// thousands of granules, which a sleep unmaps one by one, so it gets a part of what it has, or of
+// what is left if that is less, at once.
 absl::Status SegmentGrower::GrowMovable(ExpandableSegment& segment, const Growth& least) {
-  Growth growth = least;
-  for (const uint32_t granules : {kLargestMovableChunk, uint32_t{1}}) {
-    growth.chunk = granules;
-    absl::Status status = segment.Grow(growth);
+  const uint32_t most = segment.shape().movable_chunk;
+  const Bytes ahead = std::min(segment.reservation().mapped(), room_.Remaining()) / kMovableAhead;
+  // One chunk of a power of two, as the others.
+  const auto granules = std::bit_floor(static_cast<uint32_t>(ahead / vmm_.granularity()));
+  Growth wider = least;
+  if (granules * vmm_.granularity() > least.size)
+    wider = least.InChunks(granules, vmm_.granularity());
+  for (const Growth& growth : {wider, least}) {
+    absl::Status status = segment.Grow({growth.hole, growth.address, growth.size, most});
     if (!absl::IsResourceExhausted(status)) return status;
   }
-  return absl::ResourceExhaustedError("the card has too little left");
+  return segment.Grow({least.hole, least.address, least.size, /*chunk=*/1});
 }
 
 DeviceAddress SegmentGrower::NextPlannedAddress(SegmentGroup& group, Bytes size) {

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "allocator/blocks/block.h"
+#include "allocator/blocks/size_policy.h"
 #include "allocator/card/vmm.h"
 #include "allocator/heap/parts/card_room.h"
 #include "allocator/pools/segment_groups.h"
@@ -21,11 +22,13 @@ namespace memtrace {
 // Thread rule: guarded by the card's lock and those of all streams.
 class SegmentGrower {
  public:
-  // All references must outlive this.
+  // All references must outlive this. `movable_chunk`: the most granules of a chunk of movable
+  // owners.
   SegmentGrower(Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
                 SegmentGroups& groups ABSL_ATTRIBUTE_LIFETIME_BOUND,
-                CardRoom& room ABSL_ATTRIBUTE_LIFETIME_BOUND)
-      : vmm_(vmm), groups_(groups), room_(room) {}
+                CardRoom& room ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                uint32_t movable_chunk = kLargestMovableChunk)
+      : vmm_(vmm), groups_(groups), room_(room), movable_chunk_(movable_chunk) {}
 
   // Grows one of the group's segments or a newly reserved one.
   absl::StatusOr<Block*> TryGrow(SegmentGroup& group, Bytes size);
@@ -47,11 +50,12 @@ class SegmentGrower {
  private:
   absl::Status AddSegment(SegmentGroup& group, Bytes size);
   absl::Status Grow(const SegmentGroup& group, const Growth& least);
-  static absl::Status GrowMovable(ExpandableSegment& segment, const Growth& least);
+  absl::Status GrowMovable(ExpandableSegment& segment, const Growth& least);
 
   Vmm& vmm_;
   SegmentGroups& groups_;
   CardRoom& room_;
+  const uint32_t movable_chunk_;
 };
 
 }  // namespace memtrace

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of memtrace.h about memory that moved to the host.
+#include <utility>
+#include <vector>
+
 #include "interpose/core/abi/struct_sizes.h"
 #include "interpose/core/abi_border.h"
 #include "interpose/core/memtrace.h"
@@ -27,6 +30,14 @@ int memtrace_get_spilled(int device, memtrace_spilled* spilled) {
 
 void memtrace_set_before_spill(void (*callback)(void* user), void* user) {
   memtrace::Contain([&] { memtrace::Process::Get().spill_policy().before().Set(callback, user); });
+}
+
+void memtrace_note_idle(int device, const uint64_t* addresses, uint64_t count) {
+  memtrace::Contain([&] {
+    std::vector<memtrace::DeviceAddress> noted;
+    for (uint64_t i = 0; i < count; ++i) noted.push_back(memtrace::DeviceAddress{addresses[i]});
+    memtrace::Process::Get().spill_policy().NoteIdle(device, std::move(noted));
+  });
 }
 
 }  // extern "C"

@@ -46,8 +46,27 @@ void AddActivations(std::span<const PlacedBlock> blocks, VictimClasses& classes)
 
 }  // namespace
 
-VictimClasses ChooseVictims(std::span<const PlacedBlock> blocks, trace::Phase now) {
+std::vector<DeviceAddress> BlocksThatContain(std::span<const PlacedBlock> blocks,
+                                             std::vector<DeviceAddress> addresses) {
+  std::sort(addresses.begin(), addresses.end());
+  std::vector<DeviceAddress> found;
+  for (const PlacedBlock& one : blocks) {
+    const auto inside = std::lower_bound(addresses.begin(), addresses.end(), one.address);
+    if (inside != addresses.end() && *inside < one.address + one.block.allocated)
+      found.push_back(one.address);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+VictimClasses ChooseVictims(std::span<const PlacedBlock> blocks, trace::Phase now,
+                            const IdleModels& idle) {
   VictimClasses classes;
+  for (const std::vector<DeviceAddress>& model : idle) {
+    if (model.empty()) continue;
+    classes.blocks.push_back(model);
+    classes.roles.push_back(Role::kParameter);
+  }
   const bool is_in_optimizer = now == trace::Phase::kOptimizer;
   if (is_in_optimizer) AddActivations(blocks, classes);
   AddClass(OfRole(blocks, Role::kOptimizerState), Role::kOptimizerState, classes);

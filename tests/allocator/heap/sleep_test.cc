@@ -319,6 +319,16 @@ TEST_F(SleepTest, FourteenGibibytesTakeFewCalls) {
   EXPECT_LE(card.failures.calls() - slept, 3 * 14 + 5);
 }
 
+TEST_F(SleepTest, SmallTensorsComeInChunksThatGrowWithTheirOwner) {
+  SleepyCard card(4_GiB);
+  for (int i = 0; i < 4096; ++i) card.Allocate(512_KiB, kPolicy);
+  EXPECT_LE(card.failures.calls(DriverCall::kCreate), 200) << "of 1,024 granules";
+  EXPECT_LE(card.Reserved(), 2_GiB + 2_GiB / 32 + 2_MiB);
+  SleepyCard full(64_MiB);
+  for (int i = 0; i < 64; ++i) full.Allocate(1_MiB, kPolicy);  // each of its granules is found
+  EXPECT_EQ(full.Reserved(), 64_MiB);
+}
+
 // The driver refuses any one call of a sleep and a wake, once or from then on. Nothing may be lost.
 TEST_F(SleepTest, AnyRefusedCallLosesNothing) {
   for (const Keep keep : {Keep::kHost, Keep::kNothing}) {

@@ -5,79 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
-#include "allocator/card/memory_copies.h"
-#include "tests/allocator/card.h"
+#include "tests/allocator/heap/full_card.h"
 
 namespace memtrace {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-// A card and a host. The contents of a block are the number that was written into it, so what moves
-// must keep it.
-struct FullCard {
-  explicit FullCard(Bytes capacity, Bytes host = 64_GiB, Bytes limit = 64_GiB)
-      : streams(&failures),
-        vmm({.capacity = capacity, .host = host, .contents = &contents}, &streams, &failures),
-        copies(vmm, contents, host, &failures),
-        allocator({.captures = &streams, .copies = &copies, .spill = limit}, vmm, streams,
-                  observer) {}
-
-  DeviceAddress Write(Bytes bytes, uint64_t number) {
-    AllocationResult result = allocator.Allocate({.bytes = bytes, .stream = kMain});
-    allocator.CheckInvariants();
-    const auto* address = std::get_if<DeviceAddress>(&result);
-    if (address == nullptr) return {};
-    vmm.NoteUse(*address, bytes, streams.Queue(kMain));
-    contents.Write(address->value(), bytes, number);
-    written[*address] = {bytes, number};
-    return *address;
-  }
-  void Free(DeviceAddress address) {
-    EXPECT_TRUE(allocator.Free(address).ok());
-    written.erase(address);
-    allocator.CheckInvariants();
-  }
-  Spill::Moved Move(const Spill::Victims& victims, Bytes wanted) {
-    Spill::Moved moved = spill.PutOnHost(victims, wanted);
-    allocator.CheckInvariants();
-    return moved;
-  }
-  Spill::CameBack EndStep() {
-    const Spill::CameBack back = spill.EndStep();
-    allocator.CheckInvariants();
-    return back;
-  }
-  // Every block in use has memory at its first and its last byte, with the number that was written.
-  void CheckContents() {
-    for (const auto& [address, block] : written) {
-      const auto& [bytes, number] = block;
-      vmm.NoteUse(address, bytes, streams.Queue(kMain));
-      EXPECT_EQ(contents.At(address.value()), number);
-      EXPECT_EQ(contents.At(address.value() + bytes - 1), number);
-    }
-    streams.Finish(kMain);
-    EXPECT_THAT(vmm.faults(), IsEmpty());
-  }
-  AllocatorLedger Ledger() { return allocator.accounts().ledger(); }
-
-  CallFailures failures;
-  MemoryStreams streams;
-  MemoryContents contents;
-  MemoryVmm vmm;
-  MemoryCopies copies;
-  WritingObserver observer;
-  CachingAllocator allocator;
-  Spill& spill = allocator.movement().spill();
-  std::map<DeviceAddress, std::pair<Bytes, uint64_t>> written;
-};
 
 class SpillTest : public testing::Test {
  protected:

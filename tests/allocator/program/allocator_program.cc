@@ -184,8 +184,14 @@ class Machine {
     }
   }
 
-  void Perform(const PutToSleep& i) { sleep_.Perform(i, IsAnyCaptured()); }
-  void Perform(const Wake& i) { sleep_.Perform(i, in_use_); }
+  void Perform(const PutToSleep& i) {
+    sleep_.Perform(i, IsAnyCaptured());
+    spill_.FindOnHost(in_use_);
+  }
+  void Perform(const Wake& i) {
+    sleep_.Perform(i, in_use_);
+    spill_.FindOnHost(in_use_);
+  }
 
   void Perform(const MoveToHost& i) { spill_.Perform(i, in_use_, IsAnyCaptured()); }
   void Perform(const EndStep& i) { spill_.Perform(i, in_use_); }
@@ -368,7 +374,7 @@ class Machine {
   bool has_lost_memory_ = false;
   Problem problem_;
   SleepModel sleep_{card_, problem_};
-  SpillModel spill_{card_, problem_};
+  SpillModel spill_{card_, problem_, sleep_};
 };
 
 }  // namespace

@@ -7,17 +7,22 @@
 
 #include "tests/allocator/program/instruction.h"
 #include "tests/allocator/program/program_card.h"
+#include "tests/allocator/program/sleep_model.h"
 
 namespace memtrace::program {
 
 // Moves blocks in use to the host and back, and compares which have moved and what they contain.
 class SpillModel {
  public:
-  // Both must outlive this.
-  SpillModel(ProgramCard& card, Problem& problem) : card_(card), problem_(problem) {}
+  // All must outlive this.
+  SpillModel(ProgramCard& card, Problem& problem, const SleepModel& sleep)
+      : card_(card), problem_(problem), sleep_(sleep) {}
 
   void Perform(const MoveToHost& i, const InUseBlocks& in_use, bool is_any_captured);
   void Perform(const EndStep& i, const InUseBlocks& in_use);
+
+  // Looks anew at what is on the host: a sleep takes it away.
+  void FindOnHost(const InUseBlocks& in_use);
 
   // True if the host has a part of the block in use.
   bool IsOnHost(DeviceAddress address) const { return on_host_.contains(address); }
@@ -29,12 +34,14 @@ class SpillModel {
 
  private:
   // Small requests may be served from large memory.
-  static bool MayMove(const InUse& block) { return block.pool == 0 && block.owner == 0; }
-  void FindOnHost(const InUseBlocks& in_use);
+  bool MayMove(const InUse& block) const {
+    return block.pool == 0 && !sleep_.IsAsleep(block.owner);
+  }
   void CheckContents(const InUseBlocks& in_use);
 
   ProgramCard& card_;
   Problem& problem_;
+  const SleepModel& sleep_;
   std::set<DeviceAddress> on_host_;  // changes only when memory moves
 };
 

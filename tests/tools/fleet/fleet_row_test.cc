@@ -170,6 +170,26 @@ TEST_F(FleetRowTest, LedgerSumsToTheCard) {
   EXPECT_EQ(sum, kCardBytes);
 }
 
+TEST_F(FleetRowTest, MemoryBesideTheCardsIsSummedOverThem) {
+  Record();
+  Allocate(0, 0x1000, 1'000'000);
+  Allocate(1, 0x1000, 1'000'000);
+  for (const int32_t card : {0, 1}) {
+    recorder_->program().SampleCard({.device = card,
+                                     .total = kCardBytes,
+                                     .asleep = 1_GiB,
+                                     .on_host = 2_GiB,
+                                     .host_copies = 3_GiB,
+                                     .host_pooled = 4_GiB});
+  }
+  recorder_->Close();
+  const json row = Values();
+  EXPECT_EQ(row["asleep_bytes"], 2_GiB);
+  EXPECT_EQ(row["on_host_bytes"], 4_GiB);
+  EXPECT_EQ(row["host_copies_bytes"], 6_GiB);
+  EXPECT_EQ(row["host_pooled_bytes"], 8_GiB);
+}
+
 TEST_F(FleetRowTest, GrowthNeedsTwentySteps) {
   for (const uint64_t steps : {19U, 20U}) {
     Record({}, std::to_string(steps) + ".trace");

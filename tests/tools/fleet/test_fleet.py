@@ -128,6 +128,30 @@ def test_the_rows_and_the_table_have_the_same_columns(traces: Path, fleet: Path)
     assert known - stated == {"problem", "rank", "local_rank", "world_size", "oom_owner"}, "no trace here states these"
 
 
+SLEEPING = """
+import memtrace
+import torch
+
+with memtrace.tag("policy", movable=True):
+    policy = torch.ones(100 << 20, dtype=torch.uint8, device="cuda")
+with memtrace.tag("cache", movable=True):
+    cache = torch.ones(32 << 20, dtype=torch.uint8, device="cuda")
+memtrace.sleep("policy")
+memtrace.sleep("cache")
+memtrace.wake("cache")
+"""
+
+
+def test_what_sleeps_is_beside_the_card(tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    done = on_card(SLEEPING, tmp_path)
+    shutil.move(done.trace, tmp_path / "traces" / "run.trace")
+    (row,) = ask("SELECT * FROM fleet", table(tmp_path / "traces"))
+    assert (row["asleep_bytes"], row["host_copies_bytes"]) == (100 * MIB, 100 * MIB)
+    assert (row["host_pooled_bytes"], row["on_host_bytes"]) == (32 * MIB, 0)
+    assert row["card_bytes"] == 24 * GIB == sum(row[part] for part in LEDGER), "they take nothing of the card"
+
+
 def test_types_are_stated_whatever_the_rows_hold(fleet: Path, tmp_path: Path) -> None:
     (tmp_path / "traces").mkdir()
     (tmp_path / "traces" / "empty.trace").touch()

@@ -61,7 +61,17 @@ def movable(model: torch.nn.Module, tag: str | None = None) -> str:
         _grow_once(by_storage)
         for tensors in by_storage.values():
             _replace_storage(tensors)
+    _note_model(model)
     return name
+
+
+def _note_model(model: torch.nn.Module) -> None:
+    """Notes the model for `--spill`, which moves idle ones first."""
+    from memtrace._process.session import current_session
+
+    session = current_session()
+    if session is not None and session.idle_models is not None:
+        session.idle_models.know(model)
 
 
 def _tensors_on_card(model: torch.nn.Module) -> Iterator[torch.Tensor]:

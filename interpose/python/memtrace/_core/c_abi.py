@@ -70,6 +70,7 @@ class Core:
         self.relabel = short.memtrace_relabel
         self._relabel_all = short.memtrace_relabel_all
         self._intern = short.memtrace_intern
+        self._note_idle = short.memtrace_note_idle
         self.push_tag.argtypes = self.push_module.argtypes = self.enter_scope.argtypes = (c_uint32,)
         self.pop_tag.argtypes = self.pop_module.argtypes = self.pop_role.argtypes = self.leave_scope.argtypes = ()
         self.current_scope.argtypes, self.current_scope.restype = (), c_uint32
@@ -91,7 +92,8 @@ class Core:
             function.restype = None
         for function in (self.enter_scope, self.leave_scope, self.set_phase, self.begin_step):
             function.restype = None
-        self.relabel.restype = self._relabel_all.restype = None
+        self._note_idle.argtypes = (c_int, c_void_p, c_uint64)
+        self.relabel.restype = self._relabel_all.restype = self._note_idle.restype = None
 
     def intern(self, name: str) -> int:
         """Returns the number of a name; the same name has the same number."""
@@ -101,6 +103,11 @@ class Core:
         """States the role of ranges; each has five words, as in memtrace.h."""
         address, words = labels.buffer_info()
         self._relabel_all(role, address, words // LABEL_WORDS)
+
+    def note_idle(self, device: int, addresses: "array[int]") -> None:
+        """States that the model with tensors at these addresses is idle; within the function of `before_spill` only."""
+        address, count = addresses.buffer_info()
+        self._note_idle(device, address, count)
 
     def take_explanation(self) -> str:
         """Returns why the observed allocator last ran out of memory; "" if it was already returned."""

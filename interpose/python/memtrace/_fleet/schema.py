@@ -47,6 +47,7 @@ _LEDGER = (
     "free",
     "unexplained",
 )
+_OFF_CARD = ("asleep", "on_host", "host_copies", "host_pooled")
 _ROLES = tuple(name.removeprefix("ROLE_").lower() for name in vars(vocabulary) if name.startswith("ROLE_"))
 
 
@@ -73,7 +74,7 @@ COLUMNS: tuple[Column, ...] = (
     *_columns(_COUNT, "peak_step"),
     *_columns(_TEXT, "peak_phase"),
     *_columns(_COUNT, "growth_bytes_per_step"),
-    *_columns(_COUNT, *(f"{part}_bytes" for part in _LEDGER)),
+    *_columns(_COUNT, *(f"{part}_bytes" for part in (*_LEDGER, *_OFF_CARD))),
     *_columns(_COUNT, *(f"peak_{role}_bytes" for role in (*_ROLES, "other"))),
     *_columns(_TEXT, "largest_role"),
     *_columns(_COUNT, "largest_role_bytes"),

@@ -129,6 +129,8 @@ class _ModuleHooks:
         core = self._session.core
         if core.module_depth() == 1:
             self._threads.mine.outermost = weakref.ref(module)
+            if self._session.idle_models is not None:
+                self._session.idle_models.began(module, (args, kwargs), self._torch.is_grad_enabled())
             self._outermost(module, args, kwargs)
         path = (self._paths.get(module) or self._name_late_part(module))[1]
         core.pop_module()
@@ -136,6 +138,8 @@ class _ModuleHooks:
 
     def _after_outermost(self) -> None:
         thread = self._threads.mine
+        if self._session.idle_models is not None and thread.outermost is not None:
+            self._session.idle_models.ended(thread.outermost())
         if thread.is_recomputing:
             thread.is_recomputing = False
             self._session.set_phase(PHASE_BACKWARD)

@@ -109,8 +109,8 @@ class Labels:
 
     def inputs(self, arguments: object) -> None:
         """Labels a model's inputs; the recorder skips those that already have another role."""
-        for tensor in _tensors(arguments, 4):
-            if not tensor.is_cuda or not is_leaf(tensor) or tensor.requires_grad or _is_fake(tensor):
+        for tensor in tensors_in(arguments, 4):
+            if not tensor.is_cuda or not is_leaf(tensor) or tensor.requires_grad or is_fake(tensor):
                 continue
             try:
                 storage = tensor.untyped_storage()  # a slice came with the whole
@@ -241,10 +241,10 @@ class _Ranges:
 
     def add(self, tensor: Tensor, path: int, parameter: Tensor | None = None) -> None:
         """Adds a range. A tensor without an owner gets that of `parameter`, which it belongs to."""
-        if _is_fake(tensor):
+        if is_fake(tensor):
             return
         try:
-            own, of = _local(tensor), _local(parameter)
+            own, of = local_part(tensor), local_part(parameter)
             address, device = own.data_ptr(), own.get_device()
             if address and device >= 0:
                 serves = of.data_ptr() if of is not None and of.is_cuda else 0
@@ -261,7 +261,7 @@ class _Ranges:
 _is_spread: dict[type, bool] = {}  # by class: it takes long to find that an attribute is missing
 
 
-def _local(tensor: Tensor) -> Tensor:
+def local_part(tensor: Tensor) -> Tensor:
     """Returns the part on this card of a tensor that is spread over several (DTensor)."""
     kind = type(tensor)
     spread = _is_spread.get(kind)
@@ -270,18 +270,18 @@ def _local(tensor: Tensor) -> Tensor:
     return tensor._local_tensor if spread else tensor
 
 
-def _is_fake(tensor: Tensor) -> bool:
+def is_fake(tensor: Tensor) -> bool:
     """True if it has no memory: such a tensor warns the user when its address is read."""
     return type(tensor).__name__ == "FakeTensor"
 
 
-def _tensors(value: object, depth: int) -> Iterator[Tensor]:
+def tensors_in(value: object, depth: int) -> Iterator[Tensor]:
     """Yields the tensors in nested sequences and mappings (a dict, a BatchEncoding), `depth` levels deep."""
     if hasattr(value, "untyped_storage"):
         yield value
     elif depth and isinstance(value, (list, tuple)):
         for item in value:
-            yield from _tensors(item, depth - 1)
+            yield from tensors_in(item, depth - 1)
     elif depth and isinstance(value, Mapping):
         for item in value.values():
-            yield from _tensors(item, depth - 1)
+            yield from tensors_in(item, depth - 1)

@@ -22,6 +22,7 @@ from memtrace._core.package import shim_library
 from memtrace._core.vocabulary import (
     FORWARD_CALLS,
     PHASE_BACKWARD,
+    PHASE_GENERATE,
     PHASE_INIT,
     PHASE_OTHER,
     PHASE_RECOMPUTE,
@@ -31,6 +32,7 @@ from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process import autograd_threads, collection, out_of_memory_text
 from memtrace._process.forward_passes import ForwardPasses
 from memtrace._process.identity_map import IdentityMap
+from memtrace._process.idle_models import IdleModels, addresses_of
 from memtrace._process.labels import Labels
 from memtrace._program.script import script_facts
 from memtrace._start import host_values
@@ -84,6 +86,7 @@ class Session:
         self._torch = torch
         self._shim = ctypes.CDLL(str(shim_library(minor)))
         self.labels = Labels(self.core, ctypes.PyDLL(str(shim_library(minor))))
+        self.idle_models = IdleModels(self.labels.roots, self.optimizers) if os.environ.get("MEMTRACE_SPILL") else None
         self.allocator = allocator = _install_allocator(torch, self._shim)
         if allocator == "native" and hasattr(torch, "OutOfMemoryError"):
             out_of_memory_text.explain(torch, self.core)
@@ -95,7 +98,7 @@ class Session:
         if self.is_recorded:
             self.core.set_phase(PHASE_INIT)
             self.core.before_out_of_memory(self._before_out_of_memory)
-            self.core.before_spill(self._label_safely)
+            self.core.before_spill(self._before_spill)
 
     def state_facts(self) -> None:
         """States what the header of the trace tells about this process; before CUDA is used."""
@@ -200,6 +203,8 @@ class Session:
 
     def backward_ended(self) -> None:
         """Notes that a backward pass is over."""
+        if self.idle_models is not None:
+            self.idle_models.graphs_are_gone()
         if self._ends_with_backward:
             self.optimizer_stepped()
 
@@ -209,6 +214,8 @@ class Session:
         self._end_step()
 
     def _end_step(self) -> None:
+        if self.idle_models is not None:
+            self.idle_models.graphs_are_gone()
         for watch in self.after_step:
             watch(self._steps_are_stated)
         self._begin_step()
@@ -234,6 +241,20 @@ class Session:
     def _before_out_of_memory(self) -> None:
         self._has_failed = True
         self._label_safely(self._look_at_failure)
+
+    def _before_spill(self) -> None:
+        self._label_safely(self._state_idle_models)
+
+    def _state_idle_models(self) -> None:
+        if self.idle_models is None:
+            return
+        try:
+            for model in self.idle_models.find(is_generating=self.phase == PHASE_GENERATE):
+                for device, addresses in addresses_of(model).items():
+                    self.core.note_idle(device, addresses)
+        except Exception as error:  # other memory may move
+            raise_if_from_outside(error)
+            say(f"Idle models could not be found ({type(error).__name__}: {error}).")
 
     def _label_safely(self, look: Callable[[], object] | None = None) -> None:
         collects = gc.isenabled()

@@ -251,7 +251,9 @@ assert (value, total) == (12.0, 2), (value, total)
 """
 
 
-@pytest.mark.parametrize("shown", [pytest.param("1", marks=pytest.mark.slow), "GPU-6d656d74-7261-6365-2063-617264202042"])
+@pytest.mark.parametrize(
+    "shown", [pytest.param("1", marks=pytest.mark.slow), "GPU-6d656d74-7261-6365-2063-617264202042"]
+)
 def test_counting_cards_does_not_start_cuda(tmp_path: Path, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """torch counts cards with NVML, so a process that has only counted them may fork children that use them."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)

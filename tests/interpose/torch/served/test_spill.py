@@ -8,6 +8,7 @@ import pytest
 from support.programs import MIB, memtrace, on_card
 
 PROGRAM = Path(__file__).with_name("spilling_training.py")
+REFERENCE = Path(__file__).with_name("spilled_reference.py")
 CARD = "2.75GiB"  # the optimizer step needs 2,560 MiB, and the context 500 MiB
 LACKING = (5 * 512 + 500 - 2816) * MIB
 
@@ -47,6 +48,58 @@ def test_the_trace_and_the_report_say_what_moved_and_what_came_back(done):
     first_screen = " ".join(memtrace("report", str(done.trace)).out.split())
     assert "320.0 MiB of its memory moved to the host. All of it came back or was freed." in first_screen
     assert memtrace("verify", str(done.trace)).status == 0
+
+
+def test_the_ledger_has_the_card_s_memory_and_beside_it_what_is_on_the_host(done):
+    moved = done.printed()["pressures"][0]["moved_bytes"]
+    report = done.report("--at", "step:2")  # the optimizer's states moved in step 1
+    ledger = {row["name"]: row["bytes"] for row in report["ledger"]}
+    assert sum(ledger.values()) == report["card"]["bytes"] == 2816 * MIB
+    assert ledger["unexplained"] == 0
+    assert {row["name"]: row["bytes"] for row in report["off_card"]} == {"on_host": moved}
+    assert "off_card" not in done.report("--at", "end"), "at the end all of it is back"
+    text = " ".join(memtrace("report", "--at", "step:2", "--verbose", str(done.trace)).out.split())
+    assert "BESIDE THE CARD MiB in use on the host 320.00" in text
+
+
+@pytest.fixture(scope="module", params=["frozen", "no_grad"])
+def beside_reference(request, tmp_path_factory):
+    return on_card(
+        REFERENCE,
+        tmp_path_factory.mktemp("reference"),
+        request.param,
+        card="3.25GiB",  # the optimizer step needs 3,072 MiB, and the context 500 MiB
+        options=("--spill", "1GiB", "--events", "lazy"),
+    )
+
+
+def test_an_idle_reference_goes_first_and_comes_back(beside_reference):
+    told = beside_reference.printed()
+    moved = [row for row in beside_reference.report()["moved"] if row["kind"] == "spilled"]
+    assert [row["to"] for row in moved if row["step"] == 1] == ["parameter"]
+    lacking = (3072 + 500 - 3328) * MIB
+    assert lacking <= moved[0]["bytes"] <= lacking + 128 * MIB
+    assert told["ooms"] == 0
+    for moment in ("trained", "slept", "back", "in its forward"):
+        assert told[moment]["same address"] and told[moment]["same contents"], moment
+    assert "mostly of role parameter" in beside_reference.err
+    assert "fault" not in beside_reference.err
+
+
+def test_a_reference_on_the_host_sleeps_and_wakes_on_the_card(beside_reference):
+    told, report = beside_reference.printed(), beside_reference.report("--at", "end")
+    card, host, woke = told["slept"]["moved"]
+    on_host = told["trained"]["host_bytes"]
+    assert on_host > 0 and (card, host, woke) == (512 * MIB - on_host, 512 * MIB, 512 * MIB)
+    back = sum(row["bytes"] for row in report["moved"] if row["kind"] == "came_back")
+    on_host = sum(row["bytes"] for row in report.get("off_card", []) if row["name"] == "on_host")
+    assert back + on_host == sum(row["bytes"] for row in report["moved"] if row["kind"] == "spilled")
+    assert memtrace("verify", str(beside_reference.trace)).status == 0
+
+
+def test_a_reference_in_its_forward_stays(beside_reference):
+    moved = [row for row in beside_reference.report()["moved"] if row["kind"] == "spilled" and row["step"] >= 16]
+    assert {row["to"] for row in moved} == {"optimizer_state"}
 
 
 @pytest.mark.slow
