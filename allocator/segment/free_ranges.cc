@@ -212,10 +212,11 @@ void FreeRanges::Remove(Block* block) {
 }
 
 void FreeRanges::CheckInvariants() const {
+  const std::vector<Block*> all = FindAllFitting(0);
   Bytes sum = 0;
   const Block* last = nullptr;
   size_t bins = 0;
-  for (const Block* block : FindAllFitting(0)) {
+  for (const Block* block : all) {
     if (last != nullptr) MEMTRACE_CHECK(Less(*last, *block));  // 2
     for (const Block* child : {block->left, block->right}) {
       if (child != nullptr) MEMTRACE_CHECK_LE(child->priority, block->priority);  // 3
@@ -229,9 +230,9 @@ void FreeRanges::CheckInvariants() const {
     sum += block->size;
     last = block;
   }
+  MEMTRACE_CHECK_EQ(by_address_.size(), is_by_address_ ? all.size() : 0);  // 6
   if (is_by_address_) {
-    MEMTRACE_CHECK_EQ(by_address_.size(), FindAllFitting(0).size());  // 6
-    for (Block* range : FindAllFitting(0)) MEMTRACE_CHECK_EQ(At(range->address), range);
+    for (Block* range : all) MEMTRACE_CHECK_EQ(At(range->address), range);
   }
   MEMTRACE_CHECK_EQ(bins, occupied_.Count());  // 1
   MEMTRACE_CHECK_EQ(sum, bytes_);              // 5

@@ -50,10 +50,10 @@ struct TagScopes::ThreadState {
   Nesting<trace::StringId> modules;
   Nesting<trace::Role> roles;
 
-  // The scope of allocations as long as that operation runs.
-  Operation looked_at;
+  // The scope of allocations as long as operation `scope_of` runs.
+  Operation scope_of;
   Scope scope;
-  ScopeId number = 0;
+  ScopeId scope_number = 0;
   bool is_kept = false;  // for the backward of operations recorded during a backward
 
   Scope inherited;  // the latest one, for operations without a forward
@@ -74,10 +74,14 @@ TagScopes::ThreadState& TagScopes::StateOfThisThread() const {
   return state;
 }
 
+template <typename Change>
+void TagScopes::ChangeThisThread(const Change& change) {
+  log_.trace().Guarded([&] { change(StateOfThisThread(), RunningNow()); });
+}
+
 void TagScopes::BeginBackward() {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
-    owner_of_pass_.store(ScopeIn(state, RunningNow()).owner, std::memory_order_relaxed);
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
+    owner_of_pass_.store(ScopeIn(state, running).owner, std::memory_order_relaxed);
     passes_.fetch_add(1, std::memory_order_relaxed);
   });
 }
@@ -85,66 +89,56 @@ void TagScopes::BeginBackward() {
 // The owner changes before its event is written. Meanwhile only this thread could allocate under
 // it, and it is busy here.
 void TagScopes::PushTag(std::string_view name) {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
-    const Operation running = RunningNow();
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
     state.tags.Push(JoinNames(ScopeIn(state, running).owner, name), running);
-    Changed(state, running);
+    UpdateAndKeepScope(state, running);
     WriteOwner(state);
   });
 }
 
 void TagScopes::PopTag() {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
     state.tags.Pop();
-    Changed(state, RunningNow());
+    UpdateAndKeepScope(state, running);
     WriteOwner(state);
   });
 }
 
 void TagScopes::PushModule(trace::StringId path) {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
-    const Operation running = RunningNow();
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
     state.modules.Push(path, running);
-    Changed(state, running);
+    UpdateAndKeepScope(state, running);
   });
 }
 
 void TagScopes::PopModule() {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
     state.modules.Pop();
-    Changed(state, RunningNow());
+    UpdateAndKeepScope(state, running);
   });
 }
 
+// A role is not kept: a backward never inherits one.
 void TagScopes::PushRole(trace::Role role) {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
-    const Operation running = RunningNow();
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
     state.roles.Push(role, running);
-    Look(state, running);
+    UpdateScope(state, running);
   });
 }
 
 void TagScopes::PopRole() {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
     state.roles.Pop();
-    Look(state, RunningNow());
+    UpdateScope(state, running);
   });
 }
 
 void TagScopes::EnterScope(ScopeId scope) {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
-    const Operation running = RunningNow();
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
     const Scope entered = contexts_.ScopeOf(scope);
     state.tags.Push(entered.owner, running);
     state.modules.Push(entered.module, running);
-    Changed(state, running);
+    UpdateAndKeepScope(state, running);
   });
 }
 
@@ -158,11 +152,10 @@ void TagScopes::EnterScope(std::string_view owner, std::string_view module) {
 }
 
 void TagScopes::LeaveScope() {
-  log_.trace().Guarded([&] {
-    ThreadState& state = StateOfThisThread();
+  ChangeThisThread([&](ThreadState& state, const Operation& running) {
     state.tags.Pop();
     state.modules.Pop();
-    Changed(state, RunningNow());
+    UpdateAndKeepScope(state, running);
   });
 }
 
@@ -194,14 +187,15 @@ ContextId TagScopes::CurrentContext(trace::StackId stack) {
 ScopeId TagScopes::Current() {
   ThreadState& state = StateOfThisThread();
   const Operation running = RunningNow();
-  if (running != state.looked_at || running.sequence == Operation::kNoNumber) Look(state, running);
+  if (running != state.scope_of || running.sequence == Operation::kNoNumber)
+    UpdateScope(state, running);
   if (running.thread != 0 && !state.is_kept &&
       operations_.load(std::memory_order_relaxed)->IsRecording()) {
     // Uses 1 because an operation is numbered before it allocates its results.
     KeepForBackward(state.scope, 1);
     state.is_kept = true;
   }
-  return state.number;
+  return state.scope_number;
 }
 
 trace::StringId TagScopes::JoinNames(trace::StringId around, std::string_view name) {
@@ -247,18 +241,18 @@ Scope TagScopes::Inherited(ThreadState& state, const Operation& running) const {
   return scope;
 }
 
-void TagScopes::Look(ThreadState& state, const Operation& running) const {
+void TagScopes::UpdateScope(ThreadState& state, const Operation& running) const {
   const Scope scope = ScopeIn(state, running);
   if (scope != state.scope) {
     state.scope = scope;
-    state.number = contexts_.Number(scope);
+    state.scope_number = contexts_.Number(scope);
   }
-  state.looked_at = running;
+  state.scope_of = running;
   state.is_kept = false;
 }
 
-void TagScopes::Changed(ThreadState& state, const Operation& running) {
-  Look(state, running);
+void TagScopes::UpdateAndKeepScope(ThreadState& state, const Operation& running) {
+  UpdateScope(state, running);
   KeepForBackward(state.scope, 0);
 }
 

@@ -27,6 +27,16 @@ namespace memtrace::recorder {
 // without a forward (AccumulateGrad, a gradient's last stop) is in the scope of the previous one in
 // the same pass. A backward never inherits a role.
 //
+// Example, of a thread that runs a model forward and then its backward. "kept" is what the forward
+// leaves behind for its backward:
+//
+//   call or allocation                     running     owner    module   kept for operation 7
+//   PushTag("policy"), PushModule("h.0")   none        policy   h.0      policy, h.0
+//   forward of operation 7 allocates       none        policy   h.0
+//   PopModule, PopTag                      none
+//   backward of operation 7 allocates      7           policy   h.0
+//   AccumulateGrad allocates               no number   policy   h.0
+//
 // A tag, module or role past kMaxDepth is counted, so that pops still match, but adds nothing. A
 // pop without a push does nothing. A change of a thread's owner is an event. Errors: as of
 // Recorder. Thread rule: any thread, and each sees its own scopes. A thread serves one TagScopes at
@@ -80,8 +90,11 @@ class TagScopes {
   Operation RunningNow() const;
   Scope ScopeIn(ThreadState& state, const Operation& running) const;
   Scope Inherited(ThreadState& state, const Operation& running) const;
-  void Look(ThreadState& state, const Operation& running) const;
-  void Changed(ThreadState& state, const Operation& running);
+  // Calls `change` with the state of this thread and the operation that it runs.
+  template <typename Change>
+  void ChangeThisThread(const Change& change);
+  void UpdateScope(ThreadState& state, const Operation& running) const;
+  void UpdateAndKeepScope(ThreadState& state, const Operation& running);
   void WriteOwner(const ThreadState& state);
   void KeepForBackward(const Scope& scope, uint64_t operations_ago);
 

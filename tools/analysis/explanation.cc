@@ -48,6 +48,8 @@ class Explainer {
   void ExplainUnreadNames();
   void ExplainKeptResults();
   void ExplainRemedies();
+  SavingFacts FactsForSavings(const Update& update, const std::vector<CapturedBlock>& of_others,
+                              const GrowthCourse& growth);
 
   // The annotations at the failure, or at the end of the trace if there is no failure.
   const Annotations& annotations() const {
@@ -246,15 +248,11 @@ void Explainer::ExplainKeptResults() {
                       read_.live(), source_);
 }
 
-void Explainer::ExplainRemedies() {
-  ExplainUnreadNames();
+// The facts refer to the arguments, and to the result so far.
+SavingFacts Explainer::FactsForSavings(const Update& update,
+                                       const std::vector<CapturedBlock>& of_others,
+                                       const GrowthCourse& growth) {
   const auto& failed = read_.timeline.failed();
-  const Ledger& ledger = result_.card_of_verdict().ledger;
-  const Update update = read_.latest_update();
-  const bool is_growing = result_.growth_goes_on();
-  const GrowthCourse none;
-  const std::vector<CapturedBlock> of_others =
-      read_.untrained.BlocksOfOtherPasses(captured().blocks, read_.live());
   SavingFacts facts{
       .captured = captured().blocks,
       .live = read_.live(),
@@ -262,7 +260,7 @@ void Explainer::ExplainRemedies() {
       .held = result_.holders.held,
       .annotations = annotations(),
       .update = update,
-      .ledger = ledger,
+      .ledger = result_.card_of_verdict().ledger,
       .verdict = result_.failure.verdict,
       .copy = result_.failure.foreach_copy,
       .kept = result_.kept.kept_for_backward,
@@ -272,7 +270,7 @@ void Explainer::ExplainRemedies() {
       .summed = result_.kept.summed_passes,
       .deleted = result_.kept.deleted_models,
       .results = result_.kept.results,
-      .growth = is_growing ? result_.kept.growth : none,
+      .growth = growth,
       .dead = result_.kept.dead_cycles,
       .attempts = result_.kept.failed_attempts,
       .unread = result_.kept.unread,
@@ -287,9 +285,22 @@ void Explainer::ExplainRemedies() {
     facts.request_stack = result_.failure.request->stack;
     facts.request_bytes = result_.failure.request->bytes;
   }
-  result_.cures.remedies =
-      FindRemedies(result_.failure.verdict, ledger, result_.cures.next_step,
-                   read_.is_failure() ? failed->at.step : 0, FindSavings(facts));
+  return facts;
+}
+
+void Explainer::ExplainRemedies() {
+  ExplainUnreadNames();
+  const Ledger& ledger = result_.card_of_verdict().ledger;
+  const Update update = read_.latest_update();
+  const bool is_growing = result_.growth_goes_on();
+  const GrowthCourse none;
+  const std::vector<CapturedBlock> of_others =
+      read_.untrained.BlocksOfOtherPasses(captured().blocks, read_.live());
+  const SavingFacts facts =
+      FactsForSavings(update, of_others, is_growing ? result_.kept.growth : none);
+  const uint64_t failed_in = read_.is_failure() ? read_.timeline.failed()->at.step : 0;
+  result_.cures.remedies = FindRemedies(result_.failure.verdict, ledger, result_.cures.next_step,
+                                        failed_in, FindSavings(facts));
   // If an exception ended the run, its rest is not known.
   const bool is_cut = read_.is_peak() && !ExceptionThatEnded(annotations()).empty();
   if (is_growing || is_cut || IsGrowing(result_)) MarkFitsUncertain(result_.cures.remedies, ledger);

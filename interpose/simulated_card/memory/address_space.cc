@@ -18,6 +18,12 @@ bool Fits(const AddressRanges::Range& range, Address begin, std::uint64_t bytes)
          bytes <= range.bytes - (begin - range.begin);
 }
 
+// Returns the cards of the mask, with this one or without it.
+std::uint32_t CardsWith(std::uint32_t cards, int device, bool is_in) {
+  const std::uint32_t bit = 1u << device;
+  return is_in ? cards | bit : cards & ~bit;
+}
+
 constexpr std::uint64_t kHeapOfACard = (AddressRanges::kEnd - AddressRanges::kHeap) / kMaxCards;
 
 constexpr std::size_t CardOfHeap(Address address) {
@@ -25,6 +31,21 @@ constexpr std::size_t CardOfHeap(Address address) {
 }
 
 }  // namespace
+
+void AddressSpace::Mapping::SetAccess(int device, Access access) {
+  readable_by = CardsWith(readable_by, device, access != Access::kNone);
+  writable_by = CardsWith(writable_by, device, access == Access::kReadWrite);
+}
+
+Access AddressSpace::Mapping::AccessOf(int device) const {
+  const std::uint32_t bit = 1u << device;
+  if ((writable_by & bit) != 0) return Access::kReadWrite;
+  return (readable_by & bit) != 0 ? Access::kRead : Access::kNone;
+}
+
+bool AddressSpace::Mapping::Allows(Access least) const {
+  return (least == Access::kReadWrite ? writable_by : readable_by) != 0;
+}
 
 AddressSpace::AddressSpace(const Cards& cards, PhysicalMemory& physical)
     : cards_(cards), physical_(physical) {
@@ -99,7 +120,7 @@ Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offse
   mapping.handle = handle;
   Result result = physical_.AddMapping(handle, &mapping.backing);
   if (result != Result::kSuccess) return result;
-  if (offset != 0 || bytes != mapping.backing.contents.bytes) {
+  if (offset != 0 || bytes != mapping.bytes()) {
     result = Result::kNotSupported;
   } else if (AnyMappingIn(begin, bytes)) {
     result = Result::kInvalidValue;
@@ -125,31 +146,20 @@ Result AddressSpace::Unmap(Address begin, std::uint64_t bytes) {
 }
 
 Result AddressSpace::SetAccess(Address begin, std::uint64_t bytes, int device, Access access) {
-  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
-    return Result::kInvalidDevice;
+  if (!HasCard(device)) return Result::kInvalidDevice;
   const MutexLock lock(mutex_);
   if (!CoversWholeMappings(begin, bytes)) return Result::kInvalidValue;
-  const std::uint32_t bit = 1u << device;
-  for (auto at = mappings_.find(begin); at != mappings_.end() && at->first < begin + bytes; ++at) {
-    Mapping& mapping = at->second;
-    mapping.readable_by =
-        access != Access::kNone ? mapping.readable_by | bit : mapping.readable_by & ~bit;
-    mapping.writable_by =
-        access == Access::kReadWrite ? mapping.writable_by | bit : mapping.writable_by & ~bit;
-  }
+  for (auto at = mappings_.find(begin); at != mappings_.end() && at->first < begin + bytes; ++at)
+    at->second.SetAccess(device, access);
   return Result::kSuccess;
 }
 
 Result AddressSpace::GetAccess(Address address, int device, Access* access) const {
-  if (device < 0 || static_cast<std::size_t>(device) >= cards_.size())
-    return Result::kInvalidDevice;
+  if (!HasCard(device)) return Result::kInvalidDevice;
   const MutexLock lock(mutex_);
   const auto mapping = MappingAt(address);
   if (mapping == mappings_.end()) return Result::kInvalidValue;
-  const std::uint32_t bit = 1u << device;
-  *access = (mapping->second.writable_by & bit) != 0   ? Access::kReadWrite
-            : (mapping->second.readable_by & bit) != 0 ? Access::kRead
-                                                       : Access::kNone;
+  *access = mapping->second.AccessOf(device);
   return Result::kSuccess;
 }
 
@@ -198,9 +208,7 @@ Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
     const auto at = MappingAt(begin);
     if (at == mappings_.end()) return Result::kInvalidValue;
     const Mapping& mapping = at->second;
-    if ((least == Access::kReadWrite ? mapping.writable_by : mapping.readable_by) == 0) {
-      return Result::kInvalidValue;
-    }
+    if (!mapping.Allows(least)) return Result::kInvalidValue;
     const Extent& contents = mapping.backing.contents;
     const std::uint64_t into = begin - at->first;
     const std::uint64_t part = std::min(bytes, contents.bytes - into);
@@ -212,11 +220,15 @@ Result AddressSpace::Translate(Address begin, std::uint64_t bytes, Access least,
   return Result::kSuccess;
 }
 
+bool AddressSpace::HasCard(int device) const {
+  return device >= 0 && static_cast<std::size_t>(device) < cards_.size();
+}
+
 AddressSpace::Mappings::const_iterator AddressSpace::MappingAt(Address address) const {
   const auto after = mappings_.upper_bound(address);
   if (after == mappings_.begin()) return mappings_.end();
   const auto before = std::prev(after);
-  return address - before->first < before->second.backing.contents.bytes ? before : mappings_.end();
+  return address - before->first < before->second.bytes() ? before : mappings_.end();
 }
 
 // True for exactly a row of mappings without a gap, from the begin of the first to the end of the
@@ -226,7 +238,7 @@ bool AddressSpace::CoversWholeMappings(Address begin, std::uint64_t bytes) const
   Address expected = begin;
   for (auto at = mappings_.find(begin); expected < begin + bytes; ++at) {
     if (at == mappings_.end() || at->first != expected) return false;
-    expected += at->second.backing.contents.bytes;
+    expected += at->second.bytes();
   }
   return expected == begin + bytes;
 }

@@ -102,9 +102,16 @@ class AddressSpace {
     Backing backing;                // its bytes are the whole handle's, which are the mapping's
     std::uint32_t readable_by = 0;  // bit d: card d
     std::uint32_t writable_by = 0;
+
+    std::uint64_t bytes() const { return backing.contents.bytes; }
+    void SetAccess(int device, Access access);
+    Access AccessOf(int device) const;
+    // True if some card has at least this access.
+    bool Allows(Access least) const;
   };
   using Mappings = std::map<Address, Mapping>;
 
+  bool HasCard(int device) const;
   Mappings::const_iterator MappingAt(Address address) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool CoversWholeMappings(Address begin, std::uint64_t bytes) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

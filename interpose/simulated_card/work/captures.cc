@@ -20,17 +20,22 @@ void AddTo(Capture::Frontier& frontier, const Capture::Frontier& more) {
   }
 }
 
+CaptureStatus StatusOf(const Stream& stream) {
+  if (stream.capture == nullptr) return CaptureStatus::kNone;
+  return stream.capture->invalidated ? CaptureStatus::kInvalidated : CaptureStatus::kActive;
+}
+
 }  // namespace
 
-std::shared_ptr<Capture> Captures::Of(const Event& event) const {
+std::shared_ptr<Capture> Captures::CaptureOf(const Event& event) const {
   std::shared_ptr<Capture> capture = event.capture.lock();
-  return capture != nullptr && going_on_.contains(capture.get()) ? capture : nullptr;
+  return capture != nullptr && current_.contains(capture.get()) ? capture : nullptr;
 }
 
 Result Captures::RefuseImplicitDependency(const Stream& stream) {
-  if (going_on_.empty() || stream.id != 0) return Result::kSuccess;
+  if (current_.empty() || stream.id != 0) return Result::kSuccess;
   bool refused = false;
-  for (Capture* capture : going_on_) {
+  for (Capture* capture : current_) {
     for (const auto& [captured, frontier] : capture->streams) {
       const bool blocking = (captured->flags & kNonBlockingStream) == 0;
       if (!blocking || captured->device != stream.device) continue;
@@ -42,10 +47,16 @@ Result Captures::RefuseImplicitDependency(const Stream& stream) {
 }
 
 Result Captures::RefuseQueryInCapture(const Event& event) const {
-  const std::shared_ptr<Capture> capture = Of(event);
+  const std::shared_ptr<Capture> capture = CaptureOf(event);
   if (capture == nullptr) return Result::kSuccess;
   capture->invalidated = true;
   return Result::kCapturedEvent;
+}
+
+Result Captures::FindCapturing(const void* handle, int device, Stream** stream) const {
+  *stream = streams_.Find(handle, device);
+  if (*stream == nullptr) return Result::kInvalidHandle;
+  return (*stream)->capture != nullptr ? Result::kSuccess : Result::kIllegalState;
 }
 
 Result Captures::Extend(Stream* stream, const NodeMaker& add) {
@@ -67,9 +78,9 @@ Result Captures::AddNode(Stream* stream, NodeType type, HostWork work) {
 Result Captures::AddMemory(const void* handle, int device, const GraphMemoryStep& step,
                            HostWork work) {
   const MutexLock lock(progress_.mutex());
-  Stream* stream = streams_.Find(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  if (stream->capture == nullptr) return Result::kIllegalState;
+  Stream* stream = nullptr;
+  const Result found = FindCapturing(handle, device, &stream);
+  if (found != Result::kSuccess) return found;
   return Extend(stream, [&](Graph* graph, const Capture::Frontier& after, GraphNode** node) {
     return graphs_.AddMemory(graph, after, step, std::move(work), node);
   });
@@ -83,7 +94,7 @@ void Captures::Mark(Stream* stream, Event* event) {
 }
 
 Result Captures::Wait(Stream* stream, const Event& event, HostWork external) {
-  const std::shared_ptr<Capture> theirs = Of(event);
+  const std::shared_ptr<Capture> theirs = CaptureOf(event);
   if (stream->capture == nullptr) {
     // Waiting for a captured event draws the stream into the capture (a fork).
     stream->capture = theirs;
@@ -121,13 +132,13 @@ Result Captures::Begin(const void* handle, int device, CaptureMode mode, Graph* 
                                         .owns_graph = graph == nullptr,
                                         .streams = {{stream, std::move(first)}},
                                         .events = {}});
-  going_on_.insert(stream->capture.get());
+  current_.insert(stream->capture.get());
   return Result::kSuccess;
 }
 
 // All streams that joined leave the capture.
 void Captures::Finish(const std::shared_ptr<Capture>& capture) {
-  going_on_.erase(capture.get());
+  current_.erase(capture.get());
   for (const auto& [stream, frontier] : capture->streams) stream->capture = nullptr;
 }
 
@@ -159,10 +170,10 @@ bool Captures::IsJoined(const Capture& capture) const {
 Result Captures::End(const void* handle, int device, Graph** graph) {
   *graph = nullptr;
   const MutexLock lock(progress_.mutex());
-  Stream* stream = streams_.Find(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
+  Stream* stream = nullptr;
+  const Result found = FindCapturing(handle, device, &stream);
+  if (found != Result::kSuccess) return found;
   const std::shared_ptr<Capture> capture = stream->capture;
-  if (capture == nullptr) return Result::kIllegalState;
   if (capture->origin != stream) {
     capture->invalidated = true;
     return Result::kCaptureUnmatched;
@@ -183,9 +194,7 @@ Result Captures::StateOf(const void* handle, int device, CaptureStatus* status,
   const MutexLock lock(progress_.mutex());
   Stream* stream = streams_.Find(handle, device);
   if (stream == nullptr) return Result::kInvalidHandle;
-  *status = stream->capture == nullptr     ? CaptureStatus::kNone
-            : stream->capture->invalidated ? CaptureStatus::kInvalidated
-                                           : CaptureStatus::kActive;
+  *status = StatusOf(*stream);
   if (*status == CaptureStatus::kActive && capture != nullptr) {
     *capture = {stream->capture->id, stream->capture->graph, stream->capture->streams.at(stream)};
   }
@@ -195,9 +204,9 @@ Result Captures::StateOf(const void* handle, int device, CaptureStatus* status,
 Result Captures::ChangeFrontier(const void* handle, int device, const Capture::Frontier& nodes,
                                 bool replace) {
   const MutexLock lock(progress_.mutex());
-  Stream* stream = streams_.Find(handle, device);
-  if (stream == nullptr) return Result::kInvalidHandle;
-  if (stream->capture == nullptr) return Result::kIllegalState;
+  Stream* stream = nullptr;
+  const Result found = FindCapturing(handle, device, &stream);
+  if (found != Result::kSuccess) return found;
   if (stream->capture->invalidated) return Result::kCaptureInvalidated;
   Capture::Frontier& frontier = stream->capture->streams[stream];
   if (replace) frontier.clear();
@@ -214,7 +223,7 @@ CaptureMode Captures::ExchangeMode(CaptureMode mode) {
 Result Captures::CheckUnsafeCall() {
   const MutexLock lock(progress_.mutex());
   bool forbidden = false;
-  for (Capture* capture : going_on_) {
+  for (Capture* capture : current_) {
     const bool everyones =
         capture->mode == CaptureMode::kGlobal && thread_capture_mode == CaptureMode::kGlobal;
     const bool own = capture->thread == std::this_thread::get_id() &&

@@ -61,7 +61,7 @@ class Captures {
   // Makes the event mark the current point of a capturing stream in the graph.
   static void Mark(Stream* stream, Event* event);
   // Returns the current capture in which the event was last recorded; null if there is none.
-  std::shared_ptr<Capture> Of(const Event& event) const;
+  std::shared_ptr<Capture> CaptureOf(const Event& event) const;
   // Makes the stream wait for the event if either is part of a capture. With `external` the wait is
   // that node of the graph instead of a dependency.
   Result Wait(Stream* stream, const Event& event, HostWork external);
@@ -70,12 +70,14 @@ class Captures {
   // The default stream waits for all blocking streams of its device, but it cannot wait for a
   // capturing one.
   Result RefuseImplicitDependency(const Stream& stream);
-  // Called when the stream is destroyed. A capture ends with its origin.
+  // Takes a stream that is destroyed out of its capture. A capture ends with its origin.
   void Leave(Stream* stream);
 
  private:
   using NodeMaker = std::function<Result(Graph*, const Capture::Frontier& after, GraphNode**)>;
 
+  // kInvalidHandle if the stream is not alive, kIllegalState if it is not capturing.
+  Result FindCapturing(const void* handle, int device, Stream** stream) const;
   static Result Extend(Stream* stream, const NodeMaker& add);
   bool IsJoined(const Capture& capture) const;
   void Finish(const std::shared_ptr<Capture>& capture);
@@ -84,7 +86,9 @@ class Captures {
   const Progress& progress_;
   const StreamTable& streams_;
   Graphs& graphs_;
-  std::unordered_set<Capture*> going_on_;  // this and below: guarded by progress_'s mutex
+  // Guarded by progress_'s mutex. The compiler cannot check it, because callers name the same mutex
+  // by a reference of their own.
+  std::unordered_set<Capture*> current_;
   std::uint64_t next_id_ = 1;
 };
 

@@ -87,7 +87,7 @@ Result Events::Wait(const void* handle, int device, const void* event_handle, bo
   Stream* stream = streams_.Find(handle, device);
   const Event* event = Find(event_handle);
   if (stream == nullptr || event == nullptr) return Result::kInvalidHandle;
-  if (stream->capture != nullptr || captures_.Of(*event) != nullptr) {
+  if (stream->capture != nullptr || captures_.CaptureOf(*event) != nullptr) {
     HostWork node;
     if (external)
       node = [this, event_handle](const Work& launch) { return WaitAt(event_handle, launch); };

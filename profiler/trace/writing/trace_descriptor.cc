@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/trace/writing/trace_descriptor.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,6 +58,15 @@ absl::Status TraceDescriptor::WriteAll(const void* data, size_t bytes, uint64_t 
     offset += static_cast<uint64_t>(written);
   }
   return absl::OkStatus();
+}
+
+int TraceDescriptor::AllocateOnDisk(uint64_t begin, uint64_t end) const {
+  const auto bytes = static_cast<off_t>(end - begin);
+  int error = 0;
+  do {
+    error = fallocate(fd_, 0, static_cast<off_t>(begin), bytes) == 0 ? 0 : errno;
+  } while (error == EINTR);
+  return error;
 }
 
 absl::Status TraceDescriptor::Failure(const char* doing, int error) const {

@@ -37,6 +37,9 @@ class TraceDescriptor {
   // Returns OK if the file may grow to `bytes` bytes. kNotFound if it was deleted.
   absl::Status CheckLength(uint64_t bytes) const;
   absl::Status WriteAll(const void* data, size_t bytes, uint64_t offset) const;
+  // Allocates [begin, end) of the file on disk, so that no store into its pages meets a full disk.
+  // Returns 0, or the system's error number.
+  int AllocateOnDisk(uint64_t begin, uint64_t end) const;
   // Returns the system's error, with the failed action and the path.
   absl::Status Failure(const char* doing, int error) const;
 

@@ -22,9 +22,6 @@
 namespace memtrace::trace {
 namespace {
 
-// Each step costs two system calls, about 30 us; with 16 blocks there is one in some 80,000 events.
-constexpr uint64_t kWindowBytes = 16 * kBlockBytes;
-
 std::vector<uint8_t> InfoBlock(const std::map<std::string, std::string>& info) {
   size_t most = sizeof(BlockHeader);
   for (const auto& [key, value] : info) most += key.size() + value.size() + kMaxPlainRecord;
@@ -126,26 +123,26 @@ absl::Status TraceFile::WriteBeginning(const std::map<std::string, std::string>&
 absl::StatusOr<uint8_t*> TraceFile::NextBlock(Chain chain, uint64_t first_sequence) {
   if (ring_) return NextKeptBlock(chain, first_sequence);
   if (mapped_) {
-    const bool used_up = window_ == nullptr || end_ == window_offset_ + kWindowBytes;
-    MEMTRACE_RETURN_IF_ERROR(used_up ? GrowWindow() : absl::OkStatus());
+    MEMTRACE_RETURN_IF_ERROR(window_.Contains(end_) ? absl::OkStatus() : GrowWindow());
   }
   if (mapped_) {
     end_ += kBlockBytes;
-    return window_ + (end_ - kBlockBytes - window_offset_);
+    return window_.At(end_ - kBlockBytes);
   }
   MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(end_ + kBlockBytes));
-  uint8_t* buffer = Buffer(chain);
-  if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
+  const absl::StatusOr<uint8_t*> buffer = Buffer(chain);
+  if (!buffer.ok()) return buffer;
   current_[0].offset = end_;
   end_ += kBlockBytes;
   return buffer;
 }
 
-// Returns a buffer of zeros; null if there is no host memory.
-uint8_t* TraceFile::Buffer(Chain chain) {
+// Returns a buffer of zeros. kResourceExhausted if there is no host memory.
+absl::StatusOr<uint8_t*> TraceFile::Buffer(Chain chain) {
   std::unique_ptr<uint8_t[]>& buffer = current_[static_cast<size_t>(chain)].buffer;
   if (buffer == nullptr) buffer.reset(new (std::nothrow) uint8_t[kBlockBytes]);
-  if (buffer != nullptr) std::memset(buffer.get(), 0, kBlockBytes);
+  if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
+  std::memset(buffer.get(), 0, kBlockBytes);
   return buffer.get();
 }
 
@@ -160,24 +157,15 @@ absl::StatusOr<uint8_t*> TraceFile::NextKeptBlock(Chain chain, uint64_t first_se
   MEMTRACE_RETURN_IF_ERROR(end_ > before ? Allocate(end_) : absl::OkStatus());
   if (!stays) front_.NoteNewest(first_sequence);
   current_[static_cast<size_t>(chain)].offset = offset;
-  if (mapped_) return MapKept(chain, offset);
-  uint8_t* buffer = Buffer(chain);
-  if (buffer == nullptr) return absl::ResourceExhaustedError("no host memory to record with");
-  return buffer;
+  return mapped_ ? MapKept(chain, offset) : Buffer(chain);
 }
 
 // Makes sure that the first `bytes` of the file are on disk; allocates some ahead.
 absl::Status TraceFile::Allocate(uint64_t bytes) {
   if (bytes <= allocated_ || !mapped_) return absl::OkStatus();
-  const uint64_t target = std::min(allocated_ + kWindowBytes, ring_->limit());
+  const uint64_t target = std::min(allocated_ + BlockWindow::kBytes, ring_->limit());
   MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(target));
-  int error = 0;
-  do {
-    error = fallocate(descriptor_.fd(), 0, static_cast<off_t>(allocated_),
-                      static_cast<off_t>(target - allocated_)) == 0
-                ? 0
-                : errno;
-  } while (error == EINTR);
+  const int error = descriptor_.AllocateOnDisk(allocated_, target);
   if (error == 0) {
     allocated_ = target;
     return absl::OkStatus();
@@ -203,25 +191,13 @@ absl::StatusOr<uint8_t*> TraceFile::MapKept(Chain chain, uint64_t offset) {
 
 // After success the window holds the next block, or the file turned out not to be mappable.
 absl::Status TraceFile::GrowWindow() {
-  MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(end_ + kWindowBytes));
-  int error = 0;
-  do {
-    error = fallocate(descriptor_.fd(), 0, static_cast<off_t>(end_), kWindowBytes) == 0 ? 0 : errno;
-  } while (error == EINTR);
+  const uint64_t window_end = end_ + BlockWindow::kBytes;
+  MEMTRACE_RETURN_IF_ERROR(descriptor_.CheckLength(window_end));
+  const int error = descriptor_.AllocateOnDisk(end_, window_end);
   if (error != 0 && !CannotShare(error))
     return descriptor_.Failure("cannot extend the trace ", error);
-  if (error != 0 || !StepWindow()) mapped_ = false;
+  if (error != 0 || !window_.MoveTo(descriptor_.fd(), end_)) mapped_ = false;
   return absl::OkStatus();
-}
-
-bool TraceFile::StepWindow() {
-  void* next = mmap(nullptr, kWindowBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.fd(),
-                    static_cast<off_t>(end_));
-  if (next == MAP_FAILED) return false;
-  if (window_ != nullptr) munmap(window_, kWindowBytes);
-  window_ = static_cast<uint8_t*>(next);
-  window_offset_ = end_;
-  return true;
 }
 
 absl::Status TraceFile::Flush(Chain chain, size_t begin, size_t end) {
@@ -239,13 +215,13 @@ void TraceFile::Finish(size_t bytes) {
                ? std::min(end_, static_cast<uint64_t>(facts.st_size))
                : end_;
   }
-  if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
+  window_.Unmap();
   front_.NoteClosed(ftruncate(descriptor_.fd(), static_cast<off_t>(size)) == 0 ? size : 0);
   Abandon();
 }
 
 void TraceFile::Abandon() {
-  if (window_ != nullptr) munmap(std::exchange(window_, nullptr), kWindowBytes);
+  window_.Unmap();
   for (Current& current : current_) {
     if (current.kept != nullptr) munmap(std::exchange(current.kept, nullptr), kBlockBytes);
   }

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/writing/block_ring.h"
+#include "profiler/trace/writing/block_window.h"
 #include "profiler/trace/writing/front_pages.h"
 #include "profiler/trace/writing/trace_descriptor.h"
 
@@ -84,18 +85,16 @@ class TraceFile {
   absl::Status WriteBeginning(const std::map<std::string, std::string>& info,
                               const TraceFileOptions& options);
   absl::Status GrowWindow();
-  bool StepWindow();
   absl::StatusOr<uint8_t*> NextKeptBlock(Chain chain, uint64_t first_sequence);
   absl::Status Allocate(uint64_t bytes);
   absl::StatusOr<uint8_t*> MapKept(Chain chain, uint64_t offset);
-  uint8_t* Buffer(Chain chain);
+  absl::StatusOr<uint8_t*> Buffer(Chain chain);
 
   TraceDescriptor descriptor_;
   FrontPages front_;
   bool mapped_ = true;
-  uint64_t end_ = 0;           // where the next block begins
-  uint8_t* window_ = nullptr;  // mapped: [window_offset_, window_offset_ + kWindowBytes)
-  uint64_t window_offset_ = 0;
+  uint64_t end_ = 0;    // where the next block begins
+  BlockWindow window_;  // mapped, in a file without a ring
 
   // A chain's current block.
   struct Current {

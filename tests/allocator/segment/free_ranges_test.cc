@@ -105,6 +105,52 @@ TEST_F(FreeRangesTest, RangesAreListedSmallestFirst) {
   EXPECT_THAT(sizes, ElementsAre(10, 20, 22));
 }
 
+TEST_F(FreeRangesTest, WholeRangeIsTakenWithoutARest) {
+  Map(100);
+  Block* large = Take(50);
+  Take(1);
+  Return(large);
+  Block* block = ranges_.TakeWhole(10);
+  ranges_.CheckInvariants();
+  EXPECT_EQ(block->address, kStart + 51u) << "the smaller of the two";
+  EXPECT_EQ(block->size, 49u);
+  EXPECT_THAT(Contents(), ElementsAre(std::pair(0, 50)));
+  EXPECT_EQ(ranges_.TakeWhole(51), nullptr);
+}
+
+TEST_F(FreeRangesTest, RangeIsFoundByEachAddressInIt) {
+  ranges_.KeepByAddress();
+  Map(30);
+  Block* low = Take(10);
+  Block* high = Take(10);
+  Block* const rest = ranges_.At(kStart + 20u);
+  EXPECT_EQ(ranges_.At(kStart + 29u), rest);
+  EXPECT_EQ(ranges_.At(kStart + 19u), nullptr);
+  EXPECT_EQ(ranges_.At(kStart + 30u), nullptr);
+  Return(low);
+  EXPECT_EQ(ranges_.At(kStart + 9u), low);
+  Return(high);  // now all is one range
+  for (const Bytes offset : {0u, 15u, 29u}) EXPECT_EQ(ranges_.At(kStart + offset)->size, 30u);
+}
+
+TEST_F(FreeRangesTest, TakingAtAnAddressLeavesThePartsBeforeAndAfter) {
+  ranges_.KeepByAddress();
+  Map(30);
+  const auto take_at = [&](Bytes offset, Bytes size) {
+    Block* block = ranges_.TakeAt(ranges_.At(kStart + offset), kStart + offset, size);
+    ranges_.CheckInvariants();
+    return block;
+  };
+  Block* middle = take_at(10, 5);
+  EXPECT_EQ(middle->address, kStart + 10u);
+  EXPECT_EQ(middle->size, 5u);
+  EXPECT_THAT(Contents(), ElementsAre(std::pair(0, 10), std::pair(15, 15)));
+  take_at(15, 15);
+  EXPECT_THAT(Contents(), ElementsAre(std::pair(0, 10)));
+  Return(middle);
+  EXPECT_THAT(Contents(), ElementsAre(std::pair(0, 15)));
+}
+
 // The naive rule looks through the list of all ranges.
 TEST_F(FreeRangesTest, RandomOperationsAgreeWithANaiveModel) {
   Map(100'000);

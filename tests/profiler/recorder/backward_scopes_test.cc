@@ -73,6 +73,21 @@ TEST_F(BackwardScopesTest, BackwardMemoryHasOwnerAndModuleOfItsForward) {
   }).join();
 }
 
+// Tests the example in tag_scopes.h.
+TEST_F(BackwardScopesTest, ScopeOfAForwardHoldsForItsBackwardAndTheGradientAfterIt) {
+  FakeFramework::next.sequence = 7;
+  recorder.scopes().PushTag("policy");
+  recorder.scopes().PushModule("h.0");
+  ++FakeFramework::next.sequence;
+  EXPECT_EQ(During({}), " owner=policy module=h.0");
+  recorder.scopes().PopModule();
+  recorder.scopes().PopTag();
+  EXPECT_EQ(During({}), "");
+  recorder.program().SetPhase(Phase::kBackward);
+  EXPECT_EQ(During({1, 7}), " owner=policy module=h.0");
+  EXPECT_EQ(During({1, Operation::kNoNumber}), " owner=policy module=h.0");
+}
+
 TEST_F(BackwardScopesTest, OperationWithoutAForwardHasTheScopeOfThePreviousOne) {
   Forward(5, "policy", "h.0");
   recorder.program().SetPhase(Phase::kBackward);

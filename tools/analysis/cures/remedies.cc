@@ -96,6 +96,36 @@ Remedy RemedyOf(const Saving& saving, const Need& need, std::optional<uint64_t> 
   return remedy;
 }
 
+// Returns the row that gives more memory to the program as it is.
+Remedy MoreMemory(memtrace::remedies::Id id, const Need& need, std::optional<uint64_t> later,
+                  std::string_view how_known, bool at_least) {
+  const memtrace::remedies::Row& row = memtrace::remedies::RowOf(id);
+  return {.name = std::string(row.name),
+          .this_step = need.bytes,
+          .next_step = later,
+          .how_known = how_known,
+          .change = std::string(row.change),
+          .cost = std::string(row.cost),
+          .effort = row.effort,
+          .at_least = at_least};
+}
+
+// True if the program as it is needs more than the card has.
+bool NeedsLargerCard(const Verdict& verdict, const Ledger& ledger, std::optional<uint64_t> later) {
+  if (!ledger.total_known) return false;
+  const bool is_full = verdict.cause != Cause::kNone && verdict.cause != Cause::kLimit &&
+                       verdict.cause != Cause::kCached;
+  return is_full || (later && *later > ledger.total);
+}
+
+Remedy LargerCard(const Need& need, std::optional<uint64_t> later) {
+  const bool is_of_later_step = later && *later > need.bytes;  // which does not count holes
+  Remedy remedy = MoreMemory(memtrace::remedies::Id::kLargerCard, need, later, "estimated",
+                             need.at_least || is_of_later_step);
+  if (remedy.at_least) remedy.change = kLeastCard;
+  return remedy;
+}
+
 }  // namespace
 
 uint64_t Remedy::need() const { return std::max(this_step, next_step.value_or(0)); }
@@ -166,34 +196,12 @@ std::vector<Remedy> FindRemedies(const Verdict& verdict, const Ledger& ledger,
   remedies.reserve(savings.size());
   for (const Saving& saving : savings)
     remedies.push_back(RemedyOf(saving, need, later, verdict, ledger));
-  // Adds a row that gives more memory to the program as it is.
-  const auto add_whole_need = [&](memtrace::remedies::Id id, std::string_view how_known,
-                                  bool at_least) {
-    const memtrace::remedies::Row& row = memtrace::remedies::RowOf(id);
-    remedies.push_back({.name = std::string(row.name),
-                        .this_step = need.bytes,
-                        .next_step = later,
-                        .how_known = how_known,
-                        .change = std::string(row.change),
-                        .cost = std::string(row.cost),
-                        .effort = row.effort,
-                        .at_least = at_least});
-  };
-  if (verdict.cause == Cause::kLimit) {
-    add_whole_need(memtrace::remedies::Id::kHigherLimit, "exact", true);
-  }
-  if (verdict.cause == Cause::kCached) {
-    add_whole_need(memtrace::remedies::Id::kEmptyCache, "exact", false);
-  }
-  const bool is_full = (verdict.cause != Cause::kNone && verdict.cause != Cause::kLimit &&
-                        verdict.cause != Cause::kCached) ||
-                       (later && *later > ledger.total);
-  if (is_full && ledger.total_known) {
-    const bool is_of_later_step = later && *later > need.bytes;  // which does not count holes
-    add_whole_need(memtrace::remedies::Id::kLargerCard, "estimated",
-                   need.at_least || is_of_later_step);
-    if (remedies.back().at_least) remedies.back().change = kLeastCard;
-  }
+  using memtrace::remedies::Id;
+  if (verdict.cause == Cause::kLimit)
+    remedies.push_back(MoreMemory(Id::kHigherLimit, need, later, "exact", /*at_least=*/true));
+  if (verdict.cause == Cause::kCached)
+    remedies.push_back(MoreMemory(Id::kEmptyCache, need, later, "exact", /*at_least=*/false));
+  if (NeedsLargerCard(verdict, ledger, later)) remedies.push_back(LargerCard(need, later));
   RankRemedies(remedies, ledger);
   return remedies;
 }

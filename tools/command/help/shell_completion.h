@@ -7,7 +7,8 @@
 
 #include "tools/command/help/command_tree.h"
 
-// Scripts that a shell reads to complete verbs, options, the values of options, and files.
+// Scripts that a shell reads to complete verbs, options, the values of options, and files. Each
+// shell has a source of its own.
 namespace memtrace::command {
 
 std::string BashCompletion(const CommandFacts& program);

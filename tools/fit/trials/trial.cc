@@ -11,13 +11,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "base/environment.h"
 #include "base/status_macros.h"
 #include "messages/message.h"
-#include "nlohmann/json.hpp"
 #include "tools/fit/trials/card_limit.h"
 #include "tools/fit/trials/resumed_trial.h"
+#include "tools/fit/trials/trial_environment.h"
 #include "tools/launch/child_process.h"
 #include "tools/launch/job_process.h"
 #include "tools/launch/launch_plan.h"
@@ -39,40 +38,6 @@ launch::LaunchRequest RequestOf(const Trial& trial, const fs::path& output) {
   request.output = output.string();
   request.force = true;
   return request;
-}
-
-// Sets the variables that direct the Python package in a trial (docs/design/fit.md).
-void AddTrial(const Trial& trial, launch::Environment& environment) {
-  // The trial's end in seconds of CLOCK_MONOTONIC, which is Python's time.monotonic().
-  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
-      std::chrono::steady_clock::now().time_since_epoch());
-  environment[env::kFitEnds.name()] =
-      std::to_string(static_cast<uint64_t>(now.count()) + trial.seconds);
-  environment[env::kFitSteps.name()] = absl::StrCat(trial.least_steps, ":", trial.most_steps);
-  environment[env::kFitWatch.name()] = std::to_string(trial.watch_seconds);
-  environment[env::kFitBatchOrder.name()] = trial.batch_order;
-  environment[env::kFitMeasureTime.name()] = std::to_string(trial.measure_seconds);
-  environment.erase(env::kFitChanges.name());
-  environment.erase(env::kFitStub.name());
-  environment.erase(env::kWith.name());  // a trial has its own changes
-  if (!trial.stub.empty()) environment[env::kFitStub.name()] = trial.stub;
-  if (!trial.changes.empty()) environment[env::kFitChanges.name()] = trial.changes;
-  environment.erase(env::kFitMoments.name());
-  environment.erase(env::kFitAlso.name());
-  if (!trial.moments.empty()) environment[env::kFitMoments.name()] = trial.moments;
-  if (!trial.also.empty()) environment[env::kFitAlso.name()] = nlohmann::json(trial.also).dump();
-}
-
-// Selects how its writes are kept from the user's files: by a layer, else by the Python package.
-void AddFiles(const fs::path& folder, bool has_layer, launch::Environment& environment) {
-  environment.erase(env::kFitScratch.name());
-  environment.erase(env::kFitSaves.name());
-  if (!has_layer) {
-    environment[env::kFitScratch.name()] = (folder / "files").string();
-    return;
-  }
-  environment[env::kFitSaves.name()] = (folder / "saves").string();
-  environment["TMPDIR"] = (folder / kTemporaryFolder).string();
 }
 
 // Returns the figures of cards as those of each rank's card, if the trial is a job's.
@@ -112,7 +77,7 @@ std::set<std::string> ListedIn(const fs::path& list) {
 absl::StatusOr<launch::LaunchPlan> PlanOnce(const Trial& trial, const fs::path& folder,
                                             const std::string& name,
                                             launch::Environment environment) {
-  AddTrial(trial, environment);
+  SetTask(trial, environment);
   environment[env::kFitCheckpoint.name()] = (folder / kCheckpointFile).string();
   const launch::LaunchRequest request = RequestOf(trial, folder / (name + ".trace"));
   absl::StatusOr<launch::LaunchPlan> plan =
@@ -155,7 +120,7 @@ absl::StatusOr<TrialResult> RunOnce(const Trial& trial, const launch::LaunchPlan
   return result;
 }
 
-// Returns the environment of a trial's processes before it is planned; makes its folder.
+// Makes the folder of a trial. Returns the environment of its processes before it is planned.
 absl::StatusOr<launch::Environment> MakePlace(const Trial& trial, const fs::path& folder,
                                               const FileKeeping& keeping) {
   std::error_code error;
@@ -163,14 +128,19 @@ absl::StatusOr<launch::Environment> MakePlace(const Trial& trial, const fs::path
   if (error)
     return absl::UnavailableError(Message("cannot make $0: $1", folder.string(), error.message()));
   launch::Environment environment = launch::CurrentEnvironment();
-  for (const auto& [name, value] : trial.set) environment[name] = value;
-  environment[env::kFitSizes.name()] = (folder / kSizesFolder).string();
-  environment.erase(env::kFitForks.name());
-  environment.erase(env::kFitImports.name());
-  if (MayBeForked(trial, keeping))
-    environment[env::kFitImports.name()] = (folder / kImportsFile).string();
-  AddFiles(folder, keeping.layer_bytes > 0, environment);
+  SetPlace(trial, folder, keeping, environment);
   return environment;
+}
+
+// Runs the program once more, in the same layer, from the checkpoint that it left there.
+absl::Status RunAgain(const Trial& then, const launch::LaunchPlan& plan, FileLayer& layer,
+                      TrialResult& result) {
+  absl::StatusOr<TrialResult> resumed = RunOnce(then, plan, nullptr, layer);
+  if (!resumed.ok()) return resumed.status();
+  result.asked_to_stop = resumed->asked_to_stop;
+  result.seconds += resumed->seconds;
+  result.resumed.push_back(*std::move(resumed));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -199,11 +169,7 @@ absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const fs::path& folder,
                               PlanOnce(*then, folder, "resumed", environment));
     if (has_layer)
       again.prepare = [&layer](launch::Environment& set) { return layer.EnterAgain(set); };
-    absl::StatusOr<TrialResult> resumed = RunOnce(*then, again, nullptr, layer);
-    if (!resumed.ok()) return resumed.status();
-    result->asked_to_stop = resumed->asked_to_stop;
-    result->seconds += resumed->seconds;
-    result->resumed.push_back(*std::move(resumed));
+    MEMTRACE_RETURN_IF_ERROR(RunAgain(*then, again, layer, *result));
   }
   result->layer = layer.Contents();
   result->saves = ListedIn(folder / "saves");

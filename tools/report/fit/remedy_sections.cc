@@ -147,6 +147,35 @@ std::string FirstStepsText(const Answer& answer) {
                         FormatCount(seen.steps));
 }
 
+// Returns the sentence of an answer in which no change makes the program fit.
+std::string NothingFitsText(const Answer& answer) {
+  if (answer.stopped) return Message("None of the changes tried until then makes it fit.");
+  return Message(
+      "None of the changes below makes it fit. Let options of the script vary (--vary), or use a "
+      "larger card (--smallest-card says which).");
+}
+
+// Returns the sentences about the smallest change that fits, and its margin.
+std::string SmallestText(const Answer& answer, const TriedRemedy& remedy) {
+  const fit::Outlook& seen = remedy.outcome.outlook;
+  const std::string name = NameText(remedy);
+  const std::string smallest =
+      seen.is_whole || seen.steps == 0
+          ? Message("$0: the smallest change with which nothing failed on the card.", name)
+          : CountedMessage(
+                seen.steps,
+                "$0: the smallest change with which nothing failed on the card in 1 step.",
+                "$0: the smallest change with which nothing failed on the card in $1 steps.", name,
+                FormatCount(seen.steps));
+  if (answer.margin_percent == 0) return smallest;
+  const std::string margin =
+      remedy.has_margin.value_or(false)
+          ? Message("It also fits a card that is $0 % smaller.", answer.margin_percent)
+          : Message("No change tried was found to fit a card that is $0 % smaller.",
+                    answer.margin_percent);
+  return JoinedSentences({smallest, margin});
+}
+
 }  // namespace
 
 // In English, because it is for programs.
@@ -258,40 +287,13 @@ Section UntriedSection(const Answer& answer) {
 Section RecommendedSection(const Answer& answer) {
   Section section{.id = "recommended", .title = Message("RECOMMENDED")};
   if (answer.fits() || answer.remedies.empty()) return section;
-  if (!answer.recommended && answer.stopped) {
-    section.parts = {Paragraph{Message("None of the changes tried until then makes it fit.")}};
-    return section;
-  }
   if (!answer.recommended) {
-    section.parts = {Paragraph{Message(
-        "None of the changes below makes it fit. Let options of the script vary (--vary), or use a "
-        "larger card (--smallest-card says which).")}};
+    section.parts = {Paragraph{NothingFitsText(answer)}};
     return section;
   }
   const TriedRemedy& remedy = answer.remedies[*answer.recommended];
-  if (answer.has_plan()) {
-    section.parts = {Paragraph{TextOfPlan(answer)}};
-    for (const fit::Candidate& change : remedy.changes)
-      section.parts.emplace_back(Paragraph{.text = ChangeText(answer, change), .depth = 1});
-    return section;
-  }
-  const bool has_margin = remedy.has_margin.value_or(false);
-  const fit::Outlook& seen = remedy.outcome.outlook;
-  const std::string name = NameText(remedy);
-  const std::string smallest =
-      seen.is_whole || seen.steps == 0
-          ? Message("$0: the smallest change with which nothing failed on the card.", name)
-          : CountedMessage(
-                seen.steps,
-                "$0: the smallest change with which nothing failed on the card in 1 step.",
-                "$0: the smallest change with which nothing failed on the card in $1 steps.", name,
-                FormatCount(seen.steps));
-  const std::string margin =
-      answer.margin_percent == 0 ? ""
-      : has_margin ? Message("It also fits a card that is $0 % smaller.", answer.margin_percent)
-                   : Message("No change tried was found to fit a card that is $0 % smaller.",
-                             answer.margin_percent);
-  section.parts = {Paragraph{JoinedSentences({smallest, margin})}};
+  section.parts = {
+      Paragraph{answer.has_plan() ? TextOfPlan(answer) : SmallestText(answer, remedy)}};
   for (const fit::Candidate& change : remedy.changes)
     section.parts.emplace_back(Paragraph{.text = ChangeText(answer, change), .depth = 1});
   return section;

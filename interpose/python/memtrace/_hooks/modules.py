@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks of modules, without touching the script: which module runs, and which memory belongs to it."""
+"""A hook of each call of a module, without touching the script: which module runs, and in which phase."""
 
 from __future__ import annotations
 
 import functools
-import importlib
 import threading
 import weakref
 from collections.abc import Callable
@@ -23,13 +22,12 @@ from memtrace._process.labels import without_wrapper
 from memtrace._process.session import Session
 
 if TYPE_CHECKING:
-    from torch import Tensor
     from torch.nn import Module
 
 
 def watch(torch: ModuleType, session: Session) -> None:
-    """Notes each call of a module, and labels the memory of modules when it is made, moved or replaced."""
-    _ModuleHooks(torch, session).register()
+    """Notes each call of a module."""
+    _ModuleCalls(torch, session).register()
 
 
 def _shown_path(name: str, module: Module) -> str:
@@ -48,7 +46,6 @@ class _Thread:
 
     def __init__(self) -> None:
         self.outermost: weakref.ref[Module] | None = None  # of the modules whose forward runs, or the last that did
-        self.moving = 0  # nested Module._apply calls (.to, .cuda, .half ...)
         self.is_recomputing = False  # since the outermost of them began
         self.is_untrained = False  # true while the outermost computes for nobody
 
@@ -58,8 +55,8 @@ class _PerThread(threading.local):
         self.mine = _Thread()
 
 
-class _ModuleHooks:
-    """Hooks of modules' forward: they set the phase and the module that owns allocations."""
+class _ModuleCalls:
+    """Sets the phase and the module that owns allocations at each call."""
 
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
@@ -70,26 +67,11 @@ class _ModuleHooks:
         self._numbers: dict[int, int] = {}  # numbers of paths, by id of a living module
         self._paths: IdentityMap[Module, tuple[int, int]] = IdentityMap(self._numbers)  # length of the path, its number
         self._roots: IdentityMap[Module, bool] = IdentityMap()
-        self._built: IdentityMap[Module, bool] = IdentityMap()  # models whose mode was set
 
     def register(self) -> None:
-        modules = self._torch.nn.modules.module
         quiet = quieter(self._torch)
-        modules.register_module_parameter_registration_hook(quiet(self._parameter_registered))
-        modules.register_module_buffer_registration_hook(quiet(self._buffer_registered))
-        modules.register_module_module_registration_hook(quiet(self._session.labels.roots.registered))
-        self._watch_calls(modules.Module, quiet(self._enter_outermost_or_new), quiet(self._after_outermost))
-        self._watch_moves(modules.Module, quiet(self._session.labels.module))
-        self._watch_modes(modules.Module, quiet(self._mode_set))
-        self._watch_functional_calls(quiet(self._session.labels.functional))
-
-    def _parameter_registered(self, _module: Module, name: str, tensor: Tensor) -> None:
-        if tensor is not None:
-            self._session.labels.parameter(tensor, name)
-
-    def _buffer_registered(self, _module: Module, name: str, tensor: Tensor) -> None:
-        if tensor is not None:
-            self._session.labels.buffer(tensor, name)
+        module_class = self._torch.nn.modules.module.Module
+        self._watch_calls(module_class, quiet(self._enter_outermost_or_new), quiet(self._after_outermost))
 
     def _watch_calls(
         self, module_class: type[Module], look_closer: Callable[..., object], after: Callable[..., object]
@@ -197,60 +179,3 @@ class _ModuleHooks:
     def _set_path(self, module: Module, length: int, number: int) -> None:
         self._paths.set(module, (length, number))
         self._numbers[id(module)] = number
-
-    def _watch_moves(self, module_class: type[Module], label: Callable[..., object]) -> None:
-        original = module_class._apply
-        threads = self._threads
-
-        @functools.wraps(original)
-        def apply(module: Module, *args: object, **kwargs: object) -> object:
-            thread = threads.mine
-            thread.moving += 1
-            try:
-                return original(module, *args, **kwargs)
-            finally:
-                thread.moving -= 1
-                if thread.moving == 0:
-                    label(module)
-
-        patches.put(module_class, "_apply", apply, "torch.nn.Module._apply: labels the new memory of moved parameters")
-
-    def _watch_modes(self, module_class: type[Module], mode_set: Callable[..., object]) -> None:
-        """Treats a model whose mode is set as complete: loaders end with eval(), programs begin with train()."""
-        original = module_class.train
-        is_root = self._session.labels.roots.has
-
-        @functools.wraps(original)
-        def train(module: Module, mode: bool = True) -> object:
-            result = original(module, mode)
-            if is_root(module):
-                mode_set(module)
-            return result
-
-        patches.put(
-            module_class, "train", train, "torch.nn.Module.train: notes that a model is complete when its mode is set"
-        )
-
-    def _mode_set(self, module: Module) -> None:
-        if self._built.get(module) is None:
-            self._built.set(module, True)
-            self._session.labels.module(module)
-
-    def _watch_functional_calls(self, label: Callable[..., object]) -> None:
-        """Handles torch.func.functional_call, which temporarily replaces a module's own tensors."""
-        stateless = importlib.import_module("torch.nn.utils.stateless")
-        original: Callable[..., object] | None = getattr(stateless, "_functional_call", None)
-        if original is None:
-            return
-
-        @functools.wraps(original)
-        def functional_call(module: Module, tensors: object, *args: object, **kwargs: object) -> object:
-            label(module, tensors)
-            return original(module, tensors, *args, **kwargs)
-
-        patches.put(
-            stateless,
-            "_functional_call",
-            functional_call,
-            "torch.nn.utils.stateless._functional_call: labels tensors that replace a module's own",
-        )

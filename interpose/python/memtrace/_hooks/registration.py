@@ -15,6 +15,7 @@ from memtrace._hooks import (
     generation,
     job_groups,
     loading,
+    module_labels,
     modules,
     passes,
     placement,
@@ -29,6 +30,7 @@ from memtrace._process.session import Session
 def register(torch: ModuleType, session: Session) -> None:
     """Registers all hooks of this package with torch, once a process."""
     modules.watch(torch, session)
+    module_labels.watch(torch, session)
     passes.watch_backward(torch, session)
     passes.watch_optimizers(torch, session)
     recomputation.watch(torch, session)
