@@ -52,9 +52,12 @@ TEST(LauncherCommandTest, OptionsOfTheLauncherAreDropped) {
 
 TEST(LauncherCommandTest, NumbersThatDoNotAgreeAreRejected) {
   EXPECT_EQ(ErrorOf({"torchrun", "--nproc-per-node", "4", "train.py"}),
-            "--nproc-per-node 4 does not agree with --world and --card, which give 8");
-  EXPECT_EQ(ErrorOf({"torchrun", "--nnodes", "2", "train.py"}),
-            "--nnodes 2 does not agree with --world and --card, which give 64");
+            "--nproc-per-node 4 does not agree with --world and --card, which give 8: write "
+            "--nproc-per-node 8, or change --world or --card");
+  EXPECT_EQ(
+      ErrorOf({"torchrun", "--nnodes", "2", "train.py"}),
+      "--nnodes 2 does not agree with --world and --card, which give 64: write --nnodes 64, or "
+      "change --world or --card");
   EXPECT_EQ(CommandOf({"torchrun", "--nnodes", "1:64", "train.py"}).back(), "train.py");
 }
 

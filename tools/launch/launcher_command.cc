@@ -140,7 +140,8 @@ absl::Status CheckNumber(const std::string& option, const std::string& value, in
   return absl::InvalidArgumentError(absl::StrCat(option, " ", value,
                                                  " does not agree with --world and --card, which "
                                                  "give ",
-                                                 wanted));
+                                                 wanted, ": write ", option, " ", wanted,
+                                                 ", or change --world or --card"));
 }
 
 }  // namespace

@@ -30,13 +30,17 @@ constexpr std::array kNames = {
     KnownName{"batch", Parallelism::kData}};
 
 // Returns the words of "PIPELINE_MODEL_PARALLEL_GROUP" in lower case, with a blank around each.
+// What follows "with" says what else such a group spans: Megatron's DATA_PARALLEL_GROUP_WITH_CP is
+// of data parallelism.
 std::string WordsOf(std::string_view name) {
   std::string words = " ";
   for (const char c : name) {
     const auto letter = static_cast<unsigned char>(c);
     words += std::isalpha(letter) != 0 ? static_cast<char>(std::tolower(letter)) : ' ';
   }
-  return words + " ";
+  words += " ";
+  const size_t with = words.find(" with ");
+  return with == words.npos ? words : words.substr(0, with + 1);
 }
 
 using Direction = std::pair<uint64_t, uint64_t>;  // stride, size

@@ -163,7 +163,7 @@ int RunPlan(const launch::LaunchPlan& plan, const RunOptions& options) {
 // Says which ranks of a job are started, and that the others are virtual.
 void PrintRanks(const launch::JobRanks& job) {
   if (static_cast<int>(job.real.size()) == job.world) return;
-  Note(Message("running ranks $0 of a job of $1; the other ranks are virtual",
+  Note(Message("of a job of $1 ranks these run: $0; the others are virtual",
                absl::StrJoin(job.real, ","), job.world));
 }
 

@@ -84,6 +84,7 @@ TEST(JobShapeTest, NamesOfLibrariesAreKnown) {
   EXPECT_EQ(ParallelismNamed("PIPELINE_MODEL_PARALLEL_GROUP"), Parallelism::kPipeline);
   EXPECT_EQ(ParallelismNamed("TENSOR_MODEL_PARALLEL_GROUP"), Parallelism::kTensor);
   EXPECT_EQ(ParallelismNamed("dp_shard"), Parallelism::kData);
+  EXPECT_EQ(ParallelismNamed("DATA_PARALLEL_GROUP_WITH_CP"), Parallelism::kData);
   EXPECT_EQ(ParallelismNamed("cp"), Parallelism::kContext);
   EXPECT_EQ(ParallelismNamed("ep"), Parallelism::kExpert);
   EXPECT_EQ(ParallelismNamed("mesh_dim_0"), Parallelism::kOther);
