@@ -9,7 +9,7 @@ from types import ModuleType
 from memtrace._core.package import minor_of, supported_torch, torch_version
 from memtrace._patching.import_watch import ImportWatch
 from memtrace._patching.signal_exceptions import raise_if_from_outside
-from memtrace._start import card, torch_history, unfit_torch
+from memtrace._start import card, kernel_choice, torch_history, unfit_torch
 from memtrace._text.say import refuse, say
 
 _is_recorded = False  # if false, only the card is put in place
@@ -38,6 +38,7 @@ def _load_card_before_torch(torch: ModuleSpec) -> None:
             f"Install torch {' or '.join(supported_torch())} with CUDA {cuda}."
         )
     _load_card_or_exit(major)
+    kernel_choice.shorten()
     if os.environ.get("MEMTRACE_REAL_RANKS"):
         from memtrace import _virtual_ranks
 
