@@ -12,6 +12,7 @@
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
+#include "tools/fit/answer/question.h"
 #include "tools/launch/package_program.h"
 #include "tools/remedies/catalogue.h"
 
@@ -32,9 +33,6 @@ constexpr const char* kEstimateExamples =
     "  memtrace estimate models/mistral --card 24GiB --recommend          and what makes it fit\n"
     "\n"
     "Exit codes: 0 it fits, or no card is given, 1 it does not fit, 3 no model can be built.";
-
-// A placeholder without effect: only the need is measured.
-constexpr const char* kAnyCard = "24GiB";
 
 struct EstimateOptions {
   std::string folder;
@@ -85,7 +83,7 @@ int Estimate(EstimateOptions& options) {
   AddVarying("batch", options.batch, 1, options);
   if (options.sequence > 0) AddVarying("seq", options.sequence, kLeastSequence, options);
   question.asks_card = !question.trial.cards.empty();
-  if (!question.asks_card) question.trial.cards = {kAnyCard};
+  if (!question.asks_card) question.trial.cards = {fit::kAnyCard};
   question.with_remedies = options.recommend;
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   options.output.is_own_program = true;

@@ -55,9 +55,6 @@ constexpr const char* kFitExamples =
     "5 it cannot be started, 6 nothing failed but its peak was still growing, or ranks of the job\n"
     "that did not run may need more, 130 stopped by Ctrl-C.";
 
-// A placeholder if only the need is measured.
-constexpr const char* kAnyCard = "24GiB";
-
 struct FitOptions {
   fit::Question question;
   std::string steps;  // empty: the usual number, for as long as `watch` says
@@ -198,7 +195,7 @@ int Fit(FitOptions& options, const std::vector<std::string>& command) {
   }
   if (asks_layouts) return RunLayoutSearch(question, options.output);
   if (question.trial.cards.empty()) {
-    question.trial.cards = {kAnyCard};
+    question.trial.cards = {fit::kAnyCard};
     question.asks_card = false;
   }
   if (!question.trial.job && !question.largest) VaryProcesses(question);

@@ -23,6 +23,9 @@ struct LargestOption {
   uint64_t step = 1;  // only multiples of it are tried
 };
 
+// A card for questions that are about no card. Its size has no effect: only the need is measured.
+inline constexpr const char* kAnyCard = "24GiB";
+
 struct Question {
   Trial trial;                        // on the given cards; its command may have options that vary
   std::vector<Variation> variations;  // tried as remedies
