@@ -105,4 +105,26 @@ std::vector<ModelCopy> FindModelCopies(const std::vector<CapturedBlock>& capture
   return copies.OfAtLeast(originals / 2);
 }
 
+UnsteppedGradients FindUnstepped(const std::vector<CapturedBlock>& captured, const LiveSet& live,
+                                 const EventSource& source) {
+  std::set<trace::StringId> stepped;
+  std::map<trace::StringId, uint64_t> gradients;
+  ForEachStated(captured, live, [&](const Block&, const Part& part) {
+    if (part.identity.role == trace::Role::kOptimizerState) stepped.insert(part.identity.path);
+    if (part.identity.role == trace::Role::kGradient) gradients[part.identity.path] += part.bytes;
+  });
+  UnsteppedGradients unstepped;
+  if (stepped.empty()) return unstepped;
+  std::map<std::string, uint64_t> names;
+  for (const auto& [path, bytes] : gradients) {
+    if (stepped.contains(path)) continue;
+    unstepped.bytes += bytes;
+    names[CollapsedPath(source.String(path), true)] += bytes;
+  }
+  const auto largest = std::max_element(
+      names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (largest != names.end()) unstepped.name = largest->first;
+  return unstepped;
+}
+
 }  // namespace memtrace::analysis
