@@ -22,7 +22,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class FragmentationTest : public testing::Test {
+class PinsOfSegmentsTest : public testing::Test {
  protected:
   void Map(uint64_t address, uint64_t size) { program_.Add(trace::Map{0, address, size, 0}); }
   void Reserve(uint64_t address, uint64_t size) {
@@ -49,7 +49,7 @@ class FragmentationTest : public testing::Test {
   NamedProgram program_;
 };
 
-TEST_F(FragmentationTest, BlocksOfASegmentStrandItsFreeMemoryInEqualShares) {
+TEST_F(PinsOfSegmentsTest, BlocksOfASegmentStrandItsFreeMemoryInEqualShares) {
   Map(0, 20_MiB);
   Allocate(0, 2_MiB, 1);
   Allocate(10_MiB, 6_MiB, 2);
@@ -58,7 +58,7 @@ TEST_F(FragmentationTest, BlocksOfASegmentStrandItsFreeMemoryInEqualShares) {
                           absl::StrCat("train.py:2 strands ", 6_MiB, ", 1 blocks")));
 }
 
-TEST_F(FragmentationTest, BytesThatCannotBeSharedEquallyAreNotLost) {
+TEST_F(PinsOfSegmentsTest, BytesThatCannotBeSharedEquallyAreNotLost) {
   Map(0, 1028);
   for (const uint64_t address : {0u, 128u, 256u}) Allocate(address, 128, 1);
   const Fragmentation fragmentation = Measured();
@@ -66,7 +66,7 @@ TEST_F(FragmentationTest, BytesThatCannotBeSharedEquallyAreNotLost) {
   EXPECT_THAT(PinsOf(fragmentation), ElementsAre("train.py:1 strands 644, 3 blocks"));
 }
 
-TEST_F(FragmentationTest, BlockInAPageStrandsThatPageAlone) {
+TEST_F(PinsOfSegmentsTest, BlockInAPageStrandsThatPageAlone) {
   Reserve(0, 1_GiB);
   Map(0, 20_MiB);
   Allocate(6_MiB, 512, 1);
@@ -76,7 +76,7 @@ TEST_F(FragmentationTest, BlockInAPageStrandsThatPageAlone) {
   EXPECT_EQ(fragmentation.releasable, 18_MiB);
 }
 
-TEST_F(FragmentationTest, BlockThatFillsItsPagesStrandsNothing) {
+TEST_F(PinsOfSegmentsTest, BlockThatFillsItsPagesStrandsNothing) {
   Reserve(0, 1_GiB);
   Map(0, 20_MiB);
   Allocate(6_MiB, 4_MiB, 1);
@@ -85,7 +85,7 @@ TEST_F(FragmentationTest, BlockThatFillsItsPagesStrandsNothing) {
   EXPECT_EQ(fragmentation.releasable, 16_MiB);
 }
 
-TEST_F(FragmentationTest, FreeMemoryOfAPrivatePoolHasNoPins) {
+TEST_F(PinsOfSegmentsTest, FreeMemoryOfAPrivatePoolHasNoPins) {
   Map(0, 20_MiB);
   Allocate(0, 2_MiB, 1, /*pool=*/7);
   const Fragmentation fragmentation = Measured();
@@ -94,7 +94,7 @@ TEST_F(FragmentationTest, FreeMemoryOfAPrivatePoolHasNoPins) {
   EXPECT_EQ(fragmentation.largest_hole, 0u);
 }
 
-TEST_F(FragmentationTest, HolesAreCountedBySize) {
+TEST_F(PinsOfSegmentsTest, HolesAreCountedBySize) {
   Map(0, 40_MiB);
   Allocate(512, 512, 1);        // a hole of 512 bytes before it
   Allocate(1_MiB, 1_MiB, 1);    // one of 1 MiB less 1 KiB before it
