@@ -25,8 +25,8 @@ from memtrace._process.session import Session
 if TYPE_CHECKING:
     from torch import Tensor
 
-_MOST_SECONDS = 2.0  # of processor time, for one look
-_MOST_SECONDS_IN_ALL = 3.0  # a program may run out of memory many times
+_MOST_SECONDS = 4.0  # of processor time, for one look
+_MOST_SECONDS_IN_ALL = 8.0  # a program may run out of memory many times
 _PIECE = 10_000  # objects, between two looks at the clock
 
 

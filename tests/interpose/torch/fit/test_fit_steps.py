@@ -34,9 +34,9 @@ def fit(run: Finished) -> dict[str, str]:
 @pytest.mark.parametrize(
     "keep, steps, ended",
     [
-        ("0", "3:10", ("settled", 3)),
+        pytest.param("0", "3:10", ("settled", 3), marks=pytest.mark.slow),
         ("64 * (step < 5)", "3:10", ("settled", 5)),
-        ("64 * (step == 4)", "4:10", ("settled", 5)),
+        pytest.param("64 * (step == 4)", "4:10", ("settled", 5), marks=pytest.mark.slow),
         ("64", "3:6", ("steps", 6)),
     ],
 )

@@ -51,6 +51,8 @@ def check_every_failing_call_by_a_plan(error, how_often, folder):
     assert placed > 9 * elsewhere > 0
 
 
-@pytest.mark.parametrize(("error", "how_often"), [("2", "once"), ("999", "for-ever")])
+@pytest.mark.parametrize(
+    ("error", "how_often"), [("2", "once"), pytest.param("999", "for-ever", marks=pytest.mark.slow)]
+)
 def test_every_failing_driver_call_of_a_training_is_handled(error, how_often, tmp_path):
     check_every_failing_call(error, how_often, tmp_path)
