@@ -35,6 +35,7 @@ void memtrace_set_before_spill(void (*callback)(void* user), void* user) {
 void memtrace_note_idle(int device, const uint64_t* addresses, uint64_t count) {
   memtrace::Contain([&] {
     std::vector<memtrace::DeviceAddress> noted;
+    noted.reserve(count);
     for (uint64_t i = 0; i < count; ++i) noted.push_back(memtrace::DeviceAddress{addresses[i]});
     memtrace::Process::Get().spill_policy().NoteIdle(device, std::move(noted));
   });
