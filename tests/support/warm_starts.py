@@ -25,7 +25,7 @@ _PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
 _SHOWS_VARIABLES = "import json, os; print(json.dumps(dict(os.environ)))"
 # Each fork may have another value of these.
 _OF_A_RUN = ("MEMTRACE_CARD", "MEMTRACE_COMMAND", "MEMTRACE_OUTPUT", "MEMTRACE_CARD_SHARED", "PYTEST_CURRENT_TEST")
-_TRIAL = "MEMTRACE_FIT_"
+_EARLY = ("MEMTRACE_FIT_", "MEMTRACE_REAL_RANKS")  # these act before the program's first line
 _COMPILER = "torch._dynamo"  # which the first optimizer imports
 _MOST = 3  # processes that wait at the same time, of about 500 MiB each
 _POLL = 0.005  # seconds
@@ -43,8 +43,8 @@ def run(
     if os.environ.get("MEMTRACE_WARM_STARTS") == "0":
         return None
     variables = _variables(command, environment)
-    if variables is not None and any(name.startswith(_TRIAL) for name in variables):
-        return None  # it acts before the program's first line
+    if variables is not None and any(name.startswith(_EARLY) for name in variables):
+        return None
     server = None if variables is None else _server_for(script, variables)
     return None if server is None or variables is None else server.run(script, arguments, variables, seconds)
 
