@@ -91,8 +91,8 @@ bool PlayOnce(const RequestSequence& sequence, Blocks& blocks) {
 }  // namespace
 
 Player::Player(const RequestSequence& sequence, const TriedFunctions& functions,
-               const CardDriver& card, CardBooks& books)
-    : sequence_(sequence), functions_(functions), card_(card), books_(books) {}
+               const CardDriver& card)
+    : sequence_(sequence), functions_(functions), card_(card) {}
 
 std::vector<void*> Player::Streams(bool has_default) const {
   std::vector<void*> streams;
@@ -107,7 +107,7 @@ Played Player::Play(bool stops, bool checks) {
   BlockCheck check(card_);
   const size_t count = sequence_.requests.size();
   const size_t distance = std::max<size_t>(1, count / kPoints);
-  books_.StartCalls();
+  card_.StartCalls();
   for (size_t i = 0; i < count; ++i) {
     const Request& request = sequence_.requests[i];
     if (checks && request.IsFree()) check.Freed(blocks.AddressOf(request.block));
@@ -120,12 +120,11 @@ Played Player::Play(bool stops, bool checks) {
       played.fault_at = i;
       if (!played.fault.empty()) break;
     }
-    if (request.IsAllocation()) books_.Note();
-    if (i % distance == 0) played.in_use.push_back(books_.InUse());
-    if (i % kRequestsAtOnce == kRequestsAtOnce - 1) books_.TakeCalls(played.calls);
+    if (i % distance == 0) played.in_use.push_back(card_.InUse());
+    if (i % kRequestsAtOnce == kRequestsAtOnce - 1) card_.TakeCalls(&played.calls);
   }
-  books_.TakeCalls(played.calls);
-  played.peak = books_.Peak();
+  card_.TakeCalls(&played.calls);
+  played.peak = card_.Peak();
   if (played.fault.empty()) blocks.FreeAll();
   return played;
 }

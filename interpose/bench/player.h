@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "interpose/bench/card_books.h"
 #include "interpose/bench/card_driver.h"
 #include "interpose/bench/request_sequence.h"
 #include "interpose/bench/tried_functions.h"
@@ -32,8 +31,7 @@ struct Played {
 class Player {
  public:
   // All outlive this.
-  Player(const RequestSequence& sequence, const TriedFunctions& functions, const CardDriver& card,
-         CardBooks& books);
+  Player(const RequestSequence& sequence, const TriedFunctions& functions, const CardDriver& card);
 
   // Plays the sequence once and frees what is left. A request that is not served ends the play if
   // `stops` is true, else it is left out with its free. With `checks`, each block is judged.
@@ -51,7 +49,6 @@ class Player {
   const RequestSequence& sequence_;
   const TriedFunctions& functions_;
   const CardDriver& card_;
-  CardBooks& books_;
 };
 
 }  // namespace memtrace::bench
