@@ -40,6 +40,7 @@ class PinsOfSegmentsTest : public testing::Test {
   // Returns a line for each pin, most stranded bytes first: "train.py:1 strands 4096, 2 blocks".
   static std::vector<std::string> PinsOf(const Fragmentation& fragmentation) {
     std::vector<std::string> lines;
+    lines.reserve(fragmentation.pins.size());
     for (const Pin& pin : fragmentation.pins)
       lines.push_back(
           absl::StrCat(pin.site, " strands ", pin.strands, ", ", pin.blocks, " blocks"));

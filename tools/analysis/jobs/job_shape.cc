@@ -38,7 +38,7 @@ std::string WordsOf(std::string_view name) {
     const auto letter = static_cast<unsigned char>(c);
     words += std::isalpha(letter) != 0 ? static_cast<char>(std::tolower(letter)) : ' ';
   }
-  words += " ";
+  words += ' ';
   const size_t with = words.find(" with ");
   return with == words.npos ? words : words.substr(0, with + 1);
 }
