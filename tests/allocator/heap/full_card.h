@@ -10,38 +10,27 @@
 #include <utility>
 #include <variant>
 
-#include "allocator/card/memory_copies.h"
-#include "tests/allocator/card.h"
+#include "tests/allocator/heap/card_with_contents.h"
 
 namespace memtrace {
 
 // A card and a host. The contents of a block are the number that was written into it, so what moves
 // must keep it.
-struct FullCard {
+struct FullCard : CardWithContents {
   explicit FullCard(Bytes capacity, Bytes host = 64_GiB, Bytes limit = 64_GiB)
-      : streams(&failures),
-        vmm({.capacity = capacity, .host = host, .contents = &contents}, &streams, &failures),
-        copies(vmm, contents, host, &failures),
-        allocator({.captures = &streams, .copies = &copies, .spill = limit}, vmm, streams,
-                  observer) {}
+      : CardWithContents(capacity, host, host, {.spill = limit}) {}
 
   DeviceAddress Write(Bytes bytes, uint64_t number, MovableOwner owner = {}) {
-    AllocationResult result = allocator.Allocate({.bytes = bytes,
-                                                  .stream = kMain,
-                                                  .is_not_free = owner != MovableOwner{},
-                                                  .movable = owner});
-    allocator.CheckInvariants();
+    const AllocationResult result = TryAllocate(bytes, owner);
     const auto* address = std::get_if<DeviceAddress>(&result);
     if (address == nullptr) return {};
-    vmm.NoteUse(*address, bytes, streams.Queue(kMain));
     contents.Write(address->value(), bytes, number);
     written[*address] = {bytes, number};
     return *address;
   }
   void Free(DeviceAddress address) {
-    EXPECT_TRUE(allocator.Free(address).ok());
+    CardWithContents::Free(address);
     written.erase(address);
-    allocator.CheckInvariants();
   }
   Spill::Moved Move(const Spill::Victims& victims, Bytes wanted) {
     Spill::Moved moved = spill.PutOnHost(victims, wanted);
@@ -64,15 +53,7 @@ struct FullCard {
     streams.Finish(kMain);
     EXPECT_THAT(vmm.faults(), testing::IsEmpty());
   }
-  AllocatorLedger Ledger() { return allocator.accounts().ledger(); }
 
-  CallFailures failures;
-  MemoryStreams streams;
-  MemoryContents contents;
-  MemoryVmm vmm;
-  MemoryCopies copies;
-  WritingObserver observer;
-  CachingAllocator allocator;
   Spill& spill = allocator.movement().spill();
   std::map<DeviceAddress, std::pair<Bytes, uint64_t>> written;
 };

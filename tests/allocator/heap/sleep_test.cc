@@ -11,8 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "allocator/card/memory_copies.h"
-#include "tests/allocator/card.h"
+#include "tests/allocator/heap/card_with_contents.h"
 
 namespace memtrace {
 namespace {
@@ -28,24 +27,11 @@ constexpr PoolId kPool{0, 7};
 
 // A card, a host, and short functions for memory of movable owners. The contents of a block are the
 // number that was written into it.
-struct SleepyCard {
+struct SleepyCard : CardWithContents {
   explicit SleepyCard(Bytes capacity, Bytes host = 64_GiB, Bytes host_limit = ~Bytes{0})
-      : streams(&failures),
-        vmm({.capacity = capacity, .contents = &contents}, &streams, &failures),
-        copies(vmm, contents, host, &failures),
-        allocator({.captures = &streams, .copies = &copies, .host_limit = host_limit}, vmm, streams,
-                  observer) {}
+      : CardWithContents(capacity, host, 0, {.host_limit = host_limit}) {}
+  using CardWithContents::Free;
 
-  AllocationResult TryAllocate(Bytes bytes, MovableOwner owner, StreamId stream = kMain) {
-    AllocationResult result = allocator.Allocate({.bytes = bytes,
-                                                  .stream = stream,
-                                                  .is_not_free = owner != MovableOwner{},
-                                                  .movable = owner});
-    allocator.CheckInvariants();
-    if (const auto* address = std::get_if<DeviceAddress>(&result))
-      vmm.NoteUse(*address, bytes, streams.Queue(stream));
-    return result;
-  }
   DeviceAddress Allocate(Bytes bytes, MovableOwner owner = {}, StreamId stream = kMain) {
     return std::get<DeviceAddress>(TryAllocate(bytes, owner, stream));
   }
@@ -59,10 +45,6 @@ struct SleepyCard {
     vmm.NoteUse(address, 1, streams.Queue(kMain));
     streams.Finish(kMain);
     return contents.At(address.value());
-  }
-  void Free(DeviceAddress address) {
-    EXPECT_TRUE(allocator.Free(address).ok());
-    allocator.CheckInvariants();
   }
   absl::Status TryPutToSleep(MovableOwner owner, Keep keep) {
     moved = {};
@@ -85,16 +67,9 @@ struct SleepyCard {
     return moved;
   }
   Bytes Free() { return vmm.MemoryInfo()->free; }
-  Bytes Allocated() { return allocator.accounts().ledger().live_allocated; }
-  Bytes Reserved() { return allocator.accounts().ledger().reserved; }
+  Bytes Allocated() { return Ledger().live_allocated; }
+  Bytes Reserved() { return Ledger().reserved; }
 
-  CallFailures failures;
-  MemoryStreams streams;
-  MemoryContents contents;
-  MemoryVmm vmm;
-  MemoryCopies copies;
-  WritingObserver observer;
-  CachingAllocator allocator;
   Sleep& sleep = allocator.movement().sleep();
   Moved moved;
 };

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements by which compilers choose among the forms of a kernel: one call each on a simulated card.
+"""Measurements by which compilers choose among the forms of a kernel: few calls on a simulated card.
 
 Triton and Inductor call each form up to hundreds of times to find the fastest. Kernels do not run on a simulated card,
 so what they find is arbitrary however often they call. The memory that a measurement takes does not depend on how often
@@ -29,14 +29,14 @@ def _shorten_triton(testing: ModuleType) -> None:
     measure = testing.do_bench
 
     @functools.wraps(measure)
-    def measure_once(call: object, *positional: object, **named: object) -> object:
+    def measure_briefly(call: object, *positional: object, **named: object) -> object:
         # Triton's and Inductor's own calls name the durations.
         return measure(call, *positional, **(named if positional else named | _OF_TRITON))
 
     patches.put(
         testing,
         "do_bench",
-        measure_once,
+        measure_briefly,
         "triton.testing.do_bench: measures a kernel by few calls, since none runs on a simulated card",
     )
 
@@ -48,13 +48,13 @@ def _shorten_inductor(benchmarking: ModuleType) -> None:
     measure = benchmarker.benchmark_gpu
 
     @functools.wraps(measure)
-    def measure_once(self: Any, call: object, *positional: object, **named: object) -> object:
+    def measure_briefly(self: Any, call: object, *positional: object, **named: object) -> object:
         return measure(self, call, *positional, **(named if positional else named | _OF_INDUCTOR))
 
     patches.put(
         benchmarker,
         "benchmark_gpu",
-        measure_once,
+        measure_briefly,
         "torch._inductor.runtime.benchmarking.InductorBenchmarker.benchmark_gpu: measures a kernel by few calls, since "
         "none runs on a simulated card",
     )
