@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <variant>
 
 #include "allocator/card/memory_copies.h"
@@ -20,7 +21,7 @@ struct CardWithContents {
       : streams(&failures),
         vmm({.capacity = capacity, .host = located, .contents = &contents}, &streams, &failures),
         copies(vmm, contents, host, &failures),
-        allocator(WithParts(limits), vmm, streams, observer) {}
+        allocator(WithParts(std::move(limits)), vmm, streams, observer) {}
 
   AllocationResult TryAllocate(Bytes bytes, MovableOwner owner, StreamId stream = kMain) {
     AllocationResult result = allocator.Allocate({.bytes = bytes,
@@ -32,7 +33,7 @@ struct CardWithContents {
       vmm.NoteUse(*address, bytes, streams.Queue(stream));
     return result;
   }
-  void Free(DeviceAddress address) {
+  void FreeBlock(DeviceAddress address) {
     EXPECT_TRUE(allocator.Free(address).ok());
     allocator.CheckInvariants();
   }

@@ -29,7 +29,7 @@ struct FullCard : CardWithContents {
     return *address;
   }
   void Free(DeviceAddress address) {
-    CardWithContents::Free(address);
+    FreeBlock(address);
     written.erase(address);
   }
   Spill::Moved Move(const Spill::Victims& victims, Bytes wanted) {

@@ -30,7 +30,6 @@ constexpr PoolId kPool{0, 7};
 struct SleepyCard : CardWithContents {
   explicit SleepyCard(Bytes capacity, Bytes host = 64_GiB, Bytes host_limit = ~Bytes{0})
       : CardWithContents(capacity, host, 0, {.host_limit = host_limit}) {}
-  using CardWithContents::Free;
 
   DeviceAddress Allocate(Bytes bytes, MovableOwner owner = {}, StreamId stream = kMain) {
     return std::get<DeviceAddress>(TryAllocate(bytes, owner, stream));
@@ -66,6 +65,7 @@ struct SleepyCard : CardWithContents {
     EXPECT_TRUE(TryWake(owner).ok());
     return moved;
   }
+  void Free(DeviceAddress address) { FreeBlock(address); }
   Bytes Free() { return vmm.MemoryInfo()->free; }
   Bytes Allocated() { return Ledger().live_allocated; }
   Bytes Reserved() { return Ledger().reserved; }

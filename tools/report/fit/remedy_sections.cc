@@ -159,7 +159,7 @@ std::string NothingFitsText(const Answer& answer) {
 std::string SmallestText(const Answer& answer, const TriedRemedy& remedy) {
   const fit::Outlook& seen = remedy.outcome.outlook;
   const std::string name = NameText(remedy);
-  const std::string smallest =
+  std::string smallest =
       seen.is_whole || seen.steps == 0
           ? Message("$0: the smallest change with which nothing failed on the card.", name)
           : CountedMessage(
