@@ -120,6 +120,8 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
     if (is_started) return absl::OkStatus();
     MEMTRACE_RETURN_IF_ERROR(OpenCards(device_count, mode));
     ListenToOutsideMemory();
+    const bool had_none = cards_.is_started() && cards_.is_outside_started();
+    if (had_none && recorder() != nullptr) recorder()->program().BeginAllocator();
   }
   // torch's own allocator unmaps expandable segments of large blocks in pages of 20 MiB.
   if (mode == MEMTRACE_MODE_OBSERVE && recorder() != nullptr)

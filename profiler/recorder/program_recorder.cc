@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/program_recorder.h"
 
+#include "profiler/trace/vocabulary/facts.h"
+
 namespace memtrace::recorder {
 
 using trace::Phase;
@@ -43,6 +45,14 @@ void ProgramRecorder::Annotate(std::string_view key, std::string_view value) {
     const auto known = facts.find(key_id);
     if (known != facts.end() && known->second == value_id) return;
     log_.Append(trace::Annotate{.key = key_id, .value = value_id});
+  });
+}
+
+void ProgramRecorder::BeginAllocator() {
+  Annotate(trace::fact::kAllocatorBegan, "1");
+  log_.trace().Guarded([&] {
+    const SpinMutexLock lock(log_.mutex());
+    log_.run().ForgetEarlierPeaks();
   });
 }
 

@@ -31,6 +31,9 @@ class ProgramRecorder {
   // Writes a fact by key (format.md lists them), unless it already has this value.
   void Annotate(std::string_view key, std::string_view value);
   void SampleCard(const trace::CardLedger& card);
+  // From now on, blocks are those of an allocator. Blocks so far were what the program took without
+  // one; no peak of theirs counts where all of them have ended (OutsideRecorder).
+  void BeginAllocator();
 
   // Records memory from the driver outside the allocator; stack, owner and module come from
   // `context`.

@@ -21,6 +21,13 @@ void CardAccount::BeginStep() {
   steps_.push_back(in_use());
 }
 
+void CardAccount::ForgetPeak() {
+  if (live_requested_ > 0) return;
+  peak_ = {};
+  peak_sequence_ = 0;
+  dead_.clear();
+}
+
 void CardAccount::Label(const trace::Relabel& label, const LiveBlock* whole) {
   const Bytes size = whole == nullptr ? label.size : whole->requested;
   const uint64_t end = label.address + size;

@@ -76,6 +76,8 @@ class CardAccount {
     if (!parts_.empty()) parts_.Forget(address.value(), (address + block.requested).value());
   }
   void BeginStep();
+  // The next block sets the peak. Ignored while there are blocks.
+  void ForgetPeak();
   // Notes a label of [address, address + size). `whole` is the block there, if the label covers all
   // of it.
   void Label(const trace::Relabel& label, const LiveBlock* whole);

@@ -11,6 +11,10 @@ void RunAccount::SelectCard(DeviceIndex device) {
   latest_device_ = device;
 }
 
+void RunAccount::ForgetEarlierPeaks() {
+  for (auto& [device, card] : cards_) card.ForgetPeak();
+}
+
 void RunAccount::Note(const trace::Map& map) {
   Card(DeviceIndex{map.device}).mapped.Map(map.address, map.size);
 }

@@ -43,6 +43,9 @@ class RunAccount {
     Card(DeviceIndex{label.device}).Label(label, whole);
   }
 
+  // For each card without blocks, the peak begins anew.
+  void ForgetEarlierPeaks();
+
   // Ignores events that change nothing here.
   template <trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted,
                          trace::Reserve, trace::Relabel, trace::Lost, trace::Resume, trace::Alive,

@@ -111,6 +111,23 @@ TEST(SummaryTest, IsReadableWhileTheProgramRuns) {
   EXPECT_EQ(summary["events"], 0) << "before the first event; the next comes after a second";
 }
 
+TEST(SummaryTest, PeakBeforeTheAllocatorBeganCountsOnlyWhereBlocksRemain) {
+  RecordedRun run({.with_summary = true});
+  const BlockEvent elsewhere{
+      .device = DeviceIndex{1}, .pool = {}, .address = DeviceAddress{0x200}, .requested = 700};
+  run.recorder().blocks().Allocated(elsewhere);
+  run.Allocate(DeviceAddress{0x200}, 4096);
+  run.Free(DeviceAddress{0x200}, 4096);
+  run.recorder().program().BeginAllocator();
+  run.Allocate(DeviceAddress{0x400}, 100);
+  run.recorder().Close();
+  const analysis::Explanation all = *analysis::Explain(InputOf(run.path()));
+  EXPECT_EQ(all.timelines.at(0).peak, 100U);
+  EXPECT_EQ(all.timelines.at(1).peak, 700U);
+  for (const json& card : SummaryOf(run.path())["cards"])
+    EXPECT_EQ(card["peak"]["bytes"], all.timelines.at(card["index"]).peak);
+}
+
 TEST(SummaryTest, SmallOwnersAreMergedUntilTheSummaryFits) {
   RecordedRun run({.with_summary = true});
   for (int32_t card = 0; card < 40; ++card) {

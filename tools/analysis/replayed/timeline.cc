@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "profiler/trace/vocabulary/facts.h"
@@ -135,8 +136,20 @@ void Timeline::CountTrainedStep(trace::Phase phase) {
 }
 
 void Timeline::Apply(const trace::Annotate& annotate) {
-  annotations_.insert_or_assign(std::string(source_.String(annotate.key)),
-                                std::string(source_.String(annotate.value)));
+  const std::string_view key = source_.String(annotate.key);
+  annotations_.insert_or_assign(std::string(key), std::string(source_.String(annotate.value)));
+  if (key == fact::kAllocatorBegan) ForgetPeaks();
+}
+
+void Timeline::ForgetPeaks() {
+  for (auto& [device, card] : cards_.values()) {
+    if (card.occupied() > 0) continue;
+    card.most_allocated = 0;
+    card.most_allocated_in = {};
+    card.peak = card.peak_event = card.peak_ns = card.peak_of_earlier_steps = 0;
+    card.peak_at = {};
+    card.fullest = card.fullest_event = 0;
+  }
 }
 
 void Timeline::Apply(const trace::OutOfMemory& out_of_memory) {

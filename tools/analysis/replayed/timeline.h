@@ -141,6 +141,8 @@ class Timeline {
                 Ignored>
   void Apply(const Ignored&) {}
 
+  // Blocks so far were memory that the program took without an allocator (fact::kAllocatorBegan).
+  void ForgetPeaks();
   void CountTrainedStep(trace::Phase phase);
   void Add(const trace::Allocate& allocation, bool waiting, Holding& block);
   void Rise(CardTimeline& card) const;

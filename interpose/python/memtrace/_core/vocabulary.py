@@ -87,6 +87,7 @@ CARD_PROCESSES = "card.processes"  # .CARD
 ALLOCATOR_RETRIES = "allocator.retries"  # .CARD
 ALLOCATOR_WAITS = "allocator.waits"  # .CARD
 ALLOCATOR_LARGE_PAGES = "allocator.large_pages"
+ALLOCATOR_BEGAN = "allocator.began"
 PLAN_FILE = "plan.file"
 PLAN_PLACED = "plan.placed"
 PLAN_ELSEWHERE = "plan.elsewhere"
