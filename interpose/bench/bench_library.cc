@@ -4,12 +4,15 @@
 // libmemtrace_bench.so: plays recorded requests with one allocator in a process of its own, which
 // `memtrace bench` starts (python -m memtrace._bench). Answers are JSON: the caller passes them on.
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "interpose/bench/card_driver.h"
+#include "interpose/bench/gpu_books.h"
 #include "interpose/bench/player.h"
 #include "interpose/bench/request_sequence.h"
+#include "interpose/bench/simulated_books.h"
 #include "interpose/bench/tried_functions.h"
 
 #define MEMTRACE_BENCH_EXPORTED extern "C" __attribute__((visibility("default")))
@@ -22,6 +25,7 @@ struct Bench {
   RequestSequence sequence;
   TriedFunctions functions;
   CardDriver card;
+  std::unique_ptr<CardBooks> books;
   std::string answer;
 };
 
@@ -78,12 +82,20 @@ MEMTRACE_BENCH_EXPORTED int memtrace_bench_read(const char* path) {
   return memtrace::bench::ReadRequests(path, &TheBench().sequence) ? 0 : 1;
 }
 
-// Makes the card as large as `bytes`, before anything uses it. Returns 0 if that succeeds.
-MEMTRACE_BENCH_EXPORTED int memtrace_bench_begin(uint64_t bytes) {
+// Makes the card as large as `bytes`, before anything uses it. `is_gpu`: it is a GPU, of which at
+// most `bytes` are left free, or all if that is 0. Returns 0 if that succeeds.
+MEMTRACE_BENCH_EXPORTED int memtrace_bench_begin(uint64_t bytes, int is_gpu) {
+  namespace bench = memtrace::bench;
   auto& card = TheBench().card;
-  if (!card.Open() || !card.Resize(bytes)) return 1;
+  auto& books = TheBench().books;
+  if (!card.Open()) return 1;
   card.Enter();
-  return 0;
+  if (is_gpu != 0) {
+    books = std::make_unique<bench::GpuBooks>(card);
+  } else {
+    books = std::make_unique<bench::SimulatedBooks>(card.library());
+  }
+  return books->Bound(bytes) ? 0 : 1;
 }
 
 // Tries these functions.
@@ -120,13 +132,13 @@ MEMTRACE_BENCH_EXPORTED const char* memtrace_bench_use_library(const char* path,
 // Plays the requests once; the answer is valid until the next call.
 MEMTRACE_BENCH_EXPORTED const char* memtrace_bench_play(int stops, int checks) {
   auto& bench = TheBench();
-  memtrace::bench::Player player(bench.sequence, bench.functions, bench.card);
+  memtrace::bench::Player player(bench.sequence, bench.functions, bench.card, *bench.books);
   return memtrace::bench::Answer(memtrace::bench::Text(player.Play(stops != 0, checks != 0)));
 }
 
 // Returns the nanoseconds of a pair (player.h); less than 0 if a request was not served.
 MEMTRACE_BENCH_EXPORTED double memtrace_bench_time(int threads, double seconds) {
   auto& bench = TheBench();
-  memtrace::bench::Player player(bench.sequence, bench.functions, bench.card);
+  memtrace::bench::Player player(bench.sequence, bench.functions, bench.card, *bench.books);
   return player.NanosecondsPerPair(threads, seconds).value_or(-1);
 }

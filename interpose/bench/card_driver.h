@@ -5,13 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <string>
 
 namespace memtrace::bench {
 
 // The driver of the card on which allocators are tried: a context, streams, and what the judge asks
-// it. The driver is loaded already (RTLD_NOLOAD), simulated or not.
+// it, all by functions of cuda.h. The driver is loaded already (RTLD_NOLOAD), simulated or not.
 class CardDriver {
  public:
   // Returns false if there is no driver, or it has no card.
@@ -27,16 +25,10 @@ class CardDriver {
   // True if the byte is memory of the card.
   bool IsOnCard(uintptr_t address) const;
 
-  // Makes the card as large as that. Returns false if the driver is not a simulated one.
-  bool Resize(uint64_t bytes) const;
-  uint64_t InUse() const;
-  uint64_t Peak() const;  // the most that was in use so far
+  // Returns what the driver says is free; 0 if it does not say it.
+  uint64_t FreeBytes() const;
 
-  // Counts the calls that are made from here on.
-  void StartCalls() const;
-  // Adds the calls since the last start to `calls`, by the function's name, and starts again.
-  // Counts only calls that take memory, give it back, or wait.
-  void TakeCalls(std::map<std::string, uint64_t>* calls) const;
+  void* library() const { return library_; }
 
  private:
   void* library_ = nullptr;

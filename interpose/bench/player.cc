@@ -91,8 +91,8 @@ bool PlayOnce(const RequestSequence& sequence, Blocks& blocks) {
 }  // namespace
 
 Player::Player(const RequestSequence& sequence, const TriedFunctions& functions,
-               const CardDriver& card)
-    : sequence_(sequence), functions_(functions), card_(card) {}
+               const CardDriver& card, CardBooks& books)
+    : sequence_(sequence), functions_(functions), card_(card), books_(books) {}
 
 std::vector<void*> Player::Streams(bool has_default) const {
   std::vector<void*> streams;
@@ -107,7 +107,7 @@ Played Player::Play(bool stops, bool checks) {
   BlockCheck check(card_);
   const size_t count = sequence_.requests.size();
   const size_t distance = std::max<size_t>(1, count / kPoints);
-  card_.StartCalls();
+  books_.StartCalls();
   for (size_t i = 0; i < count; ++i) {
     const Request& request = sequence_.requests[i];
     if (checks && request.IsFree()) check.Freed(blocks.AddressOf(request.block));
@@ -120,11 +120,12 @@ Played Player::Play(bool stops, bool checks) {
       played.fault_at = i;
       if (!played.fault.empty()) break;
     }
-    if (i % distance == 0) played.in_use.push_back(card_.InUse());
-    if (i % kRequestsAtOnce == kRequestsAtOnce - 1) card_.TakeCalls(&played.calls);
+    if (request.IsAllocation()) books_.Note();
+    if (i % distance == 0) played.in_use.push_back(books_.InUse());
+    if (i % kRequestsAtOnce == kRequestsAtOnce - 1) books_.TakeCalls(played.calls);
   }
-  card_.TakeCalls(&played.calls);
-  played.peak = card_.Peak();
+  books_.TakeCalls(played.calls);
+  played.peak = books_.Peak();
   if (played.fault.empty()) blocks.FreeAll();
   return played;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "interpose/bench/card_books.h"
 #include "interpose/bench/card_driver.h"
 #include "interpose/bench/request_sequence.h"
 #include "interpose/bench/tried_functions.h"
@@ -31,7 +32,8 @@ struct Played {
 class Player {
  public:
   // All outlive this.
-  Player(const RequestSequence& sequence, const TriedFunctions& functions, const CardDriver& card);
+  Player(const RequestSequence& sequence, const TriedFunctions& functions, const CardDriver& card,
+         CardBooks& books);
 
   // Plays the sequence once and frees what is left. A request that is not served ends the play if
   // `stops` is true, else it is left out with its free. With `checks`, each block is judged.
@@ -49,6 +51,7 @@ class Player {
   const RequestSequence& sequence_;
   const TriedFunctions& functions_;
   const CardDriver& card_;
+  CardBooks& books_;
 };
 
 }  // namespace memtrace::bench

@@ -64,16 +64,20 @@ void Measure(NamedAllocator& tried, Bytes lower_bound, const ComparisonSettings&
   row.fault = row.on_smallest.fault;
 }
 
-// Returns a card on which no thread's copy of the requests can fail for memory.
-Bytes TimedCard(const BenchRow& row, int threads) {
+// Returns a card on which no thread's copy of the requests can fail for memory; of a GPU, all that
+// is free.
+Bytes TimedCard(const ComparisonSettings& settings, const BenchRow& row, int threads) {
+  if (!settings.gpu.empty()) return 0;
   return RoundUp(
       2 * std::max(row.on_card.peak, row.smallest.value_or(0)) * static_cast<Bytes>(threads) +
           4_GiB,
       kCardGranule);
 }
 
-void TimeOnce(NamedAllocator& tried, int threads, double seconds, BenchRow& row) {
-  const auto timed = tried.allocator->Time(TimedCard(row, threads), threads, seconds);
+void TimeOnce(NamedAllocator& tried, int threads, const ComparisonSettings& settings,
+              BenchRow& row) {
+  const Bytes card = TimedCard(settings, row, threads);
+  const auto timed = tried.allocator->Time(card, threads, settings.seconds);
   if (!timed) return;
   if (timed->fault) {
     row.fault = timed->fault;
@@ -94,7 +98,7 @@ std::vector<BenchRow> Compare(std::vector<NamedAllocator>& tried, Bytes lower_bo
   for (const int threads : settings.threads) {
     for (int round = 0; round < settings.repeat; ++round) {
       for (size_t i = 0; i < tried.size(); ++i)
-        if (!rows[i].fault) TimeOnce(tried[i], threads, settings.seconds, rows[i]);
+        if (!rows[i].fault) TimeOnce(tried[i], threads, settings, rows[i]);
     }
   }
   return rows;

@@ -18,6 +18,7 @@ namespace memtrace::bench {
 // How allocators are compared.
 struct ComparisonSettings {
   Bytes card = 160_GiB;            // on which reserved bytes and failures are measured
+  std::string gpu = {};            // the name of the machine's GPU; empty: cards are simulated
   std::vector<int> threads = {1};  // numbers of threads whose pairs are timed; empty: none
   int repeat = 5;                  // timed plays of each allocator
   double seconds = 0.1;            // of one timed play

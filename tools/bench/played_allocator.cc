@@ -56,7 +56,8 @@ absl::StatusOr<std::unique_ptr<PlayedAllocator>> PlayedAllocator::Start(const Pl
   const json words{{"allocator", order.allocator},
                    {"allocate", order.allocate},
                    {"release", order.release},
-                   {"requests", order.requests}};
+                   {"requests", order.requests},
+                   {"gpu", order.is_gpu}};
   absl::StatusOr<launch::LaunchPlan> plan =
       launch::PlanPackageProgram("memtrace._bench", {words.dump()});
   if (!plan.ok()) return plan.status();

@@ -21,9 +21,10 @@ struct PlayedOrder {
   std::string requests;  // the file of WriteRequests
   std::string plan;      // the plan that memtrace's allocator follows; empty: none
   double limit = 60;     // seconds that one play may take
+  bool is_gpu = false;   // on the machine's first GPU; else on a simulated card
 };
 
-// An allocator that serves requests on the simulated card, in a process that forks for each play
+// An allocator that serves requests on a card, in a process that forks for each play
 // (python -m memtrace._bench).
 class PlayedAllocator : public TriedAllocator {
  public:

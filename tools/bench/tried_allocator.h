@@ -54,8 +54,8 @@ class TriedAllocator {
   // True if it ran on a card; false if only its books were kept.
   virtual bool has_card() const = 0;
 
-  // Plays the requests on a card. If `stops` is true, the first request that is not served ends the
-  // play; with `checks`, each block is judged.
+  // Plays the requests on a card; 0 bytes: on all that a GPU has free. If `stops` is true, the
+  // first request that is not served ends the play; with `checks`, each block is judged.
   virtual PlayOutcome PlayOn(Bytes card, bool stops, bool checks) = 0;
 
   // Returns nothing if the allocator is not timed.

@@ -114,8 +114,8 @@ std::unique_ptr<bench::TriedAllocator> OnBooks(const std::string& name,
 // Makes the allocators that are compared on one sequence.
 class Tried {
  public:
-  Tried(const bench::RequestSequence& sequence, double limit)
-      : sequence_(sequence), limit_(limit) {}
+  Tried(const bench::RequestSequence& sequence, double limit, bool is_gpu)
+      : sequence_(sequence), limit_(limit), is_gpu_(is_gpu) {}
 
   absl::Status Add(const BenchAllocator& allocator) {
     std::unique_ptr<bench::TriedAllocator> made;
@@ -148,7 +148,8 @@ class Tried {
         .release = allocator.release,
         .requests = folder_.requests(),
         .plan = "",
-        .limit = limit_};
+        .limit = limit_,
+        .is_gpu = is_gpu_};
     if (allocator.name == "planned" && allocator.library.empty()) {
       order.plan = folder_.plan();
       std::ofstream(order.plan) << PlanFor(allocator.name)->Text();
@@ -158,6 +159,7 @@ class Tried {
 
   const bench::RequestSequence& sequence_;
   const double limit_;
+  const bool is_gpu_;
   const PlayFolder folder_;
   bool is_written_ = false;
   bench::SharedPlan plan_;
@@ -208,7 +210,7 @@ absl::StatusOr<bench::BenchTable> MeasureTable(const BenchInput& input,
                           .streams = input.sequence.streams,
                           .lower_bound = bench::LivePeak(input.sequence),
                           .rows = {}};
-  Tried tried(input.sequence, limit);
+  Tried tried(input.sequence, limit, !settings.gpu.empty());
   for (const BenchAllocator& allocator : allocators) {
     MEMTRACE_RETURN_IF_ERROR(tried.Add(allocator));
   }

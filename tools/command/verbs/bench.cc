@@ -16,6 +16,7 @@
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
+#include "tools/launch/real_cards.h"
 #include "tools/report/bench/bench_picture.h"
 #include "tools/report/bench/bench_report.h"
 #include "tools/report/picture/png_file.h"
@@ -27,8 +28,9 @@ namespace {
 
 constexpr const char* kBenchDescription =
     "Compare allocators on the requests of recorded programs\n"
-    "Each allocator serves the same requests on simulated cards: how small a card is enough,\n"
-    "what is reserved, which calls are made, how long a pair of allocation and free takes.\n"
+    "Each allocator serves the same requests on simulated cards, or on this machine's GPU: how\n"
+    "small a card is enough, what is reserved, which calls are made, how long a pair of\n"
+    "allocation and free takes.\n"
     "A file is a trace, a memory snapshot of torch, an RMM log or a CSV of MiniMalloc.\n"
     "\n"
     "Usage: memtrace bench [OPTIONS] [FILE...]";
@@ -43,7 +45,8 @@ struct BenchOptions {
   std::vector<std::string> files;
   std::vector<std::string> workloads;
   std::vector<std::string> allocators;
-  std::string card = "160GiB";
+  std::string card;
+  bool is_gpu = false;
   std::vector<int> threads = {1};
   int repeat = 5;
   double limit = 60;
@@ -58,13 +61,31 @@ int Refuse(const absl::Status& status) {
   return status.code() == absl::StatusCode::kNotFound ? kUnreadable : kEnvironment;
 }
 
-absl::StatusOr<Bytes> CardOf(const std::string& text) {
+// Returns 0 for all of a GPU.
+absl::StatusOr<Bytes> CardOf(const BenchOptions& options) {
+  const std::string& text = options.card;
+  if (text.empty()) return options.is_gpu ? 0 : 160_GiB;
   std::vector<card::CardSpec> cards;
   std::string error;
   if (!card::ParseCardSpecs(text, &cards, &error)) return absl::InvalidArgumentError(error);
   if (cards.size() == 1) return cards.front().bytes;
   return absl::InvalidArgumentError(Message(
       "--card $0 must be one size or one profile, such as --card 24GiB", report::Printable(text)));
+}
+
+// Returns the name of the machine's first GPU.
+absl::StatusOr<std::string> FindGpu() {
+  const launch::RealDriver driver = launch::AskRealDriver();
+  if (driver.file.empty())
+    return absl::FailedPreconditionError(
+        Message("--gpu needs NVIDIA's driver (libcuda.so.1), which this machine does not have. "
+                "Leave out --gpu to compare on simulated cards."));
+  if (driver.cards.empty())
+    return absl::FailedPreconditionError(
+        Message("--gpu needs a GPU, and the driver gives none ($0). Leave out --gpu to compare on "
+                "simulated cards.",
+                driver.trouble.empty() ? Message("no device") : report::Printable(driver.trouble)));
+  return driver.cards.front().name;
 }
 
 std::string Listing() {
@@ -129,7 +150,7 @@ absl::Status CheckPicture(const PageOption& option) {
 
 int Compare(const BenchOptions& options) {
   int exit_code = kDone;
-  const auto card = CardOf(options.card);
+  const auto card = CardOf(options);
   if (!card.ok()) return Refuse(card.status());
   if (const absl::Status wrong = CheckPicture(options.picture); !wrong.ok()) return Refuse(wrong);
   const auto allocators = AllocatorsOf(options.allocators.empty() ? std::vector<std::string>{"all"}
@@ -138,6 +159,11 @@ int Compare(const BenchOptions& options) {
   const auto inputs = InputsOf(options, exit_code);
   if (!inputs.ok()) return Refuse(inputs.status());
   report::BenchResult result;
+  if (options.is_gpu) {
+    const absl::StatusOr<std::string> gpu = FindGpu();
+    if (!gpu.ok()) return Refuse(gpu.status());
+    result.settings.gpu = *gpu;
+  }
   result.settings.card = *card;
   result.settings.threads = options.threads;
   result.settings.repeat = options.repeat;
@@ -168,8 +194,11 @@ void AddInputs(CLI::App& app, BenchOptions& options) {
       ->allow_extra_args(false)
       ->group("Input");
   app.add_option("--card", options.card,
-                 "Card on which reserved memory and failures are measured (default: 160GiB)")
+                 "Card on which reserved memory and failures are measured (default: 160GiB; with "
+                 "--gpu, all that is free)")
       ->type_name("SIZE")
+      ->group("Input");
+  app.add_flag("--gpu", options.is_gpu, "Compare on this machine's first GPU, with its driver")
       ->group("Input");
   app.add_flag("--list", options.lists, "List allocators and workloads")->group("Input");
 }

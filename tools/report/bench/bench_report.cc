@@ -64,14 +64,16 @@ std::string Name(const BenchRow& row) {
   return LeftAligned("  " + Printable(row.allocator) + (row.on_books ? " *" : ""), kName);
 }
 
-std::string Row(const BenchRow& row, Bytes lower_bound) {
+// `counts_calls`: the card says which calls are made.
+std::string Row(const BenchRow& row, Bytes lower_bound, bool counts_calls) {
   const bool has_figures = !row.on_card.fault;
   const bool has_smallest = has_figures && row.smallest.has_value();
+  const bool has_calls = has_smallest && (counts_calls || row.on_books);
   return Name(row) + RightAligned(has_smallest ? Mebibytes(*row.smallest) : "-", 12) +
          RightAligned(has_smallest ? Ratio(*row.smallest, lower_bound) : "-", 11) +
          RightAligned(has_figures ? Mebibytes(row.on_card.peak) : "-", 12) +
-         RightAligned(has_smallest ? FormatCount(MemoryCalls(row.on_smallest)) : "-", 11) +
-         RightAligned(has_smallest ? FormatCount(Waits(row.on_smallest)) : "-", 9) +
+         RightAligned(has_calls ? FormatCount(MemoryCalls(row.on_smallest)) : "-", 11) +
+         RightAligned(has_calls ? FormatCount(Waits(row.on_smallest)) : "-", 9) +
          RightAligned(has_figures ? FormatCount(row.on_card.failures) : "-", 9) + "\n";
 }
 
@@ -107,14 +109,31 @@ bool HasBooks(const BenchResult& result) {
   });
 }
 
+std::string SimulatedColumns(Bytes card) {
+  return Message(
+      "SMALLEST: MiB of the smallest card that serves all requests; RATIO: the same "
+      "over the lower bound; RESERVED: the most MiB taken of a card of $0; CALLS "
+      "and WAITS: of the driver, on the smallest card; UNSERVED: requests that the "
+      "card of $0 did not serve.",
+      FormatBytes(card));
+}
+
+std::string GpuColumns(const std::string& gpu, Bytes card) {
+  const std::string part =
+      card == 0 ? Message("all that was free of it") : Message("$0 of it", FormatBytes(card));
+  return Message(
+      "Measured on $0, with $1. SMALLEST: the fewest MiB that serve all requests while a block "
+      "holds the rest; RATIO: the same over the lower bound; RESERVED: the most by which the "
+      "driver's free memory fell, by whomever; UNSERVED: requests that failed. CALLS and WAITS of "
+      "a GPU are not counted.",
+      Printable(gpu), part);
+}
+
 std::string Notes(const BenchResult& result, bool has_times) {
-  std::string notes = Wrapped(
-      Message("SMALLEST: MiB of the smallest card that serves all requests; RATIO: the same "
-              "over the lower bound; RESERVED: the most MiB taken of a card of $0; CALLS "
-              "and WAITS: of the driver, on the smallest card; UNSERVED: requests that the "
-              "card of $0 did not serve.",
-              FormatBytes(result.settings.card)),
-      2);
+  const bench::ComparisonSettings& settings = result.settings;
+  std::string notes = Wrapped(settings.gpu.empty() ? SimulatedColumns(settings.card)
+                                                   : GpuColumns(settings.gpu, settings.card),
+                              2);
   if (HasBooks(result))
     notes += Wrapped(
         Message("*: computed without a card, so its waits and calls are its own counts."), 2);
@@ -141,11 +160,13 @@ struct FaultSentence {
   std::string_view sentence;  // $0: the allocator, $1: the detail, $2: the request's place
 };
 
-constexpr std::array<FaultSentence, 11> kFaults = {{
+constexpr std::array<FaultSentence, 12> kFaults = {{
     {"cannot_open", Marked("$0 cannot be opened: $1")},
     {"missing_function", Marked("$0 has no function $1; name its two functions: $0:MALLOC,FREE")},
     {"cannot_start", Marked("$0 cannot be tried: $1")},
     {"no_card", Marked("$0 cannot be tried: there is no simulated card of $1 bytes")},
+    {"gpu_too_small",
+     Marked("$0 cannot be tried: the GPU does not start, or less than $1 bytes of it are free")},
     {"crashed", Marked("$0 crashed while it served the requests ($1)")},
     {"hung", Marked("$0 was ended, because one play took longer than $1 s; --limit allows more")},
     {"ended", Marked("$0 ended its process while it served the requests")},
@@ -182,7 +203,8 @@ std::string TextBench(const BenchResult& result) {
   std::string text;
   for (const BenchTable& table : result.tables) {
     text += Title(table) + "\n\n" + Head();
-    for (const BenchRow& row : table.rows) text += Row(row, table.lower_bound);
+    for (const BenchRow& row : table.rows)
+      text += Row(row, table.lower_bound, result.settings.gpu.empty());
     text += '\n';
     if (HasTimes(table)) text += Times(table, result.settings.threads);
   }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m memtrace._bench ORDER`: tries one allocator on the simulated card.
+"""`python -m memtrace._bench ORDER`: tries one allocator on the simulated card, or on the machine's GPU.
 
 ORDER is JSON: an `Order`. Each line of stdin is JSON: a `Turn`; each is played in a forked process, so that torch is
 imported once and every play has a new card. Each line of stdout is the answer, JSON of interpose/bench/bench_library.cc
@@ -31,6 +31,7 @@ class Order(TypedDict):
     allocate: str
     release: str
     requests: str
+    gpu: bool  # on the machine's own
 
 
 class Turn(TypedDict, total=False):
@@ -55,7 +56,7 @@ def main() -> None:
     os.dup2(2, 1)
     order: Order = json.loads(sys.argv[1])
     try:
-        tried = Tried.load(order["allocator"], order["allocate"], order["release"], order["requests"])
+        tried = Tried.load(order["allocator"], order["allocate"], order["release"], order["requests"], order["gpu"])
         _say(answers, {})
     except Exception as error:
         raise_if_from_outside(error)
