@@ -11,9 +11,6 @@ namespace memtrace {
 // is not set, half of what the host has available now.
 Bytes HostLimit();
 
-// Returns the bytes that the host can still give to this process.
-Bytes HostAvailable();
-
 }  // namespace memtrace
 
 #endif  // MEMTRACE_INTERPOSE_CORE_HOST_LIMIT_H_

@@ -7,7 +7,7 @@
 
 #include "allocator/blocks/size_policy.h"
 #include "base/environment.h"
-#include "interpose/core/host_limit.h"
+#include "base/host_memory.h"
 #include "interpose/core/room/launching_threads.h"
 #include "interpose/core/size_text.h"
 #include "interpose/core/spoken_sentence.h"
@@ -97,7 +97,7 @@ bool SpillPolicy::IsAllowed(int device, Bytes wanted) {
   }
   // A driver may take memory of the host until the host ends a process.
   const bool is_real = !cards_.all()[static_cast<size_t>(device)].reader->simulated();
-  if (is_real && wanted + ChunkExchange::kLargest > HostAvailable() / 10 * 9) {
+  if (is_real && wanted + ChunkExchange::kLargest > ReadHostMemory().available / 10 * 9) {
     SayOnce(Silence::kHost,
             Message("--spill moves no more, because the host has too little memory available."));
     return false;

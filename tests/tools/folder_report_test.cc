@@ -168,6 +168,12 @@ TEST_F(FolderReportTest, EqualRanksAreOneKind) {
   EXPECT_EQ(kinds[1]["fits"], true);
 }
 
+TEST_F(FolderReportTest, NamesOfKindsAreWhole) {
+  for (const int rank : {0, 256, 300})
+    Write("rank" + std::to_string(rank) + ".trace", Process(rank, 100));
+  EXPECT_THAT(shell_.Run("memtrace report job").out, ContainsRegex("  ranks 0, 256, 300 +x 3 "));
+}
+
 TEST_F(FolderReportTest, PartialTraceIsNotSaidToHaveFit) {
   Write("a.trace", Process(0, 100));
   Write("b.trace", Process(1, 100));

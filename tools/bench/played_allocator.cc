@@ -13,12 +13,13 @@ namespace {
 
 using nlohmann::json;
 
-// Removes what the user set for other programs, so that equal requests give equal rows.
-void KeepRepeatable(launch::Environment& environment) {
+// Removes what the user set for other programs, so that equal requests give equal rows. What a
+// simulated card in the place of a GPU is stays.
+void KeepRepeatable(launch::Environment& environment, bool is_gpu) {
   for (auto entry = environment.begin(); entry != environment.end();) {
     const std::string& name = entry->first;
     const bool is_ours = name.starts_with(env::kSwitch.name()) && name != env::kHome.name() &&
-                         name != env::kLanguage.name();
+                         name != env::kLanguage.name() && !(is_gpu && name == env::kCard.name());
     const bool is_setting = name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF" ||
                             name == "PYTORCH_NO_CUDA_MEMORY_CACHING" ||
                             name == "CUDA_VISIBLE_DEVICES";
@@ -61,7 +62,7 @@ absl::StatusOr<std::unique_ptr<PlayedAllocator>> PlayedAllocator::Start(const Pl
   absl::StatusOr<launch::LaunchPlan> plan =
       launch::PlanPackageProgram("memtrace._bench", {words.dump()});
   if (!plan.ok()) return plan.status();
-  KeepRepeatable(plan->environment);
+  KeepRepeatable(plan->environment, order.is_gpu);
   if (!order.plan.empty()) plan->environment[env::kPlan.name()] = order.plan;
   auto process = PlayerProcess::Start(*plan);
   if (!process.ok()) return process.status();

@@ -19,11 +19,13 @@ using Library = std::unique_ptr<void, Close>;
 
 Library OpenDriver() { return Library(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)); }
 
-// Returns the driver's file; empty if it is the simulated driver.
+bool IsSimulated(const Library& driver) {
+  return dlsym(driver.get(), "memtrace_card_count") != nullptr;
+}
+
 std::string FileOf(const Library& driver) {
   link_map* map = nullptr;
-  if (dlinfo(driver.get(), RTLD_DI_LINKMAP, &map) != 0) return "";
-  return dlsym(driver.get(), "memtrace_card_count") == nullptr ? map->l_name : "";
+  return dlinfo(driver.get(), RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
 }
 
 // Calls one of the few functions of the driver that are needed, as cuda.h declares them.
@@ -69,23 +71,31 @@ void AddCards(const Library& driver, RealDriver& found) {
   for (int index = 0; index < count; ++index) found.cards.push_back(CardAt(driver, index));
 }
 
-}  // namespace
-
-std::string RealDriverFile() {
-  const Library driver = OpenDriver();
-  return driver == nullptr ? "" : FileOf(driver);
-}
-
-RealDriver AskRealDriver() {
+RealDriver Ask(const Library& driver) {
   RealDriver found;
-  const Library driver = OpenDriver();
-  if (driver == nullptr) return found;
   found.file = FileOf(driver);
-  if (found.file.empty()) return found;
+  found.is_simulated = IsSimulated(driver);
   int version = 0;
   if (Call(driver, "cuDriverGetVersion", &version) == 0) found.cuda = VersionText(version);
   AddCards(driver, found);
   return found;
+}
+
+}  // namespace
+
+std::string RealDriverFile() {
+  const Library driver = OpenDriver();
+  return driver == nullptr || IsSimulated(driver) ? "" : FileOf(driver);
+}
+
+RealDriver AskRealDriver() {
+  const Library driver = OpenDriver();
+  return driver == nullptr || IsSimulated(driver) ? RealDriver() : Ask(driver);
+}
+
+RealDriver AskDriver() {
+  const Library driver = OpenDriver();
+  return driver == nullptr ? RealDriver() : Ask(driver);
 }
 
 }  // namespace memtrace::launch

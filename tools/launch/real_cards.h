@@ -15,12 +15,13 @@ struct RealCard {
   uint64_t bytes = 0;
 };
 
-// NVIDIA's driver on this machine, never a preloaded driver of ours.
+// NVIDIA's driver on this machine.
 struct RealDriver {
   std::string file;     // of its library; empty if there is none
   std::string cuda;     // the newest CUDA that it serves, as "13.0"
   std::string trouble;  // the driver's error if it gives no cards; empty if it gives them
   std::vector<RealCard> cards;
+  bool is_simulated = false;  // it is a simulated card's driver instead
 };
 
 // Returns the file of the driver's library that a program without a simulated card would get; empty
@@ -30,6 +31,10 @@ std::string RealDriverFile();
 // Returns the same and the driver's cards. Initializes the driver (cuInit), which creates no
 // context and takes no memory of a card.
 RealDriver AskRealDriver();
+
+// Returns the same of the driver that a program gets which is started here, also if it is the
+// driver of a simulated card (`memtrace run --card`).
+RealDriver AskDriver();
 
 }  // namespace memtrace::launch
 

@@ -48,6 +48,12 @@ std::optional<Summary> Newest(int fd, uint64_t offset) {
   return first;
 }
 
+// True if the file ends before its summaries do.
+bool IsCutShort(int fd, uint64_t offset) {
+  char last = 0;
+  return pread(fd, &last, 1, static_cast<off_t>(offset + 2 * kSummaryBytes - 1)) != 1;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadSummary(int fd, const std::string& path) {
@@ -64,7 +70,10 @@ absl::StatusOr<std::string> ReadSummary(int fd, const std::string& path) {
   }
   std::optional<Summary> summary = Newest(fd, header.summary_offset);
   if (!summary) {
-    return absl::NotFoundError(path + " has no summary: its process ended before it wrote one");
+    const char* const why = IsCutShort(fd, header.summary_offset)
+                                ? "the file is cut short"
+                                : "its process ended before it wrote one";
+    return absl::NotFoundError(path + " has no summary: " + why);
   }
   return std::move(summary->text);
 }

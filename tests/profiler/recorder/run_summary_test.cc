@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/coding/format.h"
 #include "profiler/trace/events/card_fields.h"
@@ -172,6 +174,19 @@ TEST(SummaryTest, DamagedSummaryFallsBackToTheOther) {
     file.seekp(at);
     file.put(byte).flush();
   }
+}
+
+TEST(SummaryTest, CutShortFileIsSaidToBeCutShort) {
+  RecordedRun run({.with_summary = true});
+  run.Allocate(DeviceAddress{0x200}, 100);
+  run.recorder().Close();
+  trace::FileHeader header;
+  std::ifstream(run.path(), std::ios::binary)
+      .read(reinterpret_cast<char*>(&header), sizeof(header));
+  std::filesystem::resize_file(run.path(), header.summary_offset + 100);
+  const absl::Status status = trace::ReadSummary(run.path()).status();
+  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_TRUE(absl::EndsWith(status.message(), "the file is cut short")) << status;
 }
 
 TEST(SummaryTest, MissingSummaryIsNotFound) {

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/host_memory.h"
 #include "base/status_macros.h"
 #include "messages/message.h"
 #include "tools/command/program/program.h"
@@ -91,7 +92,7 @@ absl::StatusOr<launch::JobRanks> FindRanks(const fit::Trial& trial,
   if (!is_quiet)
     Note(Message("rank 0 runs up to its first backward pass, to find which ranks differ"));
   MEMTRACE_ASSIGN_OR_RETURN(const fit::RankKinds found, FindKinds(trial, folder, keeping, log_end));
-  launch::JobRanks job = fit::WithRanks(*trial.job, found, fit::AvailableHostBytes());
+  launch::JobRanks job = fit::WithRanks(*trial.job, found, ReadHostMemory().available);
   if (!is_quiet) PrintFound(job, found);
   return job;
 }

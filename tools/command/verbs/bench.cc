@@ -73,9 +73,9 @@ absl::StatusOr<Bytes> CardOf(const BenchOptions& options) {
       "--card $0 must be one size or one profile, such as --card 24GiB", report::Printable(text)));
 }
 
-// Returns the name of the machine's first GPU.
+// Returns the name of the machine's first GPU, or of a simulated card in its place.
 absl::StatusOr<std::string> FindGpu() {
-  const launch::RealDriver driver = launch::AskRealDriver();
+  const launch::RealDriver driver = launch::AskDriver();
   if (driver.file.empty())
     return absl::FailedPreconditionError(
         Message("--gpu needs NVIDIA's driver (libcuda.so.1), which this machine does not have. "
@@ -85,7 +85,8 @@ absl::StatusOr<std::string> FindGpu() {
         Message("--gpu needs a GPU, and the driver gives none ($0). Leave out --gpu to compare on "
                 "simulated cards.",
                 driver.trouble.empty() ? Message("no device") : report::Printable(driver.trouble)));
-  return driver.cards.front().name;
+  const std::string& name = driver.cards.front().name;
+  return driver.is_simulated ? Message("$0 (simulated)", name) : name;
 }
 
 std::string Listing() {

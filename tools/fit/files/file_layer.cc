@@ -16,11 +16,11 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "base/environment.h"
+#include "base/host_memory.h"
 #include "base/status_macros.h"
 #include "messages/message.h"
 #include "profiler/trace/events/amount.h"
@@ -47,21 +47,6 @@ LayerPlan PlanOf(const launch::Environment& environment, const std::string& scra
     plan.needed.push_back(WithoutLinks(home->second));
   plan.bytes = bytes;
   return plan;
-}
-
-// Returns the number in a file of the kernel; the largest number if the file holds none.
-uint64_t LimitIn(const char* path) {
-  uint64_t limit = 0;
-  return std::ifstream(path) >> limit ? limit : UINT64_MAX;
-}
-
-// Returns a quarter of the memory that this machine or container has.
-uint64_t QuarterOfMemory() {
-  const uint64_t physical =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  return std::min({physical, LimitIn("/sys/fs/cgroup/memory.max"),
-                   LimitIn("/sys/fs/cgroup/memory/memory.limit_in_bytes")}) /
-         4;
 }
 
 // Opens the file by which the run's processes see what each holds on the simulated cards. The run
@@ -148,7 +133,7 @@ absl::StatusOr<FileKeeping> FindFileKeeping(const launch::Environment& environme
   if (is_asked && asked->second == "0")
     return FileKeeping{.why_no_layer = Message("$0 is 0", kVariable)};
   const std::optional<uint64_t> bytes =
-      is_asked ? trace::BytesOf(asked->second) : std::max(QuarterOfMemory(), kLeastBytes);
+      is_asked ? trace::BytesOf(asked->second) : std::max(ReadHostMemory().total / 4, kLeastBytes);
   if (!bytes || *bytes < kLeastBytes) {
     return absl::InvalidArgumentError(
         Message("$0: '$1' is neither 0 nor an amount of at least 16MiB; write it as 4GiB",

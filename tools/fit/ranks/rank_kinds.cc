@@ -16,28 +16,6 @@ namespace {
 // A rank that goes on to its first step takes more than the one that looked for kinds.
 constexpr double kGrowth = 1.5;
 
-// Returns the bytes in a line such as "MemAvailable:   123 kB"; the largest number without it.
-uint64_t LineOfMeminfo(const std::string& name) {
-  std::ifstream file("/proc/meminfo");
-  for (std::string word; file >> word;) {
-    uint64_t kilobytes = 0;
-    if (word == name && file >> kilobytes) return kilobytes << 10;
-  }
-  return UINT64_MAX;
-}
-
-// Returns the number in a file of the kernel; `otherwise` if the file holds none.
-uint64_t NumberIn(const char* path, uint64_t otherwise) {
-  uint64_t number = 0;
-  return std::ifstream(path) >> number ? number : otherwise;
-}
-
-uint64_t LeftInContainer() {
-  const uint64_t most = NumberIn("/sys/fs/cgroup/memory.max", UINT64_MAX);
-  if (most == UINT64_MAX) return UINT64_MAX;
-  return most - std::min(most, NumberIn("/sys/fs/cgroup/memory.current", 0));
-}
-
 }  // namespace
 
 absl::StatusOr<RankKinds> ReadRankKinds(const std::string& file) {
@@ -78,10 +56,6 @@ launch::JobRanks WithRanks(launch::JobRanks job, const RankKinds& found, uint64_
   }
   for (size_t i = most; i < found.kinds.size(); ++i) job.left_out.push_back(found.kinds[i].rank);
   return job;
-}
-
-uint64_t AvailableHostBytes() {
-  return std::min(LineOfMeminfo("MemAvailable:"), LeftInContainer());
 }
 
 }  // namespace memtrace::fit

@@ -37,9 +37,6 @@ uint64_t HostBytesOfRank(const RankKinds& found);
 // not stand for all ranks of the job if rank 0 made no groups, or if these are not those of a grid.
 launch::JobRanks WithRanks(launch::JobRanks job, const RankKinds& found, uint64_t host_bytes);
 
-// Returns the bytes of this machine's (or container's) memory that programs can still take.
-uint64_t AvailableHostBytes();
-
 }  // namespace memtrace::fit
 
 #endif  // MEMTRACE_TOOLS_FIT_RANKS_RANK_KINDS_H_

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "messages/message.h"
+#include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/rank_words.h"
 
@@ -43,11 +44,20 @@ struct Cell {
   bool is_spare = false;
 };
 
-std::vector<Cell> CellsOf(const Job& job, const RankKind& kind, TableUnit unit) {
+// Returns the columns that the names of kinds need, such as "ranks 0, 256"; long lists are cut.
+size_t NameWidth(const Job& job, bool is_narrow) {
+  constexpr size_t kLeast = 11;
+  const size_t most = is_narrow ? 16 : 24;
+  size_t width = kLeast;
+  for (const RankKind& kind : job.kinds) width = std::max(width, Width(KindName(job, kind)) + 1);
+  return std::min(width, most);
+}
+
+std::vector<Cell> CellsOf(const Job& job, const RankKind& kind, TableUnit unit, size_t name_width) {
   const ProcessView& view = job.processes[kind.first()];
   const std::string used = view.used ? FormatFigure(*view.used, unit) : "?";
   const std::string percent = UsedPercent(view);
-  return {{"", 11, KindName(job, kind), Kind::kText},
+  return {{"", name_width, KindName(job, kind), Kind::kText},
           {"", 23, PlaceOfKind(job, kind), Kind::kText},
           {Message("ranks"), 7, RanksOf(kind)},
           {Message("peak $0", unit.name), 9, FormatFigure(view.allocated, unit)},
@@ -68,10 +78,11 @@ std::string RestOf(const Job& job, size_t most) {
 
 Section KindSection(const Job& job, size_t most, bool is_narrow) {
   const TableUnit unit = UnitOf(job);
+  const size_t name_width = NameWidth(job, is_narrow);
   Table table;
   for (size_t i = 0; i < job.kinds.size() && i < most; ++i) {
     TableRow& row = table.rows.emplace_back();
-    for (const Cell& cell : CellsOf(job, job.kinds[i], unit)) {
+    for (const Cell& cell : CellsOf(job, job.kinds[i], unit, name_width)) {
       if (cell.is_spare && is_narrow) continue;
       if (i == 0) table.columns.push_back({cell.title, cell.width, cell.kind});
       row.cells.push_back(cell.text);
