@@ -238,6 +238,14 @@ TEST_F(CommandLineTest, RunRejectsInvalidArgumentsBeforeStarting) {
   ExpectRefusal("export MEMTRACE_HOME=/nowhere; memtrace run -- true", 5, "MEMTRACE_HOME");
 }
 
+TEST_F(CommandLineTest, RunSaysThatTheHostIsTooSmallForTheRanks) {
+  const std::string run = "memtrace run --card 8xh100-80gb --world 100000 -o traces/ ";
+  EXPECT_THAT(shell_.Run(run + "--ranks 0-99999 -- ./absent").err,
+              ContainsRegex("100000 ranks with torch need more than 28.6 TiB of this machine's "
+                            "memory, and [0-9.]+ [KMG]iB are available; --ranks auto"));
+  EXPECT_THAT(shell_.Run(run + "--ranks 0 -- ./absent").err, Not(HasSubstr("ranks with torch")));
+}
+
 TEST_F(CommandLineTest, RunDoesNotOverwriteATraceUnlessForced) {
   ExpectRefusal("echo old >run.trace; memtrace run -o run.trace -- true", 2, "-f overwrites it");
   EXPECT_EQ(ReadFile(shell_.Path("run.trace")), "old\n");

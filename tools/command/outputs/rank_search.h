@@ -25,6 +25,9 @@ absl::StatusOr<launch::JobRanks> FindRanks(const fit::Trial& trial,
 // failed run's output.
 absl::StatusOr<launch::JobRanks> FindRanksToRun(const fit::Trial& trial, bool is_quiet);
 
+// Says on stderr if the host's memory is too small for programs with torch as so many ranks.
+void PrintIfHostIsSmall(const launch::JobRanks& job);
+
 // Prints a program's last lines on stderr, marked as its own.
 void PrintLogEnd(const std::string& log_end);
 

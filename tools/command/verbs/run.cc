@@ -229,6 +229,7 @@ int RunJob(const RunOptions& options) {
   if (job.ok() && job->is_auto && !launch::IsSwitchedOff(options.environment))
     job = FindRanksToRun(TrialOf(options, *job), options.quiet);
   if (!job.ok()) return Refuse(job.status());
+  if (!options.quiet) PrintIfHostIsSmall(*job);
   const absl::StatusOr<std::vector<launch::LaunchPlan>> plans =
       launch::PlanRanks(options.request, *job, options.environment);
   return plans.ok() ? RunRanks(*plans, *job, options) : Refuse(plans.status());
