@@ -83,7 +83,7 @@ function(memtrace_install_debug target folder)
     set(debug \"\$ENV{DESTDIR}${folder}/.debug/${file}.debug\")
     file(MAKE_DIRECTORY \"\$ENV{DESTDIR}${folder}/.debug\")
     execute_process(COMMAND ${CMAKE_OBJCOPY} --only-keep-debug \"$<TARGET_FILE:${target}>\" \"\${debug}\" COMMAND_ERROR_IS_FATAL ANY)
-    execute_process(COMMAND ${CMAKE_OBJCOPY} --strip-all \"--add-gnu-debuglink=\${debug}\" \"\${program}\" COMMAND_ERROR_IS_FATAL ANY)"
+    execute_process(COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section=.gnu_debuglink \"--add-gnu-debuglink=\${debug}\" \"\${program}\" COMMAND_ERROR_IS_FATAL ANY)"
     COMPONENT memtrace)
 endfunction()
 
