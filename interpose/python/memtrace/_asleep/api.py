@@ -50,15 +50,6 @@ class Asleep(NamedTuple):
     host_bytes: int  # of the host that the copy takes
 
 
-def check_allocator(call: str) -> None:
-    """Raises RuntimeError if memtrace's allocator does not serve this process."""
-    from memtrace._process.session import current_session
-
-    session = current_session()
-    if session is None or session.allocator != "memtrace":
-        raise refusals.needs_allocator(call)
-
-
 def _is_capturing() -> bool:
     """Returns True if a graph is being captured from the current stream.
 
@@ -105,7 +96,7 @@ def sleep(tag: str, keep: str = "host") -> Moved:
         raise ValueError(translated("memtrace.sleep: keep is 'host' or 'nothing', not '$0'.", keep))
     if is_off():
         return Moved(0, 0)
-    check_allocator("sleep")
+    refusals.check_allocator("sleep")
     if _is_capturing():
         raise refusals.in_capture()
     moved = sleep_core().sleep(tag, _KEEPS[keep])
@@ -150,7 +141,7 @@ def wake(tag: str) -> Moved:
     """
     if is_off():
         return Moved(0, 0)
-    check_allocator("wake")
+    refusals.check_allocator("wake")
     moved = sleep_core().wake(tag)
     if moved.refusal == Refusal.NO_ROOM:
         gc.collect()

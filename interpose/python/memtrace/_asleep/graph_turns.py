@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from memtrace._asleep.api import check_allocator
+from memtrace._asleep.refusals import check_allocator
 from memtrace._core.package import CORE_LIBRARY
 from memtrace._patching import patches
 from memtrace._start.off import is_off

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memtrace._asleep import api
+from memtrace._asleep import api, refusals
 from memtrace._asleep.core_calls import sleep_core
 from memtrace._asleep.scopes import movable_scope
 from memtrace._text.messages import translated
@@ -46,7 +46,7 @@ class TorchMemorySaver:
             raise NotImplementedError(_no_disk())
         if cpu_backup_backend is not None and not enable_cpu_backup:
             raise ValueError("cpu_backup_backend requires enable_cpu_backup=True")
-        api.check_allocator("as_torch_memory_saver")
+        refusals.check_allocator("as_torch_memory_saver")
         owner = tag + _BACKUP if enable_cpu_backup else tag
         self._owners.setdefault(tag, set()).add(owner)
         with movable_scope(owner):

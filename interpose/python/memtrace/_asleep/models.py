@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memtrace._asleep import api
+from memtrace._asleep import refusals
 from memtrace._start.off import is_off
 from memtrace._text.messages import translated
 
@@ -55,7 +55,7 @@ def movable(model: torch.nn.Module, tag: str | None = None) -> str:
     scope = tagged(name, movable=True)
     if is_off():
         return name
-    api.check_allocator("movable")
+    refusals.check_allocator("movable")
     by_storage = _tensors_by_storage(model)
     with scope:
         _grow_once(by_storage)

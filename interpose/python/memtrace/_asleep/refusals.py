@@ -22,11 +22,15 @@ def amount_text(amount: int) -> str:
     return f"{amount / (1 << bits):.1f} {unit}"
 
 
-def needs_allocator(call: str) -> RuntimeError:
-    """Returns the error of a process that another allocator serves."""
-    return RuntimeError(
-        translated("$0 needs memtrace's allocator; torch's own serves this process.", f"memtrace.{call}")
-    )
+def check_allocator(call: str) -> None:
+    """Raises RuntimeError if memtrace's allocator does not serve this process."""
+    from memtrace._process.session import current_session
+
+    session = current_session()
+    if session is None or session.allocator != "memtrace":
+        raise RuntimeError(
+            translated("$0 needs memtrace's allocator; torch's own serves this process.", f"memtrace.{call}")
+        )
 
 
 def unknown(call: str, name: str, names: Iterable[str]) -> ValueError:

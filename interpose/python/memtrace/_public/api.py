@@ -210,7 +210,7 @@ class tag:  # noqa: N801  # used as a function
         return self
 
     def _begin_movable(self) -> None:
-        from memtrace._asleep.api import check_allocator
+        from memtrace._asleep.refusals import check_allocator
         from memtrace._asleep.scopes import movable_scope
 
         check_allocator("tag: movable=True")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ctypes import POINTER, Structure, byref, c_int, c_int32, c_uint32, c_uint64, sizeof
 from typing import NamedTuple
 
-from memtrace._asleep.api import check_allocator
+from memtrace._asleep.refusals import check_allocator
 from memtrace._core.package import CORE_LIBRARY
 from memtrace._start.off import is_off
 

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of many ranks of which few are real (docs/design/virtual-ranks.md)."""
 
+import json
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from support.events import annotations
 from support.jobs import by_rank, run_job
+from support.programs import memtrace
 
 HAS_NCCL2 = tuple(map(int, version("torch").split(".")[:2])) >= (2, 15)
 HERE = Path(__file__).parent
@@ -50,6 +53,14 @@ def test_real_rank_takes_the_memory_of_a_job_whose_ranks_are_all_real(tmp_path, 
         assert list(alone) and {rank: memory(of) for rank, of in alone.items()} == {
             rank: memory(of) for rank, of in whole.items() if rank in alone
         }
+
+
+def test_what_nccl_takes_before_the_first_request_is_not_the_peak(tmp_path):
+    finished = run_job(HERE / "fully_sharded.py", tmp_path, "eager", world=8, ranks="0")
+    (rank,) = by_rank(finished).values()
+    assert annotations(finished.trace)["allocator.began"] == "1"
+    (card,) = json.loads(memtrace("report", "--json", str(finished.trace)).out)["cards"]
+    assert card["ledger"]["outside_allocator"] > rank["peak"] >= card["peak"]["bytes"] > rank["peak"] * 0.9
 
 
 @pytest.mark.parametrize("arguments", [(), ("hybrid",), ("hybrid", "eager")])
