@@ -120,7 +120,9 @@ def test_process_takes_as_much_memory_as_on_a_real_card(card: str) -> None:
         assert theirs[step] - ours[step] in (0, GRANULE), step
 
 
-@pytest.mark.parametrize("group", KNOWN_TO_DIFFER)
+@pytest.mark.parametrize(
+    "group", [pytest.param(group, marks=[pytest.mark.slow] * (group == "attention")) for group in KNOWN_TO_DIFFER]
+)
 def test_programs_allocate_as_recorded(group: str) -> None:
     theirs, ours = sizes(group)
     assert len(theirs) >= 24

@@ -225,6 +225,7 @@ def test_program_without_steps_is_ended_with_its_position(tmp_path: Path) -> Non
     assert done.stdout.startswith("NOT KNOWN. memtrace fit reached its time limit")
 
 
+@pytest.mark.slow
 def test_each_run_has_a_line_without_a_terminal(tmp_path: Path) -> None:
     done = fit(tmp_path, TRAINING, "4", options=("--card", "2GiB", "--margin", "0"))
     lines = done.stderr.splitlines()

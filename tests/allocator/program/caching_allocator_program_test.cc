@@ -64,7 +64,7 @@ Program Shrink(Program program, const Way& way) {
 #ifdef MEMTRACE_TEST_IS_SLOW
 constexpr uint64_t kPrograms = 100;
 #else
-constexpr uint64_t kPrograms = 1500;
+constexpr uint64_t kPrograms = 1000;
 #endif
 
 struct Extent {

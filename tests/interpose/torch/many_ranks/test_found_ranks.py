@@ -30,7 +30,7 @@ def fit(folder: Path, program: str | Path, *arguments: str, options: tuple[str, 
     ("program", "arguments", "ranks"),
     [
         ("pipeline.py", ("4",), {0: 2, 2: 2, 4: 2, 6: 2}),
-        ("fully_sharded.py", (), {0: 8}),
+        pytest.param("fully_sharded.py", (), {0: 8}, marks=pytest.mark.slow),
         pytest.param("data_parallel.py", (), {0: 8}, marks=pytest.mark.slow),
         pytest.param("uneven.py", (), {0: 4, 4: 1, 5: 3}, marks=pytest.mark.slow),
         pytest.param("with_workers.py", ("fork",), {0: 2, 2: 2, 4: 2, 6: 2}, marks=pytest.mark.slow),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random allocations by torch's own allocator, on threads and streams, shared, from pools, with too little memory.
 
-Argument: the seed. Between rounds prints one JSON line: torch's statistics, and the numbers of allocations, frees and
-completed frees so far, which identify the moment in a trace.
+Arguments: the seed, the number of rounds. Between rounds prints one JSON line: torch's statistics, and the numbers of
+allocations, frees and completed frees so far, which identify the moment in a trace.
 """
 
 import json
@@ -71,10 +71,10 @@ class Worker:
         torch.cuda.empty_cache()
 
 
-def main(seed: str) -> None:
+def main(seed: str, rounds: int) -> None:
     """Runs rounds in which all threads continue with their state of the previous round."""
     workers = [Worker(f"{seed} {thread}") for thread in range(THREADS)]
-    for _ in range(20):
+    for _ in range(rounds):
         threads = [threading.Thread(target=worker.run, args=(60,)) for worker in workers]
         for thread in threads:
             thread.start()
@@ -84,4 +84,4 @@ def main(seed: str) -> None:
         print(json.dumps({name: own[key] for name, key in TOLD.items()}), flush=True)
 
 
-main(sys.argv[1])
+main(sys.argv[1], int(sys.argv[2]))

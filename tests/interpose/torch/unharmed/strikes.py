@@ -3,7 +3,8 @@
 """Interrupts memtrace's own Python at its first event, its second ..., until there are no more; counts what arrives.
 
 An event is a call or a return that the interpreter reports to a profiler; a signal handler could also run there.
-Prints {"work": [struck, arrived]} by the program's action and by the kind of strike. usage: strikes.py
+Prints {"work": [struck, arrived]} by the program's action and by the kind of strike. usage: strikes.py ALL, where it
+strikes at each of the first ALL events and then at every 13th: each strike needs a whole run of the action.
 """
 
 import ctypes
@@ -53,7 +54,7 @@ def from_another_thread() -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(me, ctypes.py_object(TimeLimitError))
 
 
-ALL = 1000
+ALL = int(sys.argv[1])
 EACH = 13  # a prime: loops of the hooks are struck at different places
 
 
