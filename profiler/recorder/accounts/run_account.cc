@@ -61,8 +61,7 @@ void RunAccount::Note(const trace::Annotate& fact) { facts_[fact.key] = fact.val
 
 void RunAccount::Note(const trace::OutOfMemory& failure) {
   ++failures_;
-  last_failure_ = failure;
-  last_failure_at_ = position_;
+  last_failure_ = {.event = failure, .at = position_};
   for (const trace::CardLedger& card : failure.cards) Note(trace::CardSample{card});
 }
 

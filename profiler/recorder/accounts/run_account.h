@@ -14,6 +14,12 @@
 
 namespace memtrace::recorder {
 
+// An out-of-memory event, and where the program was.
+struct FailureAt {
+  trace::OutOfMemory event;
+  ProgramPosition at;
+};
+
 // The state that a reader of all events so far would have, except for the live blocks themselves
 // (LiveTable). Checkpoints restate it, and summaries report it. The recorder passes it every event
 // after that is written. Thread rule: one thread at a time.
@@ -73,8 +79,7 @@ class RunAccount {
   const std::map<OutsideKey, trace::OutsideAllocate>& outside() const { return outside_; }
   uint64_t steps() const { return steps_; }
   uint64_t failures() const { return failures_; }
-  const trace::OutOfMemory& last_failure() const { return last_failure_; }
-  const ProgramPosition& last_failure_at() const { return last_failure_at_; }
+  const FailureAt& last_failure() const { return last_failure_; }
 
  private:
   CardAccount& Card(DeviceIndex device) {
@@ -94,8 +99,7 @@ class RunAccount {
   std::map<OutsideKey, trace::OutsideAllocate> outside_;  // by kind and address
   uint64_t steps_ = 0;
   uint64_t failures_ = 0;
-  trace::OutOfMemory last_failure_;
-  ProgramPosition last_failure_at_;
+  FailureAt last_failure_;
 };
 
 }  // namespace memtrace::recorder

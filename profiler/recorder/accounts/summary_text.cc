@@ -105,14 +105,14 @@ class SummaryWriter {
   void Failures() {
     json_.Number("out_of_memory", run_.failures());
     if (run_.failures() == 0) return;
-    const trace::OutOfMemory& last = run_.last_failure();
+    const trace::OutOfMemory& last = run_.last_failure().event;
     json_.Begin("last_out_of_memory", '{');
     json_.Number("device", static_cast<uint32_t>(last.device));
     json_.Number("requested", last.requested);
     json_.Number("allocated", last.allocated);
     json_.Number("obtainable", last.obtainable);
     json_.Text("owner", names_.Text(last.owner));
-    Position("at", run_.last_failure_at());
+    Position("at", run_.last_failure().at);
     if (const trace::CardLedger* card = trace::FailedCard(last))
       json_.Text("cause", trace::FailureCauseName(trace::CauseOfFailure(last, *card)));
     Stack(names_.Stack(last.stack));

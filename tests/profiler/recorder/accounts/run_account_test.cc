@@ -133,8 +133,8 @@ TEST_F(RunAccountTest, FailureKeepsItsPositionAndTheStateOfAllCards) {
   run_.Note(failure);
   run_.Note(trace::Step{.number = 5});
   EXPECT_EQ(run_.failures(), 1U);
-  EXPECT_EQ(run_.last_failure().requested, 500U);
-  EXPECT_EQ(run_.last_failure_at().step, 4U);
+  EXPECT_EQ(run_.last_failure().event.requested, 500U);
+  EXPECT_EQ(run_.last_failure().at.step, 4U);
   EXPECT_EQ(run_.card(kOtherCard).sample->free, 20U);
   run_.Note(trace::CardSample{{.device = 1, .free = 30}});
   EXPECT_EQ(run_.card(kOtherCard).sample->free, 30U);
