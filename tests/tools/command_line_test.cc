@@ -241,7 +241,7 @@ TEST_F(CommandLineTest, RunRejectsInvalidArgumentsBeforeStarting) {
 TEST_F(CommandLineTest, RunSaysThatTheHostIsTooSmallForTheRanks) {
   const std::string run = "memtrace run --card 8xh100-80gb --world 100000 -o traces/ ";
   EXPECT_THAT(shell_.Run(run + "--ranks 0-99999 -- ./absent").err,
-              ContainsRegex("100000 ranks with torch need more than 28.6 TiB of this machine's "
+              ContainsRegex("100000 ranks with torch need more than 29296.88 GiB of this machine's "
                             "memory, and [0-9.]+ [KMG]iB are available; --ranks auto"));
   EXPECT_THAT(shell_.Run(run + "--ranks 0 -- ./absent").err, Not(HasSubstr("ranks with torch")));
 }

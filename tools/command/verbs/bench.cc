@@ -61,10 +61,10 @@ int Refuse(const absl::Status& status) {
   return status.code() == absl::StatusCode::kNotFound ? kUnreadable : kEnvironment;
 }
 
-// Returns 0 for all of a GPU.
+// Returns 0 for all of a GPU. What --card leaves of a GPU is without its context.
 absl::StatusOr<Bytes> CardOf(const BenchOptions& options) {
-  const std::string& text = options.card;
-  if (text.empty()) return options.is_gpu ? 0 : 160_GiB;
+  if (options.card.empty()) return options.is_gpu ? 0 : 160_GiB;
+  const std::string text = options.is_gpu ? options.card + ",context=0MiB" : options.card;
   std::vector<card::CardSpec> cards;
   std::string error;
   if (!card::ParseCardSpecs(text, &cards, &error)) return absl::InvalidArgumentError(error);
