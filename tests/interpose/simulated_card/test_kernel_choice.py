@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+from memtrace._core.package import CARD
 from support.programs import MEMTRACE
 
 MEASURES = """
@@ -75,3 +77,12 @@ def test_kernels_are_measured_by_few_calls_that_take_the_same_memory(tmp_path):
     for answer in answers.values():
         assert answer["memory"] == answer["memory of all calls"]
         assert answer["memory"][0] > 3 << 22  # the kernel's floats, at least
+
+
+@pytest.mark.parametrize("name", ["-lcuda", "-l:libcuda.so.1"])
+def test_launchers_are_linked_with_the_card_by_each_name_of_the_driver(tmp_path, name):
+    (tmp_path / "launcher.c").write_text("extern int cuInit(unsigned); int start(void) { return cuInit(0); }\n")
+    linked = ["gcc", "-shared", "-fPIC", "launcher.c", "-o", "launcher.so", f"-L{CARD / 'link'}", name]
+    subprocess.run(linked, cwd=tmp_path, check=True, timeout=60)
+    needed = subprocess.run(["readelf", "-d", "launcher.so"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "Shared library: [libcuda.so.1]" in needed.stdout

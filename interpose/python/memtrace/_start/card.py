@@ -90,8 +90,8 @@ def load(cuda_major: str | None) -> None:
             f"{other} is already loaded in this process and cannot be used with the simulated card. "
             "Load the simulated card before anything that uses CUDA is imported."
         )
-    # Triton links its launchers with the driver that this folder holds.
-    os.environ.setdefault("TRITON_LIBCUDA_PATH", str(CARD))
+    # Triton links its launchers with the driver to which this folder points.
+    os.environ.setdefault("TRITON_LIBCUDA_PATH", str(CARD / "link"))
     _loaded.extend([_open(name, ctypes.RTLD_GLOBAL) for name in libraries])
 
 
