@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, str] = {
     "_process": "_text _patching _core _program _start",
     "_holders": "_patching _core _program _process",
     "_hooks": "_text _patching _core _program _process _holders",
-    "_changes": "_patching _core _process",
+    "_changes": "_text _patching _core _process",
     "_asleep": "_text _patching _core _start _process",
     "_public": "_text _core _program _start _process _holders _asleep",
     "_apply": "_text _core _program _start _process _changes _public",

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Hooks that keep no copy of what they take from the card, or do not notice that it is written.
-constexpr std::string_view kOnlySimulated[] = {"offload", "share"};
+// Its hook notes a write to memory that should have been a copy, but does not prevent it.
+constexpr std::string_view kOnlySimulated[] = {"share"};
 
 bool IsFile(const std::string& with) {
   std::error_code error;

@@ -24,8 +24,8 @@ _SCHEMA = "memtrace.changes/1"
 _SETTINGS = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 _EXPANDABLE = "expandable-segments"
 _SHORT_NAMES = {"checkpointing": "checkpoint"}
-# These keep no copy of what they take from the card, or do not notice that it is written.
-_ONLY_SIMULATED = ("offload", "share")
+# It notes a write to memory that should have been a copy, but does not prevent it.
+_ONLY_SIMULATED = ("share",)
 # Optimizers make their states in their first step.
 _FOUND_AFTER_A_STEP = "states_on_host"
 

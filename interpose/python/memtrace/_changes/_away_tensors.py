@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,10 @@ _PROPERTIES = ("shape", "dtype", "device", "ndim", "is_cuda", "is_cpu", "is_meta
 class Classes:
     """Marks tensors and parameters as away by their class, which torch asks in each of its functions."""
 
-    def __init__(self, torch: ModuleType, take_back: Callable[[Tensor], object]) -> None:
-        """Calls `take_back` with a tensor, which has its own class again, before a function reads it."""
+    def __init__(self, torch: ModuleType, lend: Callable[[list[Tensor]], AbstractContextManager[None]]) -> None:
+        """Calls `lend` with tensors that are away; a function that reads them runs within it. `lend` unmarks them."""
         self._torch = torch
-        self._take_back = take_back
+        self._lend = lend
         self._facts = {getattr(torch.Tensor, name).__get__ for name in _PROPERTIES if hasattr(torch.Tensor, name)}
         self._away = {plain: self._class_of(plain) for plain in (torch.Tensor, torch.nn.Parameter)}
         self._plain = {away: plain for plain, away in self._away.items()}
@@ -37,7 +38,8 @@ class Classes:
             tensor.__class__ = self._away[type(tensor)]
 
     def unmark(self, tensor: Tensor) -> None:
-        tensor.__class__ = self._plain[type(tensor)]
+        """Gives the tensor its own class again, unless another thread did."""
+        tensor.__class__ = self._plain.get(type(tensor), type(tensor))
 
     def is_away(self, tensor: Tensor) -> bool:
         return type(tensor) in self._plain
@@ -50,10 +52,9 @@ class Classes:
             if func in classes._facts or getattr(func, "__name__", "") in _FACTS:
                 with torch._C.DisableTorchFunctionSubclass():
                     return func(*args, **kwargs)
-            for tensor in _nested.tensors(torch, (args, kwargs)):
-                if classes.is_away(tensor):
-                    classes.unmark(tensor)
-                    classes._take_back(tensor)
-            return func(*args, **kwargs)
+            with classes._lend(
+                [tensor for tensor in _nested.tensors(torch, (args, kwargs)) if classes.is_away(tensor)]
+            ):
+                return func(*args, **kwargs)
 
         return type(plain.__name__, (plain,), {"__torch_function__": classmethod(call), "is_memory_away": True})

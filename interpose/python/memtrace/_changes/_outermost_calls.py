@@ -22,11 +22,12 @@ def around_each(
     session: Session,
     prepare: Callable[[Module, tuple[object, ...], dict[str, object]], Arguments],
     finish: Callable[[Module, object], object] = lambda _module, output: output,
+    fail: Callable[[], object] = lambda: None,
 ) -> None:
     """Calls `prepare` before every outermost module's forward, which gets the arguments that it returns.
 
-    `finish` gets the module's result and returns the caller's. Backward recomputes with the arguments of the first
-    call.
+    `finish` gets the module's result and returns the caller's; `fail` is called instead if the forward raises. Backward
+    recomputes with the arguments of the first call.
     """
     modules = torch.nn.modules.module
     original = modules.Module.__call__
@@ -38,7 +39,12 @@ def around_each(
         if is_compiling() or depth() != 0 or running_backward() != -1:
             return original(module, *args, **kwargs)
         args, kwargs = prepare(module, args, kwargs)
-        return finish(module, original(module, *args, **kwargs))
+        try:
+            output = original(module, *args, **kwargs)
+        except BaseException:
+            fail()
+            raise
+        return finish(module, output)
 
     modules.Module.__call__ = call
 

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import threading
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
@@ -41,47 +43,82 @@ class Place(Protocol):
         """Puts the module back for good, because it does not only serve."""
 
 
-def watch(torch: ModuleType, session: Session, change: Change, place: Place) -> None:
+def watch(torch: ModuleType, session: Session, change: Change, place: Place) -> Serving:
     """Puts them away after each outermost call. Those not called yet go before the first training forward."""
-    serving = _Serving(torch, change, place)
+    serving = Serving(torch, change, place)
     _stepped.on_group_added(torch, serving.note_stepped)
-    around_each(torch, session, serving.before, serving.after)
+    around_each(torch, session, serving.before, serving.after, serving.failed)
     when_imported("transformers.generation.utils", lambda module: serving.watch_generate(module))
+    return serving
 
 
-class _Serving:
+class Serving:
+    """Finds models that only serve, and puts them away while no thread calls any model. Thread rule: any thread."""
+
     def __init__(self, torch: ModuleType, change: Change, place: Place) -> None:
+        """Watches nothing by itself; `watch` does."""
         self._torch = torch
         self._change = change
         self._place = place
+        self._lock = threading.RLock()
+        # Another thread of the parent may hold it.
+        os.register_at_fork(after_in_child=self._lock._at_fork_reinit)  # type: ignore[attr-defined]
+        self._is_stopped = False
         self._trained: IdentityMap[Tensor, bool] = IdentityMap()  # parameters of an optimizer or a graph
         self._served: IdentityMap[Module, bool] = IdentityMap()
         self._stepped = 0  # number of parameters that optimizers have
         self._looked_at = 0  # that number when idle models were last searched
-        self._generating = 0  # nested calls of generate
-        self._waiting: list[Module] = []  # modules to serve when the outermost of them ends
+        self._generating = 0  # calls of generate, nested or in several threads
+        self._running = 0  # outermost calls, in all threads
+        self._waiting: list[Module] = []  # modules to serve when the last of these calls ends
 
     def note_stepped(self, tensors: list[Tensor]) -> None:
-        self._stepped += len(tensors)
-        self._train([tensor for tensor in tensors if self._trained.get(tensor) is None])
+        """Notes tensors that an optimizer steps from now on."""
+        with self._lock:
+            self._stepped += len(tensors)
+            self._train([tensor for tensor in tensors if self._trained.get(tensor) is None])
 
     def before(self, module: Module, args: tuple[object, ...], kwargs: dict[str, object]) -> Arguments:
-        if self._torch.is_grad_enabled():
-            if self._is_recorded(*module.parameters(), args, kwargs):
-                self._train([parameter for parameter in module.parameters() if self._trained.get(parameter) is None])
-            if self._looked_at != self._stepped:
-                self._looked_at = self._stepped
-                for root in roots(self._torch):
-                    if root is not module and self._only_serves(root):
-                        self._serve(root)
-        return self._place.fetch(module, args, kwargs)
+        """Begins an outermost call."""
+        with self._lock:
+            if self._torch.is_grad_enabled():
+                if self._is_recorded(*module.parameters(), args, kwargs):
+                    new = [parameter for parameter in module.parameters() if self._trained.get(parameter) is None]
+                    self._train(new)
+                self._serve_idle_models(module)
+            prepared = self._place.fetch(module, args, kwargs)
+            self._running += 1
+        return prepared
+
+    def _serve_idle_models(self, called: Module) -> None:
+        if self._looked_at == self._stepped or self._running:
+            return
+        self._looked_at = self._stepped
+        for root in roots(self._torch):
+            if root is not called and self._only_serves(root):
+                self._serve(root)
 
     def after(self, module: Module, output: object) -> object:
-        if self._generating:
-            self._waiting.append(module)
-        elif not self._is_recorded(output) and self._only_serves(module):
-            self._serve(module)
+        """Ends an outermost call."""
+        with self._lock:
+            self._running -= 1
+            if self._generating or not self._is_recorded(output):
+                self._waiting.append(module)
+            self._serve_waiting()
         return self._place.answer(module, output)
+
+    def failed(self) -> None:
+        """Ends an outermost call that raised an exception. Its model stays until its next call."""
+        with self._lock:
+            self._running -= 1
+            self._serve_waiting()
+
+    def stop(self) -> None:
+        """Takes all models back for good."""
+        with self._lock:
+            self._is_stopped = True
+            for module, _ in self._served.items():
+                self._take_back(module)
 
     def _is_recorded(self, *values: object) -> bool:
         """True if a tensor among them takes part in a backward."""
@@ -94,23 +131,28 @@ class _Serving:
 
         @functools.wraps(original)
         def generate(*args: object, **kwargs: object) -> object:
-            self._generating += 1
+            with self._lock:
+                self._generating += 1
             try:
                 return original(*args, **kwargs)
             finally:
-                self._generating -= 1
-                if not self._generating:
-                    self._generated()
+                with self._lock:
+                    self._generating -= 1
+                    self._serve_waiting()
 
         owner.generate = generate
 
-    def _generated(self) -> None:
+    def _serve_waiting(self) -> None:
+        if self._generating or self._running:
+            return
         waiting, self._waiting = self._waiting, []
         for module in {id(module): module for module in waiting}.values():
             if self._only_serves(module):
                 self._serve(module)
 
     def _serve(self, module: Module) -> None:
+        if self._is_stopped:
+            return
         is_away = self._change.only_looks or self._place.put_away(module)
         if is_away and self._served.get(module) is None:
             self._served.set(module, True)
@@ -135,7 +177,10 @@ class _Serving:
         ids = set(map(id, parameters))
         for module, _ in self._served.items() if ids else ():
             if any(id(parameter) in ids for parameter in module.parameters()):
-                self._served.pop(module)
-                if not self._change.only_looks:
-                    self._change.made(-1)
-                    self._place.take_back(module)
+                self._take_back(module)
+
+    def _take_back(self, module: Module) -> None:
+        self._served.pop(module)
+        if not self._change.only_looks:
+            self._change.made(-1)
+            self._place.take_back(module)

@@ -71,8 +71,8 @@ assert torch.equal(reference.table.cpu(), torch.ones(8))
     assert unchanged["now0"] - said["now0"] == 3 * SIZE
     assert 2 * SIZE <= said["peak0"] < 2 * SIZE + 2 * WORKSPACE + MIB
     assert told["places"] == 3
-    # Moves away: `front` twice, `idle` once, `reference` when training began and after its calls; moves back: 1, 0, 2.
-    assert int(told["fit.cost.offload_bytes"]) == (2 + 1 + 3 + 1 + 0 + 2) * SIZE
+    # Nobody writes them, so each is copied to the host once. `front` comes back once, and `reference` twice.
+    assert int(told["fit.cost.offload_bytes"]) == (1 + 1 + 1 + 1 + 0 + 2) * SIZE
 
 
 def test_model_that_is_trained_after_all_is_moved_back(tmp_path):
@@ -114,7 +114,7 @@ said["freed"] = before - torch.cuda.memory_allocated()
 """
     said, told = run(script, tmp_path, "offload")
     assert told["places"] == 1
-    assert int(told["fit.cost.offload_bytes"]) == 3 * said["model"]  # away, back, away
+    assert int(told["fit.cost.offload_bytes"]) == 2 * said["model"]  # away, and back for the second call
     assert said["freed"] >= said["model"] - 2 * MIB
 
 

@@ -152,7 +152,7 @@ def test_wrong_changes_are_refused_before_the_start(folder: Path, tmp_path: Path
 
     assert "there is no file nowhere.json" in refusal("nowhere.json")
     assert "there is no change 'quick'; the changes are" in refusal("quick")
-    assert "'share' can only be applied on a simulated card" in refusal("share")
+    assert "'share' can only be applied on a simulated card" in refusal("offload,share")
     assert "has the schema memtrace.changes/7" in refusal(edited(folder, schema="memtrace.changes/7"))
     script = {"name": "other.py", "sha256": "0123456789abcdef", "arguments": [], "options": []}
     assert "was made for other.py, and the command runs" in refusal(edited(folder, script=script), "--card", "1GiB")
@@ -167,3 +167,20 @@ def test_script_applies_changes_itself(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "memtrace: 'fused' is applied to AdamW, first at train.py:9." in done.stderr
+
+
+def test_offload_is_accepted_on_a_real_card() -> None:
+    done = memtrace("run", "-q", "--no-trace", "--with", "offload", "--", sys.executable, "-c", "print('ran')")
+    assert (done.status, done.out) == (0, "ran\n"), done.err
+
+
+def test_script_is_refused_only_changes_that_need_a_simulated_card(tmp_path: Path) -> None:
+    script = """
+import memtrace
+try:
+    memtrace.apply("offload,share")
+except ValueError as error:
+    print(error)
+"""
+    done = on_its_own(script, tmp_path)
+    assert done.stdout == "memtrace.apply: The change 'share' can only be applied on a simulated card.\n", done.stderr
