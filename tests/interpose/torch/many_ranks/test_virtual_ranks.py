@@ -60,7 +60,10 @@ def test_what_nccl_takes_before_the_first_request_is_not_in_the_peak(tmp_path, a
     options = ("--allocator", allocator)
     (rank,) = by_rank(run_job(HERE / "nccl_first.py", tmp_path, world=8, ranks="0", options=options)).values()
     (trace,) = tmp_path.glob("*.trace")
-    assert annotations(trace)["allocator.began"] == "1"
+    facts = annotations(trace)
+    assert facts["allocator.began"] == "1"
+    (group,) = json.loads(facts["job.groups"])  # made before as well
+    assert (group["size"], group["at"], group["stride"]) == (8, 0, 1)
     card, *_ = json.loads(memtrace("report", "--json", str(trace)).out)["cards"]
     assert card["peak"] == rank["peak"] == 4 << 20
     assert {row["name"]: row["bytes"] for row in card["ledger"]}["outside_allocator"] > 100 << 20
