@@ -21,6 +21,7 @@
 #include "interpose/core/recorded_text/secrets.h"
 #include "interpose/core/recorded_text/trace_name.h"
 #include "interpose/core/room/launching_threads.h"
+#include "interpose/core/sleeping_owners.h"
 #include "interpose/core/spoken_sentence.h"
 #include "profiler/trace/vocabulary/facts.h"
 
@@ -127,6 +128,7 @@ absl::Status Process::Start(int device_count, memtrace_mode mode) {
   if (mode == MEMTRACE_MODE_OBSERVE && recorder() != nullptr)
     recorder()->program().Annotate(trace::fact::kAllocatorLargePages, "1");
   if (recorder() != nullptr) LabelAssumedWorkspaces();
+  NameSleepingOwnersInFaults();
   PassOnKeptScopes();
   BeginActivities(mode);
   // In mode OUTSIDE the first block already exists but is not recorded yet: it must not count as

@@ -35,6 +35,7 @@
 #include "interpose/simulated_card/work/graph_execs.h"
 #include "interpose/simulated_card/work/graph_memory.h"
 #include "interpose/simulated_card/work/graphs.h"
+#include "interpose/simulated_card/work/launch_memory.h"
 #include "interpose/simulated_card/work/memory_uses.h"
 #include "interpose/simulated_card/work/progress.h"
 #include "interpose/simulated_card/work/stream_table.h"
@@ -81,6 +82,7 @@ struct Machine {
   //   MemoryPools, Modules, DeviceVariables > RuntimeHeap > AddressSpace > PhysicalMemory
   //   PhysicalMemory > BackingFile; PhysicalMemory, Contexts > Card > SharedLedger
   //   ImportedBlocks, GraphMemory > AddressSpace
+  //   AddressSpace > HollowRanges
   //   MemoryUses > Progress, Faults
   //   Graphs > GraphMemory's index, then AddressSpace: the last block of a graph goes with its node
   std::unique_ptr<SharedLedger> shared;  // may be null
@@ -101,6 +103,8 @@ struct Machine {
   Progress progress;
   StreamTable stream_table;
   Captures captures;
+  Faults faults;
+  LaunchMemory launch_memory;
   Streams streams;
   Events events;
   std::unique_ptr<KernelWrites> kernel_writes;  // null without host values
@@ -110,7 +114,6 @@ struct Machine {
   Modules modules;
   HostMemory managed;
   MemoryPools pools;
-  Faults faults;
   MemoryUses uses;
   WatchedCalls calls;
 };

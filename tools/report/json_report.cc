@@ -308,6 +308,9 @@ ordered_json SimulatedJson(const RunFacts& run) {
       {"events", OptionalText(run.simulation.events)},
       {"timed_answers", OptionalCount(run.simulation.timed_answers)},
       {"unsupported", unsupported}};
+  if (run.simulation.bus_bytes) simulated["bus_bytes"] = *run.simulation.bus_bytes;
+  if (run.simulation.product_bus_bytes)
+    simulated["product_bus_bytes"] = *run.simulation.product_bus_bytes;
   if (run.simulation.assumed_workspaces)
     simulated["assumed_workspaces"] = *run.simulation.assumed_workspaces;
   for (const auto& [card, nccl] : run.simulation.nccl) {

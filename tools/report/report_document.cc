@@ -115,10 +115,10 @@ Document EvidenceSections(const Explanation& explanation, const analysis::RunFac
        {OtherSentences(VerdictTextOf(explanation)), RequestSection(explanation.failure.request),
         LedgerSection(explanation, run.simulation), CardsSection(explanation),
         HolderSection(explanation), OutsideSection(explanation, run.simulation),
-        SleepSection(explanation), SpillSection(explanation), IdleSection(explanation.holders),
-        GrowthSection(explanation), ScratchSection(explanation), FragmentationSection(explanation),
-        MapSection(explanation), PeakSection(explanation), SimulationSection(run),
-        AllRemediesSection(explanation)}) {
+        SleepSection(explanation), SpillSection(explanation, run.simulation),
+        IdleSection(explanation.holders), GrowthSection(explanation), ScratchSection(explanation),
+        FragmentationSection(explanation), MapSection(explanation), PeakSection(explanation),
+        SimulationSection(run), AllRemediesSection(explanation)}) {
     if (section.parts.empty()) continue;
     section.meaning = MeaningOf(section.id);
     document.push_back(std::move(section));

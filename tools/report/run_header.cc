@@ -185,8 +185,10 @@ void SimulationText::AddFaults() {
   }
   if (const uint64_t faults = facts_.faults.value_or(0); faults > 0) {
     Say(CountedMessage(faults,
-                       "1 FAULT: memory was used after it was gone, or taken away while in use.",
-                       "$0 FAULTS: memory was used after it was gone, or taken away while in use.",
+                       "1 FAULT: memory was used or given to a kernel after it was gone, or taken "
+                       "away while in use.",
+                       "$0 FAULTS: memory was used or given to a kernel after it was gone, or "
+                       "taken away while in use.",
                        FormatCount(faults)));
     for (const std::string& fault : facts_.first_faults) Say(Printable(fault), 1);
   }

@@ -8,6 +8,7 @@
 #include "interpose/core/cards/movable_memory.h"
 #include "interpose/core/cards/movable_scopes.h"
 #include "interpose/core/memtrace.h"
+#include "interpose/core/sleeping_owners.h"
 
 namespace memtrace {
 namespace {
@@ -138,15 +139,8 @@ int memtrace_read_asleep(uint64_t address, uint64_t bytes, void* host) {
 int memtrace_has_asleep() { return Sleep::is_any_asleep() ? 1 : 0; }
 
 int memtrace_find_asleep(const void* address, char* name, uint64_t size) {
-  if (!Sleep::is_any_asleep() || name == nullptr || size == 0) return 0;
-  return Contain(0, [&]() -> int {
-    const MovableOwner owner =
-        MovableMemory(Process::Get().cards()).OwnerAsleepAt(memtrace::Address(address));
-    if (owner == MovableOwner{}) return 0;
-    const std::string_view text = Process::Get().names().Text(static_cast<uint32_t>(owner));
-    name[text.copy(name, size - 1)] = '\0';
-    return 1;
-  });
+  if (name == nullptr || size == 0) return 0;
+  return memtrace::FindSleepingOwner(reinterpret_cast<uint64_t>(address), name, size);
 }
 
 uint64_t memtrace_pooled_host_memory() {

@@ -107,6 +107,15 @@ void AddSent(const struct memtrace_card_activity& activity,
   facts[std::string(trace::fact::kSimulationSends)] = std::to_string(activity.sends);
 }
 
+// Adds nothing for a process that has used no memory of the host at addresses of a card.
+void AddBus(const struct memtrace_card_activity& activity,
+            std::map<std::string, std::string>& facts) {
+  if (activity.host_located_peak == 0) return;
+  facts[std::string(trace::fact::kSimulationBusBytes)] = std::to_string(activity.bus_bytes);
+  facts[std::string(trace::fact::kSimulationProductBusBytes)] =
+      std::to_string(activity.product_bus_bytes);
+}
+
 // True for libraries whose workspace sizes the card computes by an assumed rule.
 bool HasAssumedWorkspace(std::string_view call) {
   return call.starts_with("cuDNN") || call.starts_with("cudnn") || call.starts_with("cusolver") ||
@@ -216,6 +225,7 @@ std::map<std::string, std::string> SimulationFacts() {
       },
       &facts);
   AddSent(activity, facts);
+  AddBus(activity, facts);
   AddTiming(facts);
   AddFaults(facts);
   AddNccl(facts);

@@ -13,8 +13,8 @@ constexpr Bytes kTorchRounding = 512;
 
 // Observing may begin late, so memory may be freed or unmapped whose allocation was not seen. Also,
 // figures that torch gives one after the other need not agree.
-Bytes Minus(Bytes from, Bytes bytes) { return from > bytes ? from - bytes : 0; }
-void Subtract(Bytes& from, Bytes bytes) { from = Minus(from, bytes); }
+Bytes Remaining(Bytes from, Bytes bytes) { return from > bytes ? from - bytes : 0; }
+void Subtract(Bytes& from, Bytes bytes) { from = Remaining(from, bytes); }
 
 }  // namespace
 
@@ -106,7 +106,7 @@ AllocatorLedger ObservedMemory::ledger() const {
   const MutexLock lock(mutex_);
   AllocatorLedger ledger = sums_;
   if (caches_ == Caches::kNothing) ledger.reserved = ledger.live_allocated + ledger.stream_wait;
-  ledger.cached = Minus(ledger.reserved, ledger.live_allocated + ledger.stream_wait);
+  ledger.cached = Remaining(ledger.reserved, ledger.live_allocated + ledger.stream_wait);
   return ledger;
 }
 
@@ -118,9 +118,9 @@ AllocatorLedger ObservedMemory::LedgerOf(const memtrace_observed_out_of_memory& 
   }
   ledger.reserved = event.reserved;
   ledger.live_allocated = event.allocated;
-  ledger.stream_wait = Minus(event.active, event.allocated);
+  ledger.stream_wait = Remaining(event.active, event.allocated);
   ledger.holes = event.inactive_split;
-  ledger.cached = Minus(event.reserved, event.active + event.inactive_split);
+  ledger.cached = Remaining(event.reserved, event.active + event.inactive_split);
   return ledger;
 }
 

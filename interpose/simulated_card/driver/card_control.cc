@@ -163,6 +163,7 @@ int memtrace_card_activity(struct memtrace_card_activity* activity) {
     now.host_located_bytes = host.bytes;
     now.host_located_peak = host.peak;
     now.bus_bytes = copies.bus_bytes;
+    now.product_bus_bytes = machine->launch_memory.OperandBytesOnHost();
   }
   return CopyOut(now, activity);
 }
@@ -335,22 +336,6 @@ int memtrace_card_find_variable(const void* shadow, unsigned long long* begin, s
   });
 }
 
-int memtrace_card_launch_kernel(const void* host_function, void* stream,
-                                const memtrace_card_launch* shape) {
-  return WithContext([&](Machine& machine, int device) {
-    const char* name = machine.kernels.CountLaunch(host_function);
-    return machine.streams.Launch(stream, device, {.name = name, .shape = *shape});
-  });
-}
-
-int memtrace_card_launch_call(const char* name, void* stream) {
-  const auto launch = [&](Machine& machine, int device) {
-    const char* kept = machine.kernels.CountCall(name);
-    return machine.streams.Launch(stream, device, {.name = kept, .shape = kMemtraceCardOneThread});
-  };
-  return WithContext(launch, name);
-}
-
 int memtrace_card_get_nccl(int device, struct memtrace_card_nccl* nccl) {
   const auto exists = [](Card&) { return true; };
   if (const int found = WithCard(device, exists); found != MEMTRACE_CARD_OK) return found;
@@ -368,6 +353,10 @@ void memtrace_card_set_workspace_observer(memtrace_card_workspace_observer obser
   g_workspace_observer.store(observer, std::memory_order_release);
 }
 
+void memtrace_card_set_owner_namer(memtrace_card_owner_namer namer) {
+  LaunchMemory::NameOwnersBy(namer);
+}
+
 void memtrace_card_use_workspace(const char* library, const void* workspace, std::uint64_t bytes) {
   const auto observer = g_workspace_observer.load(std::memory_order_acquire);
   if (observer == nullptr || workspace == nullptr || bytes == 0) return;
@@ -377,8 +366,4 @@ void memtrace_card_use_workspace(const char* library, const void* workspace, std
     return Result::kSuccess;
   });
   if (found == 0) observer(current, reinterpret_cast<std::uint64_t>(workspace), bytes, library);
-}
-
-void memtrace_card_count_operations(std::uint64_t operations) {
-  if (Machine* machine = Machine::OfProcess()) machine->kernels.CountOperations(operations);
 }

@@ -1,10 +1,15 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-// Adding nodes to a graph by hand. Kernel nodes do nothing when they are launched, as kernels do.
+// Adding nodes to a graph by hand. Kernel nodes compute nothing when they are launched, as kernels
+// do.
 #include <array>
 #include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "interpose/simulated_card/driver/driver_api.h"
+#include "interpose/simulated_card/work/code/kernel_arguments.h"
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
@@ -37,6 +42,19 @@ Result FillRows(const CUDA_MEMSET_NODE_PARAMS& fill) {
   return result;
 }
 
+// Returns what a kernel node is given; nothing if its kernel is not one of a loaded module.
+std::shared_ptr<const GivenMemory> GivenTo(const CUDA_KERNEL_NODE_PARAMS& kernel,
+                                           const char** name) {
+  const Machine& machine = *Machine::OfProcess();
+  const Function* function = machine.modules.FindFunction(kernel.func);
+  if (function == nullptr) return nullptr;
+  *name = function->name.c_str();
+  std::vector<Address> pointers =
+      PointersAmong(function->parameters, kernel.kernelParams, kernel.extra);
+  return std::make_shared<const GivenMemory>(
+      GivenMemory{.pointers = std::move(pointers), .operands = {}});
+}
+
 bool IsElementSize(unsigned size) { return size == 1 || size == 2 || size == 4; }
 
 }  // namespace
@@ -45,7 +63,17 @@ bool IsElementSize(unsigned size) { return size == 1 || size == 2 || size == 4; 
 CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                               std::size_t count, const CUDA_KERNEL_NODE_PARAMS* parameters) {
   if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return Add(node, graph, dependencies, count, NodeType::kKernel, nullptr);
+  if (!DriverIsInitialized()) return CUDA_ERROR_NOT_INITIALIZED;
+  const char* name = nullptr;
+  const std::shared_ptr<const GivenMemory> given = GivenTo(*parameters, &name);
+  HostWork look;
+  if (given != nullptr) {
+    look = [given, name](const Work&) {
+      Machine::OfProcess()->launch_memory.Launched(name, *given, /*is_in_graph=*/true);
+      return Result::kSuccess;
+    };
+  }
+  return Add(node, graph, dependencies, count, NodeType::kKernel, std::move(look));
 }
 
 CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,

@@ -3,7 +3,9 @@
 // Kernels of loaded modules: attributes, occupancy, launches. Launches are checked, counted by name
 // and not carried out.
 #include <cstring>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "interpose/simulated_card/driver/driver_api.h"
@@ -92,6 +94,17 @@ struct Arguments {
   void** extra;
 };
 
+// Returns what the kernel is given, if anybody will ask.
+std::shared_ptr<const GivenMemory> GivenTo(const Machine& machine, const Function& function,
+                                           const Arguments& arguments) {
+  if (!machine.launch_memory.IsWatched()) return nullptr;
+  std::vector<Address> pointers =
+      PointersAmong(function.parameters, arguments.each, arguments.extra);
+  if (pointers.empty()) return nullptr;
+  return std::make_shared<const GivenMemory>(
+      GivenMemory{.pointers = std::move(pointers), .operands = {}});
+}
+
 CUresult Launch(CUfunction handle, const LaunchShape& shape, unsigned shared_bytes, CUstream stream,
                 const Arguments& arguments, const char* call = __builtin_FUNCTION()) {
   const auto launch = [&](Machine& machine, int device, const Function& function) {
@@ -104,7 +117,9 @@ CUresult Launch(CUfunction handle, const LaunchShape& shape, unsigned shared_byt
     const memtrace_card_launch told = {.grid = {shape.grid_x, shape.grid_y, shape.grid_z},
                                        .block = {shape.block_x, shape.block_y, shape.block_z},
                                        .shared_bytes = shared_bytes};
-    return machine.streams.Launch(stream, device, {.name = name, .shape = told});
+    return machine.streams.Launch(
+        stream, device,
+        {.name = name, .shape = told, .given = GivenTo(machine, function, arguments)});
   };
   return WithFunction(handle, launch, call);
 }

@@ -69,10 +69,13 @@ struct memtrace_card_activity {
   uint64_t sends;              /* point-to-point sends to other ranks by NCCL */
   /* Memory of the host at addresses of cards (cuMemCreate with a host location), now and at most,
      and the bytes of copies and fills that passed the bus between host and cards. What kernels
-     read and write there is not known. */
+     read and write there is not known, except for products (below). */
   uint64_t host_located_bytes;
   uint64_t host_located_peak;
   uint64_t bus_bytes;
+  /* An estimate of what matrix products moved over the bus: the bytes of their operands in the
+     host's memory, each operand once a product. A GPU reads tiles again. */
+  uint64_t product_bus_bytes;
 };
 
 /* When work is done, and how the host learned of it. */
@@ -164,9 +167,17 @@ int memtrace_card_note_use(uint64_t address, uint64_t bytes, void* stream, int d
                            const char* what);
 
 /* Calls visitor for the first 100 faults, a sentence each; count is its number from 1. Faults are
- * copies that touch unmapped, freed or inaccessible memory, and, unless the mode is EAGER, memory
- * that is unmapped, released or mapped elsewhere while work that uses it is not done. */
+ * copies that touch unmapped, freed or inaccessible memory, launches of kernels and products that
+ * were given memory which is unmapped, and, unless the mode is EAGER, memory that is unmapped,
+ * released or mapped elsewhere while work that uses it is not done. */
 void memtrace_card_visit_faults(memtrace_card_visitor visitor, void* argument);
+
+/* Calls namer for a launch that was given unmapped memory, on the launching thread, so that the
+ * fault names the owner: it writes the owner's name, at most room - 1 bytes and a zero, and returns
+ * 1 if memory at the address sleeps, else 0. No lock is held: the namer may call CUDA. Replaces the
+ * previous namer; null removes it. */
+typedef int (*memtrace_card_owner_namer)(uint64_t address, char* name, uint64_t room);
+void memtrace_card_set_owner_namer(memtrace_card_owner_namer namer);
 
 /* The memory of a card that communicators of NCCL hold in this process: what the card charged, and
  * between which bounds it may be, because the rule has assumed parts (docs/design/nccl-memory.md).

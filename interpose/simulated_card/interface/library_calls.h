@@ -98,6 +98,22 @@ int memtrace_card_launch_kernel(const void* host_function, void* stream,
 // Does the same for a library call that stands for kernels, by its name.
 int memtrace_card_launch_call(const char* name, void* stream);
 
+// An operand of a matrix product, in bytes: `matrices` of `columns` columns. Those of one place
+// (matrix_stride 0) are one matrix.
+struct memtrace_card_operand {
+  const void* begin;
+  std::uint64_t column_bytes;
+  std::uint64_t columns;
+  std::uint64_t column_stride;
+  std::uint64_t matrices;
+  std::uint64_t matrix_stride;
+};
+// Returns 0 if nobody will ask for a product's operands: memtrace_card_launch_call then does.
+int memtrace_card_operands_are_watched(void);
+// Does the same as that for a product, all of whose operands are used.
+int memtrace_card_launch_product(const char* name, void* stream,
+                                 const memtrace_card_operand* operands, std::size_t count);
+
 // A library gets a workspace on the current device whose size it had computed by an assumed rule.
 // Tells the observer of memtrace_card_set_workspace_observer; does nothing if it is null or has no
 // bytes.

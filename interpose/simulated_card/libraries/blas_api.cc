@@ -54,12 +54,19 @@ cublasStatus_t Answer(Value* out, Value value) {
 
 using namespace memtrace::card;  // NOLINT: this file defines C functions over that namespace
 
+// For products: does the same as memtrace_blas_call, with the operands.
+extern "C" int memtrace_blas_product(const char* name, void* handle,
+                                     const memtrace_card_operand* operands, std::size_t count) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  const int launched =
+      memtrace_card_launch_product(name, FromHandle(handle)->stream, operands, count);
+  return launched == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
 // The generated functions call this. Every compute function takes the handle first, and this needs
 // no other argument.
 extern "C" int memtrace_blas_call(const char* name, void* handle) {
-  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  const int launched = memtrace_card_launch_call(name, FromHandle(handle)->stream);
-  return launched == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+  return memtrace_blas_product(name, handle, nullptr, 0);
 }
 
 // Refuses a result that the host would read, because its value is not known.

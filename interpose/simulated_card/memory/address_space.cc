@@ -89,6 +89,7 @@ Result AddressSpace::FreeReservation(Address begin, std::uint64_t bytes) {
   if (range.begin != begin || range.bytes != bytes || bytes == 0) return Result::kInvalidValue;
   if (AnyMappingIn(begin, bytes)) return Result::kInvalidValue;
   reservations_.GiveBack(begin);
+  hollows_.Remove(begin, bytes);
   if (begin >= AddressRanges::kHeap) heaps_[CardOfHeap(begin)].GiveBack(begin, bytes);
   return Result::kSuccess;
 }
@@ -127,6 +128,7 @@ Result AddressSpace::Map(Address begin, std::uint64_t bytes, std::uint64_t offse
   }
   if (result == Result::kSuccess) {
     mappings_.emplace(begin, mapping);
+    hollows_.Remove(begin, bytes);
   } else {
     physical_.RemoveMapping(handle);
   }
@@ -137,6 +139,8 @@ Result AddressSpace::Unmap(Address begin, std::uint64_t bytes) {
   const MutexLock lock(mutex_);
   if (!CoversWholeMappings(begin, bytes)) return Result::kInvalidValue;
   const auto first = mappings_.find(begin);
+  const ChargeKind kind = first->second.backing.kind;
+  if (kind == ChargeKind::kVmm || kind == ChargeKind::kHost) hollows_.Add(begin, bytes);
   auto last = first;
   for (; last != mappings_.end() && last->first < begin + bytes; ++last) {
     physical_.RemoveMapping(last->second.handle);

@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "base/units.h"
 #include "interpose/simulated_card/memory/address_ranges.h"
+#include "interpose/simulated_card/memory/hollow_ranges.h"
 #include "interpose/simulated_card/memory/physical_memory.h"
 #include "interpose/simulated_card/spec/heap_addresses.h"
 #include "interpose/simulated_card/spec/result.h"
@@ -86,6 +87,9 @@ class AddressSpace {
   std::optional<MappedRange> Find(Address address) const;
   // Returns the mappings that overlap [begin, begin + bytes), in order of address.
   std::vector<MappedRange> MappingsIn(Address begin, std::uint64_t bytes) const;
+  // The reserved addresses whose memory a program has unmapped. Those of cudaMalloc, pools and
+  // graphs are not among them.
+  const HollowRanges& hollows() const { return hollows_; }
 
   LiveMemory Live() const;
 
@@ -125,6 +129,7 @@ class AddressSpace {
   // One for each card, with equal parts of the addresses.
   std::vector<HeapAddresses> heaps_ ABSL_GUARDED_BY(mutex_);
   Mappings mappings_ ABSL_GUARDED_BY(mutex_);
+  HollowRanges hollows_;
 };
 
 }  // namespace memtrace::card

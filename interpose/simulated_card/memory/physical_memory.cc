@@ -32,6 +32,7 @@ bool PhysicalMemory::ChargeHost(std::uint64_t bytes) {
   if (bytes > host_.limit - host_.bytes) return false;
   host_.bytes += bytes;
   host_.peak = std::max(host_.peak, host_.bytes);
+  has_host_ = true;
   return true;
 }
 
@@ -204,6 +205,7 @@ void PhysicalMemory::GiveBack(const PhysicalAllocation& allocation) {
   if (is_ours_alone) file_.Clear(backing.contents);
   card.Discharge(backing.kind, backing.contents.bytes);
   if (backing.kind == ChargeKind::kHost) host_.bytes -= backing.contents.bytes;
+  has_host_ = host_.bytes > 0;
 }
 
 }  // namespace memtrace::card

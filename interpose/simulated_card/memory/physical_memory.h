@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_PHYSICAL_MEMORY_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_MEMORY_PHYSICAL_MEMORY_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -93,6 +94,8 @@ class PhysicalMemory {
   // Bounds the host's memory; called before any is made.
   void SetHostLimit(std::uint64_t bytes);
   HostLocated host_located() const;
+  // True if there is any memory of the host. One load.
+  bool HasHostLocated() const { return has_host_.load(std::memory_order_relaxed); }
 
   // Returns how many allocations are alive.
   std::size_t Count() const;
@@ -120,6 +123,7 @@ class PhysicalMemory {
   std::map<HandleId, PhysicalAllocation> allocations_ ABSL_GUARDED_BY(mutex_);
   HandleId next_ ABSL_GUARDED_BY(mutex_) = 1;
   HostLocated host_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> has_host_ = false;  // set under the lock
 };
 
 }  // namespace memtrace::card

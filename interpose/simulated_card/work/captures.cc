@@ -133,12 +133,14 @@ Result Captures::Begin(const void* handle, int device, CaptureMode mode, Graph* 
                                         .streams = {{stream, std::move(first)}},
                                         .events = {}});
   current_.insert(stream->capture.get());
+  are_any_ = true;
   return Result::kSuccess;
 }
 
 // All streams that joined leave the capture.
 void Captures::Finish(const std::shared_ptr<Capture>& capture) {
   current_.erase(capture.get());
+  are_any_ = !current_.empty();
   for (const auto& [stream, frontier] : capture->streams) stream->capture = nullptr;
 }
 

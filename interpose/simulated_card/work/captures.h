@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CAPTURES_H_
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CAPTURES_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,6 +42,8 @@ class Captures {
                Capture::Frontier first = {});
   // *graph is null unless the result is kSuccess.
   Result End(const void* handle, int device, Graph** graph);
+  // True if a stream may be capturing. One load.
+  bool AreAny() const { return are_any_.load(std::memory_order_relaxed); }
   // *capture, if not null, is written only if the status is kActive.
   Result StateOf(const void* handle, int device, CaptureStatus* status,
                  CaptureView* capture = nullptr) const;
@@ -89,6 +92,7 @@ class Captures {
   // Guarded by progress_'s mutex. The compiler cannot check it, because callers name the same mutex
   // by a reference of their own.
   std::unordered_set<Capture*> current_;
+  std::atomic<bool> are_any_ = false;  // current_ has one; set with it
   std::uint64_t next_id_ = 1;
 };
 

@@ -58,6 +58,11 @@ void Streams::Notify(const Stream& stream, const LaunchedKernel& kernel) const {
   listening_->Notify(event);
 }
 
+void Streams::LookAtMemory(const LaunchedKernel& kernel, bool is_in_graph) const {
+  if (kernel.given != nullptr && memory_ != nullptr)
+    memory_->Launched(kernel.name, *kernel.given, is_in_graph);
+}
+
 Result Streams::Launch(const void* handle, int device, const LaunchedKernel& kernel) {
   StreamPointer entered;
   {
@@ -66,6 +71,7 @@ Result Streams::Launch(const void* handle, int device, const LaunchedKernel& ker
     if (stream != nullptr && stream->capture != nullptr) {
       return captures_.AddNode(stream, NodeType::kKernel, [this, kernel](const Work& launch) {
         Notify(*launch.stream, kernel);
+        LookAtMemory(kernel, /*is_in_graph=*/true);
         return Result::kSuccess;
       });
     }
@@ -74,6 +80,7 @@ Result Streams::Launch(const void* handle, int device, const LaunchedKernel& ker
     if (listening_ != nullptr && listening_->IsOn()) entered = stream->shared_from_this();
   }
   if (entered != nullptr) Notify(*entered, kernel);
+  LookAtMemory(kernel, /*is_in_graph=*/false);
   return Result::kSuccess;
 }
 

@@ -4,21 +4,25 @@
 #define MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_STREAMS_H_
 
 #include <functional>
+#include <memory>
 
 #include "interpose/simulated_card/spec/result.h"
 #include "interpose/simulated_card/test_bed/listening.h"
 #include "interpose/simulated_card/work/captures.h"
 #include "interpose/simulated_card/work/graph.h"
+#include "interpose/simulated_card/work/launch_memory.h"
 #include "interpose/simulated_card/work/progress.h"
 #include "interpose/simulated_card/work/stream.h"
 #include "interpose/simulated_card/work/stream_table.h"
 
 namespace memtrace::card {
 
-// A kernel's description for a listener. The name must live until graphs that captured it are gone.
+// A kernel's description for those who are told of it. The name must live until graphs that
+// captured it are gone.
 struct LaunchedKernel {
   const char* name = nullptr;
   memtrace_card_launch shape = {};
+  std::shared_ptr<const GivenMemory> given = nullptr;  // null: LaunchMemory is not told
 };
 
 // A program's operations on the streams of StreamTable: it submits work, which enters a graph if
@@ -27,10 +31,14 @@ struct LaunchedKernel {
 class Streams {
  public:
   // All arguments must outlive this, and this must outlive every launch of a graph that was
-  // captured. `listening` is told of kernels that enter a stream; it may be null.
+  // captured. `listening` and `memory` are told of kernels that enter a stream; both may be null.
   Streams(Progress& progress, StreamTable& table, Captures& captures,
-          const Listening* listening = nullptr)
-      : progress_(progress), table_(table), captures_(captures), listening_(listening) {}
+          const Listening* listening = nullptr, LaunchMemory* memory = nullptr)
+      : progress_(progress),
+        table_(table),
+        captures_(captures),
+        listening_(listening),
+        memory_(memory) {}
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
@@ -64,11 +72,13 @@ class Streams {
   Result FindForQuery(const void* handle, int device, Progress::Lock& lock, Stream** stream);
   Result Enter(Stream* stream, Work* named, Progress::Lock& lock);
   void Notify(const Stream& stream, const LaunchedKernel& kernel) const;
+  void LookAtMemory(const LaunchedKernel& kernel, bool is_in_graph) const;
 
   Progress& progress_;
   StreamTable& table_;
   Captures& captures_;
   const Listening* const listening_;  // may be null
+  LaunchMemory* const memory_;        // may be null
 };
 
 }  // namespace memtrace::card

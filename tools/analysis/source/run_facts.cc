@@ -95,6 +95,8 @@ SimulationFacts ReadSimulation(const Annotations& annotations) {
   facts.device_to_host_copies = AnnotatedNumber(annotations, fact::kSimulationDeviceToHostCopies);
   facts.copies_dropped = AnnotatedNumber(annotations, fact::kSimulationCopiesDropped);
   facts.faults = AnnotatedNumber(annotations, fact::kSimulationFaults);
+  facts.bus_bytes = AnnotatedNumber(annotations, fact::kSimulationBusBytes);
+  facts.product_bus_bytes = AnnotatedNumber(annotations, fact::kSimulationProductBusBytes);
   facts.timed_answers = AnnotatedNumber(annotations, fact::kSimulationAnswersThatDependOnTime);
   const auto events = annotations.find(fact::kSimulationEvents);
   if (events != annotations.end()) facts.events = events->second;

@@ -46,6 +46,9 @@ struct SimulationFacts {
   // Answers about the card's progress that would have been different with the other timing; 0 means
   // that both runs are the same.
   std::optional<uint64_t> timed_answers;
+  // Absent if no memory of the host was used at addresses of a card.
+  std::optional<uint64_t> bus_bytes;            // that copies and fills moved over the bus
+  std::optional<uint64_t> product_bus_bytes;    // an estimate of what matrix products moved
   std::optional<uint64_t> assumed_workspaces;   // library calls; absent if there were none
   std::map<int, NcclBytes> nccl;                // by card; only cards of which NCCL took memory
   std::map<std::string, uint64_t> unsupported;  // calls answered "not supported", by name

@@ -51,7 +51,8 @@ std::optional<std::vector<CodeImage::Parameter>> ReadParameters(std::string_view
       ParameterInfo read;
       std::memcpy(&read, info.data(), sizeof(read));
       if (read.ordinal >= parameters.size()) parameters.resize(read.ordinal + std::size_t{1});
-      parameters[read.ordinal].bytes = read.flags >> kShiftOfParameterBytes;
+      parameters[read.ordinal] = {.offset = read.offset,
+                                  .bytes = read.flags >> kShiftOfParameterBytes};
     }
     info.remove_prefix(value);
   }
@@ -150,9 +151,26 @@ std::optional<CodeImage::Parameter> ReadPtxParameter(std::string_view declaratio
   return CodeImage::Parameter{.bytes = bytes};
 }
 
+// Returns the alignment of a parameter: what it states, or its type's. The alignment of what a
+// pointer (.ptr) points to is another one.
+std::uint32_t AlignmentOfPtx(std::string_view declaration) {
+  constexpr std::string_view kAlign = ".align";
+  const std::size_t stated = declaration.find(kAlign);
+  const bool is_of_target = declaration.find(".ptr") < stated;
+  if (stated == std::string_view::npos || is_of_target) return BytesOfPtxType(declaration);
+  const std::string number(declaration.substr(stated + kAlign.size()));
+  return static_cast<std::uint32_t>(std::strtoul(number.c_str(), nullptr, 10));
+}
+
+// Returns where a parameter begins after one that ends at `end`.
+std::uint32_t AlignedTo(std::uint32_t alignment, std::uint32_t end) {
+  return alignment == 0 ? end : (end + alignment - 1) / alignment * alignment;
+}
+
 // `text` begins after the kernel's name.
 std::optional<std::vector<CodeImage::Parameter>> ReadPtxParameters(std::string_view text) {
   std::vector<CodeImage::Parameter> parameters;
+  std::uint32_t end = 0;
   const std::size_t open = text.find_first_not_of(" \t\r\n");
   if (open == std::string_view::npos || text[open] != '(') return parameters;
   const std::size_t close = text.find(')', open);
@@ -160,8 +178,10 @@ std::optional<std::vector<CodeImage::Parameter>> ReadPtxParameters(std::string_v
   std::string_view list = text.substr(open + 1, close - open - 1);
   while (list.find_first_not_of(" \t\r\n") != std::string_view::npos) {
     const std::size_t comma = list.find(',');
-    const std::optional<CodeImage::Parameter> read = ReadPtxParameter(list.substr(0, comma));
+    std::optional<CodeImage::Parameter> read = ReadPtxParameter(list.substr(0, comma));
     if (!read) return std::nullopt;
+    read->offset = AlignedTo(AlignmentOfPtx(list.substr(0, comma)), end);
+    end = read->offset + read->bytes;
     parameters.push_back(*read);
     list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
   }

@@ -13,6 +13,7 @@ namespace memtrace::card {
 // A card's knowledge of code that a program loads: names and sizes, never instructions.
 struct CodeImage {
   struct Parameter {
+    std::uint32_t offset = 0;  // among the bytes of all parameters
     std::uint32_t bytes = 0;
   };
   struct Kernel {

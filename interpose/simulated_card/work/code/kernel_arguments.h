@@ -20,6 +20,14 @@ std::optional<std::vector<Address>> AddressesAmong(
     const std::optional<std::vector<CodeImage::Parameter>>& parameters, void* const* arguments,
     void* const* extra);
 
+// Returns only those that are surely meant as addresses: in parameters that have nothing but
+// addresses and nulls, such as a pointer, an array of pointers or a tensor map. (Two numbers of 4
+// bytes may look like an address: a size of 8,192 after another number does.) Nothing if the
+// parameters are not known.
+std::vector<Address> PointersAmong(
+    const std::optional<std::vector<CodeImage::Parameter>>& parameters, void* const* arguments,
+    void* const* extra);
+
 }  // namespace memtrace::card
 
 #endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_WORK_CODE_KERNEL_ARGUMENTS_H_

@@ -31,7 +31,7 @@ def test_it_completes_with_little_more_than_it_lacked_on_the_host(done):
 
 
 def test_the_card_sees_no_fault_and_one_line_tells_of_the_first_move(done):
-    assert "fault" not in done.err
+    assert done.report()["simulated"]["first_faults"] == []
     assert done.err.count("so the host has") >= 1
     assert "mostly of role optimizer_state" in done.err
 
@@ -83,7 +83,12 @@ def test_an_idle_reference_goes_first_and_comes_back(beside_reference):
     for moment in ("trained", "slept", "back", "in its forward"):
         assert told[moment]["same address"] and told[moment]["same contents"], moment
     assert "mostly of role parameter" in beside_reference.err
-    assert "fault" not in beside_reference.err
+    assert beside_reference.report()["simulated"]["first_faults"] == []
+
+
+def test_products_with_the_reference_on_the_host_pass_the_bus(beside_reference):
+    moved = [row["bytes"] for row in beside_reference.report()["moved"] if row["kind"] == "spilled" and row["step"] == 1]
+    assert beside_reference.report()["simulated"]["product_bus_bytes"] == sum(moved)  # its forward in step 2 reads it
 
 
 def test_a_reference_on_the_host_sleeps_and_wakes_on_the_card(beside_reference):

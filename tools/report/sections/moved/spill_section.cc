@@ -40,9 +40,22 @@ std::string CostSentence(uint64_t on_host) {
       FormatDuration(bytes / kBytesPerMicrosecond * 1000));
 }
 
+// Returns what the simulated card has counted; empty if it does not know of a bus.
+std::string BusSentence(const analysis::SimulationFacts& simulation) {
+  if (!simulation.bus_bytes) return "";
+  const std::string copies = FormatBytes(*simulation.bus_bytes);
+  const uint64_t products = simulation.product_bus_bytes.value_or(0);
+  if (products == 0) return Message("In the whole run, copies moved $0 over the bus.", copies);
+  return Message(
+      "In the whole run, copies moved $0 over the bus, and matrix products an estimated $1 (each "
+      "operand counts once a product).",
+      copies, FormatBytes(products));
+}
+
 }  // namespace
 
-Section SpillSection(const analysis::Explanation& explanation) {
+Section SpillSection(const analysis::Explanation& explanation,
+                     const analysis::SimulationFacts& simulation) {
   Section section{.id = "spill",
                   .title = Message("MOVED TO THE HOST"),
                   .subtitle = Message("because the card was full")};
@@ -59,6 +72,7 @@ Section SpillSection(const analysis::Explanation& explanation) {
     sentences.push_back(Message("In all, $0 moved to the host.", FormatBytes(moved)));
   if (back > 0) sentences.push_back(Message("$0 came back or were freed.", FormatBytes(back)));
   if (moved > back) sentences.push_back(CostSentence(moved - back));
+  sentences.push_back(BusSentence(simulation));
   section.parts.emplace_back(Paragraph{JoinedSentences(sentences)});
   return section;
 }
