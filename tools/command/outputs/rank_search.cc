@@ -116,10 +116,11 @@ void PrintIfHostIsSmall(const launch::JobRanks& job) {
   constexpr Bytes kRank = 300_MiB;  // of its own, once it has imported torch
   const Bytes available = ReadHostMemory().available;
   if (job.real.size() * kRank <= available) return;
-  Note(Message("$0 ranks with torch need more than $1 of this machine's memory, and $2 are "
-               "available; --ranks auto runs one rank of each kind",
-               job.real.size(), report::FormatBytes(job.real.size() * kRank),
-               report::FormatBytes(available)));
+  Note(
+      Message("$0 ranks with torch need more than $1 of this machine's memory, and $2 are "
+              "available; --ranks auto runs one rank of each kind",
+              job.real.size(), report::FormatBytes(job.real.size() * kRank),
+              report::FormatBytes(available)));
 }
 
 void PrintLogEnd(const std::string& log_end) {

@@ -87,7 +87,9 @@ def test_an_idle_reference_goes_first_and_comes_back(beside_reference):
 
 
 def test_products_with_the_reference_on_the_host_pass_the_bus(beside_reference):
-    moved = [row["bytes"] for row in beside_reference.report()["moved"] if row["kind"] == "spilled" and row["step"] == 1]
+    moved = [
+        row["bytes"] for row in beside_reference.report()["moved"] if row["kind"] == "spilled" and row["step"] == 1
+    ]
     assert beside_reference.report()["simulated"]["product_bus_bytes"] == sum(moved)  # its forward in step 2 reads it
 
 
