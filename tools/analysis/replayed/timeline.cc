@@ -143,7 +143,7 @@ void Timeline::Apply(const trace::Annotate& annotate) {
 
 void Timeline::ForgetPeaks() {
   for (auto& [device, card] : cards_.values()) {
-    if (card.occupied() > 0) continue;
+    if (card.held() > 0) continue;
     card.most_allocated = 0;
     card.most_allocated_in = {};
     card.peak = card.peak_event = card.peak_ns = card.peak_of_earlier_steps = 0;

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MOST_SECONDS = 4.0  # of processor time, for one look
-_MOST_SECONDS_IN_ALL = 8.0  # a program may run out of memory many times
+# A program may run out of memory many times: later looks take at most this share of its time.
+_ALWAYS = 3
+_SHARE = 0.02
 _PIECE = 10_000  # objects, between two looks at the clock
 
 
@@ -35,7 +37,7 @@ class _TooLongError(Exception):
 
 
 def watch(torch: ModuleType, session: Session) -> None:
-    """Looks at every out-of-memory until the looks have taken too long."""
+    """Looks at the first out-of-memory errors, and at later ones unless the looks have taken too long."""
     session.at_failure.append(_DeadCycles(torch, session).look)
 
 
@@ -43,17 +45,23 @@ class _DeadCycles:
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
         self._session = session
-        self._left = _MOST_SECONDS_IN_ALL
+        self._began = time.monotonic()
+        self._looks = 0
+        self._spent = 0.0  # seconds of processor time
 
     def look(self) -> None:
         found: list[Range] = []
-        if self._left > 0 and _has_lock():
+        if self._may_look() and _has_lock():
+            self._looks += 1
             begin = time.thread_time()
             try:
-                found = self._storages(begin + min(_MOST_SECONDS, self._left))
+                found = self._storages(begin + _MOST_SECONDS)
             finally:  # a signal handler may raise
-                self._left -= time.thread_time() - begin
+                self._spent += time.thread_time() - begin
         self._session.core.annotate(CYCLES_DEAD, text_of(found))
+
+    def _may_look(self) -> bool:
+        return self._looks < _ALWAYS or self._spent < _SHARE * (time.monotonic() - self._began)
 
     def _storages(self, until: float) -> list[Range]:
         dead: list[Tensor] = []
