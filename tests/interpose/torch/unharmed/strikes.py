@@ -3,8 +3,9 @@
 """Interrupts memtrace's own Python at its first event, its second ..., until there are no more; counts what arrives.
 
 An event is a call or a return that the interpreter reports to a profiler; a signal handler could also run there.
-Prints {"work": [struck, arrived]} by the program's action and by the kind of strike. usage: strikes.py ALL, where it
-strikes at each of the first ALL events and then at every 13th: each strike needs a whole run of the action.
+Prints {"work": [struck, arrived]} by the program's action and by the kind of strike. usage: strikes.py ALL EACH. It
+strikes at each of the first ALL events and then at every EACH-th: each strike needs a whole run of the action. EACH is
+a prime, so that loops of the hooks are struck at different places.
 """
 
 import ctypes
@@ -55,7 +56,7 @@ def from_another_thread() -> None:
 
 
 ALL = int(sys.argv[1])
-EACH = 13  # a prime: loops of the hooks are struck at different places
+EACH = int(sys.argv[2])
 
 
 class Watch:

@@ -10,9 +10,9 @@ from support.programs import on_card
 FOLDER = Path(__file__).parent
 
 
-@pytest.fixture(scope="module", params=["200", pytest.param("1000", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[("200", "53"), pytest.param(("1000", "13"), marks=pytest.mark.slow)])
 def counts(tmp_path_factory, request):
-    finished = on_card(FOLDER / "strikes.py", tmp_path_factory.mktemp("strikes"), request.param, seconds=240)
+    finished = on_card(FOLDER / "strikes.py", tmp_path_factory.mktemp("strikes"), *request.param, seconds=240)
     assert finished.status == 0, finished.err
     assert "could not" not in finished.err
     return finished.printed()
