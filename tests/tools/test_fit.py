@@ -171,6 +171,7 @@ for step in range(1000):
 """
 
 
+@pytest.mark.slow
 def test_rising_peak_is_followed_until_it_fills_the_card(tmp_path: Path) -> None:
     done = fit(tmp_path, KEEPING, options=("--card", "800MiB", "--steps", "8", "--no-remedies", "--json"))
     found = answer(done)

@@ -87,6 +87,7 @@ def test_first_run_leaves_no_files(tmp_path, variables):
     assert (tmp_path / "starts.txt").read_text() == "started\n"
 
 
+@pytest.mark.slow
 def test_job_without_groups_is_not_said_to_fit(tmp_path):
     program = tmp_path / "alone.py"
     program.write_text(

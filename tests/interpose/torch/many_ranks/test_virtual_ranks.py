@@ -41,7 +41,7 @@ def test_data_parallel_job_runs_with_two_of_eight_ranks(tmp_path):
         pytest.param("fully_sharded.py", (), ("0", "2"), marks=pytest.mark.slow),
         ("fully_sharded.py", ("eager",), ("0",)),
         pytest.param("tensor_parallel.py", (), ("0", "1"), marks=pytest.mark.slow),
-        ("pipeline.py", ("2",), ("0,2", "1,3")),
+        pytest.param("pipeline.py", ("2",), ("0,2", "1,3"), marks=pytest.mark.slow),
     ],
 )
 def test_real_rank_takes_the_memory_of_a_job_whose_ranks_are_all_real(tmp_path, program, arguments, ranks):
@@ -78,6 +78,7 @@ def test_fully_sharded_job_of_512_ranks_runs_with_one(tmp_path, arguments):
     assert rank["rank"] == 448 and rank["peak"] > 0
 
 
+@pytest.mark.slow
 def test_ranks_on_the_same_card_of_two_machines_do_not_share_it(tmp_path):
     ranks = by_rank(run_job(HERE / "fully_sharded.py", tmp_path, "hybrid", world=512, ranks="0,448"))
     assert memory(ranks[0]) == memory(ranks[448])
@@ -136,6 +137,7 @@ def test_job_runs_if_rank_zero_is_virtual(tmp_path):
     assert {rank: of["told"] for rank, of in ranks.items()} == {rank: [2, 2, 2, 2, 5, 5, 5, 5] for rank in (2, 5)}
 
 
+@pytest.mark.slow
 def test_real_ranks_write_their_part_of_a_checkpoint(tmp_path):
     whole = run_job(HERE / "checkpointed.py", tmp_path, str(tmp_path / "whole"), world=4, ranks="0-3", cards=4)
     some = run_job(HERE / "checkpointed.py", tmp_path, str(tmp_path / "some"), world=4, ranks="0,2", cards=4)
