@@ -46,14 +46,20 @@ def watch(torch: ModuleType, session: Session) -> None:
         return
     stated: dict[OwnGroup, dict[str, object]] = {}
 
-    def state(rank: int, group: OwnGroup) -> None:
-        if not stated and (alike := os.environ.get("MEMTRACE_RANKS_ALIKE")):
-            session.core.annotate(JOB_RANKS_ALIKE, alike)
+    def note(rank: int, group: OwnGroup) -> None:
         if group not in stated and len(stated) < _MOST_GROUPS:
             stated[group] = group.stated(rank)
+            state()
+
+    def state() -> None:
+        if stated and (alike := os.environ.get("MEMTRACE_RANKS_ALIKE")):
+            session.core.annotate(JOB_RANKS_ALIKE, alike)
+        if stated:
             session.core.annotate(JOB_GROUPS, json.dumps(list(stated.values()), separators=(",", ":")))
 
-    when_imported("torch.distributed.distributed_c10d", lambda c10d: observe(c10d, state))
+    # Again, because a program may make its groups before it uses a card, when there is no trace yet.
+    session.with_labels.append(state)
+    when_imported("torch.distributed.distributed_c10d", lambda c10d: observe(c10d, note))
 
 
 def observe(c10d: ModuleType, made: Callable[[int, OwnGroup], object]) -> None:
