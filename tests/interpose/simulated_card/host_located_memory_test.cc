@@ -7,18 +7,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "interpose/simulated_card/interface/card_control.h"
+#include "tests/interpose/simulated_card/card_state.h"
 
 namespace {
 
-constexpr std::size_t kGranule = 2u << 20;
+using ::memtrace::card::Activity;
 
-struct memtrace_card_activity Activity() {
-  struct memtrace_card_activity activity {};
-  activity.size = sizeof(activity);
-  EXPECT_EQ(memtrace_card_activity(&activity), MEMTRACE_CARD_OK);
-  return activity;
-}
+constexpr std::size_t kGranule = 2u << 20;
 
 CUmemAllocationProp At(CUmemLocationType type, int id = 0) {
   CUmemAllocationProp properties = {};
@@ -32,10 +27,7 @@ CUmemAllocationProp At(CUmemLocationType type, int id = 0) {
 class HostLocatedMemoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(cuInit(0), CUDA_SUCCESS) << "set MEMTRACE_CARD, as ctest does";
-    CUcontext context = nullptr;
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    ASSERT_NO_FATAL_FAILURE(memtrace::card::StartCard());
     ASSERT_EQ(cuMemAddressReserve(&begin_, 2 * kGranule, 0, 0, 0), CUDA_SUCCESS);
     before_ = Activity();
   }

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "interpose/simulated_card/interface/card_control.h"
+#include "tests/interpose/simulated_card/card_state.h"
 
 namespace {
 
+using ::memtrace::card::Faults;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -27,10 +29,7 @@ constexpr const char* kPtx =
 class LaunchesOnMissingMemoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(cuInit(0), CUDA_SUCCESS) << "set MEMTRACE_CARD, as ctest does";
-    CUcontext context = nullptr;
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    ASSERT_NO_FATAL_FAILURE(memtrace::card::StartCard());
     ASSERT_EQ(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     ASSERT_EQ(cuModuleLoadData(&module_, kPtx), CUDA_SUCCESS);
     ASSERT_EQ(cuModuleGetFunction(&kernel_, module_, "add"), CUDA_SUCCESS);
@@ -44,15 +43,6 @@ class LaunchesOnMissingMemoryTest : public ::testing::Test {
     EXPECT_EQ(cuMemAddressFree(begin_, 2 * kGranule), CUDA_SUCCESS);
   }
 
-  static std::vector<std::string> Faults() {
-    std::vector<std::string> texts;
-    memtrace_card_visit_faults(
-        [](void* list, const char* text, std::uint64_t) {
-          static_cast<std::vector<std::string>*>(list)->emplace_back(text);
-        },
-        &texts);
-    return texts;
-  }
   std::vector<std::string> NewFaults() const {
     std::vector<std::string> faults = Faults();
     faults.erase(faults.begin(), faults.begin() + static_cast<std::ptrdiff_t>(faults_before_));

@@ -11,10 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "interpose/simulated_card/interface/card_control.h"
+#include "tests/interpose/simulated_card/card_state.h"
 
 namespace {
 
+using ::memtrace::card::Activity;
+using ::memtrace::card::Faults;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -23,31 +25,11 @@ using ::testing::IsEmpty;
 constexpr std::size_t kGranule = 2u << 20;
 constexpr std::size_t kGranules = 3;
 
-struct memtrace_card_activity Activity() {
-  struct memtrace_card_activity activity {};
-  activity.size = sizeof(activity);
-  EXPECT_EQ(memtrace_card_activity(&activity), MEMTRACE_CARD_OK);
-  return activity;
-}
-
-std::vector<std::string> Faults() {
-  std::vector<std::string> texts;
-  memtrace_card_visit_faults(
-      [](void* list, const char* text, std::uint64_t) {
-        static_cast<std::vector<std::string>*>(list)->emplace_back(text);
-      },
-      &texts);
-  return texts;
-}
-
 // The first granule is the host's memory, the others are the card's.
 class ProductOperandsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(cuInit(0), CUDA_SUCCESS) << "set MEMTRACE_CARD, as ctest does";
-    CUcontext context = nullptr;
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    ASSERT_NO_FATAL_FAILURE(memtrace::card::StartCard());
     ASSERT_EQ(cublasCreate(&blas_), CUBLAS_STATUS_SUCCESS);
     ASSERT_EQ(cublasLtCreate(&lt_), CUBLAS_STATUS_SUCCESS);
     ASSERT_EQ(cuMemAddressReserve(&begin_, kGranules * kGranule, 0, 0, 0), CUDA_SUCCESS);
