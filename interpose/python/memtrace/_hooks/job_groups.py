@@ -52,10 +52,11 @@ def watch(torch: ModuleType, session: Session) -> None:
             state()
 
     def state() -> None:
-        if stated and (alike := os.environ.get("MEMTRACE_RANKS_ALIKE")):
+        if not stated:
+            return
+        if alike := os.environ.get("MEMTRACE_RANKS_ALIKE"):
             session.core.annotate(JOB_RANKS_ALIKE, alike)
-        if stated:
-            session.core.annotate(JOB_GROUPS, json.dumps(list(stated.values()), separators=(",", ":")))
+        session.core.annotate(JOB_GROUPS, json.dumps(list(stated.values()), separators=(",", ":")))
 
     # Again, because a program may make its groups before it uses a card, when there is no trace yet.
     session.with_labels.append(state)
@@ -65,8 +66,7 @@ def watch(torch: ModuleType, session: Session) -> None:
 def observe(c10d: ModuleType, made: Callable[[int, OwnGroup], object]) -> None:
     """Calls `made` with this process's rank and each group of several ranks that it is a member of, once it is made.
 
-    Groups that exist already come first: a program may make them before it uses a card. Does nothing with a torch that
-    makes groups in another way.
+    Does nothing with a torch that makes groups in another way.
     """
     make = getattr(c10d, "_new_process_group_helper", None)
     if make is None:
@@ -74,9 +74,6 @@ def observe(c10d: ModuleType, made: Callable[[int, OwnGroup], object]) -> None:
     signature = inspect.signature(make)
     if not set(signature.parameters) >= {"group_size", "group_rank", "global_ranks_in_group"}:
         return
-
-    for rank, group in _made_before(c10d):
-        made(rank, group)
 
     @functools.wraps(make)
     def make_and_tell(*args: object, **kwargs: object) -> object:
@@ -94,20 +91,6 @@ def observe(c10d: ModuleType, made: Callable[[int, OwnGroup], object]) -> None:
         make_and_tell,
         "torch.distributed.distributed_c10d._new_process_group_helper: states the rank's groups",
     )
-
-
-def _made_before(c10d: ModuleType) -> list[tuple[int, OwnGroup]]:
-    """Returns this process's groups so far, each with its rank of the job."""
-    if not c10d.is_initialized():
-        return []
-    rank: int = c10d.get_rank()
-    places = getattr(c10d._world, "pg_group_ranks", {})  # by group: the place of each rank of the job
-    members = [(group, tuple(sorted(ranks, key=ranks.__getitem__))) for group, ranks in places.items()]
-    return [
-        (rank, OwnGroup(_name(getattr(group, "group_desc", "")), ranks))
-        for group, ranks in members
-        if len(ranks) > 1 and rank in ranks
-    ]
 
 
 def _name(description: object) -> str:
