@@ -74,6 +74,8 @@ MEMTRACE_API int memtrace_python_frames(char* text, uint64_t size);
 /* These are process-wide. Steps are counted from 1. */
 MEMTRACE_API void memtrace_begin_step(void);
 MEMTRACE_API void memtrace_set_phase(int phase);
+/* States a fact about the program. Before there is a trace, the last value of each key is kept for
+ * it. */
 MEMTRACE_API void memtrace_annotate(const char* key, const char* value);
 
 /* With MEMTRACE_CUPTI: tell that another tool of the process needs CUPTI from now on / no longer.

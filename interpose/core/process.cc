@@ -112,6 +112,19 @@ void Process::SetInfo(std::string key, std::string value) {
   info_[std::move(key)] = std::move(value);
 }
 
+void Process::Annotate(const std::string& key, const std::string& value) {
+  if (!is_recorded_ || KeepsFact(key, value)) return;
+  recorder()->program().Annotate(key, value);
+}
+
+bool Process::KeepsFact(const std::string& key, const std::string& value) {
+  if (recorder() != nullptr) return false;
+  const MutexLock lock(info_mutex_);
+  if (recorder() != nullptr) return false;
+  kept_facts_[key] = value;
+  return true;
+}
+
 absl::Status Process::Start(int device_count, memtrace_mode mode) {
   if (cards_.is_forked()) return absl::UnavailableError(kForked);
   {
@@ -194,6 +207,9 @@ void Process::OpenTrace() {
   auto* made = new recorder::Recorder(*std::move(writer), frames_);
   trace_path_ = made->trace().path();
   cards_.watch().SetNext(&made->blocks());
+  const MutexLock lock(info_mutex_);
+  for (const auto& [key, value] : std::exchange(kept_facts_, {}))
+    made->program().Annotate(key, value);
   recorder_.store(made, std::memory_order_release);
 }
 

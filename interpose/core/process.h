@@ -48,7 +48,10 @@ class Process {
       "this process was forked from one that uses CUDA, so it cannot use CUDA; start it with the "
       "method 'spawn'";
 
+  // States a fact for the header of the trace; does nothing once there is a trace.
   void SetInfo(std::string key, std::string value);
+  // States a fact in the trace, or, while there is none, keeps its last value for it.
+  void Annotate(const std::string& key, const std::string& value);
 
   // Opens the trace and makes the cards. Later calls return OK. Nothing is observed without a
   // trace. A start in mode OUTSIDE may come before one in another mode.
@@ -97,6 +100,8 @@ class Process {
   void RecordGiven(const Room::Given& given);
   void RecordSpilled(const SpillPolicy::Move& move);
   void OpenTrace();
+  // Keeps a fact for the trace; returns false if there is one already.
+  bool KeepsFact(const std::string& key, const std::string& value);
 
   static inline std::atomic<Process*> instance = nullptr;
 
@@ -105,6 +110,7 @@ class Process {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   mutable Mutex info_mutex_;  // held briefly, like those of the names and the callbacks
   std::map<std::string, std::string> info_ ABSL_GUARDED_BY(info_mutex_);
+  std::map<std::string, std::string> kept_facts_ ABSL_GUARDED_BY(info_mutex_);
 
   Names names_;
   FrameNames frames_;

@@ -340,9 +340,7 @@ void memtrace_resume_activities() {
 
 void memtrace_annotate(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return;
-  Contain([&] {
-    if (auto* recorder = Process::Get().recorder()) recorder->program().Annotate(key, value);
-  });
+  Contain([&] { Process::Get().Annotate(key, value); });
 }
 
 void memtrace_relabel_all(int role, const uint64_t* labels, size_t count) {

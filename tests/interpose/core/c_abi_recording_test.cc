@@ -119,6 +119,20 @@ TEST_F(CAbiRecordingTest, RolesAndFactsAreWrittenOnce) {
   EXPECT_EQ(said, 1);
 }
 
+TEST_F(CAbiRecordingTest, FactsStatedBeforeTheStartAreInTheTraceWithTheirLastValue) {
+  EXPECT_TRUE(InOwnProcess([] {
+    memtrace_annotate("job.groups", "one");
+    memtrace_annotate("job.groups", "two");
+    ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);
+    memtrace_annotate("job.groups", "two");
+  }));
+  const auto reader = Trace();
+  std::vector<std::string> said;
+  for (const auto& fact : EventsOf<trace::Annotate>(reader))
+    if (reader.String(fact.key) == "job.groups") said.emplace_back(reader.String(fact.value));
+  EXPECT_THAT(said, ElementsAre("two"));
+}
+
 TEST_F(CAbiRecordingTest, LabelsStatedOnOutOfMemoryAreInItsExplanation) {
   EXPECT_TRUE(InOwnProcess([] {
     ASSERT_EQ(memtrace_start(1, MEMTRACE_MODE_ALLOCATE), MEMTRACE_OK);

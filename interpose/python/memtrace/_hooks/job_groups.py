@@ -52,14 +52,10 @@ def watch(torch: ModuleType, session: Session) -> None:
             state()
 
     def state() -> None:
-        if not stated:
-            return
         if alike := os.environ.get("MEMTRACE_RANKS_ALIKE"):
             session.core.annotate(JOB_RANKS_ALIKE, alike)
         session.core.annotate(JOB_GROUPS, json.dumps(list(stated.values()), separators=(",", ":")))
 
-    # Again, because a program may make its groups before it uses a card, when there is no trace yet.
-    session.with_labels.append(state)
     when_imported("torch.distributed.distributed_c10d", lambda c10d: observe(c10d, note))
 
 
