@@ -72,6 +72,18 @@ MEMTRACE_SHIM void memtrace_host_values_begin_step() { memtrace::shim::BeginHost
 
 MEMTRACE_SHIM void memtrace_host_values_annotate() { memtrace::shim::AnnotateHostValues(); }
 
+// If nonzero, unknown choices of a router are as uneven as they may be; else even.
+MEMTRACE_SHIM void memtrace_host_values_set_uneven(int is_uneven) {
+  memtrace::shim::SetUnevenChoices(is_uneven != 0);
+}
+
+// Writes the line whose sizes follow from a router's unknown choice, as "train.py:31", into
+// text[size]; "" if there is none.
+MEMTRACE_SHIM void memtrace_host_values_line_of_choice(char* text, uint64_t size) {
+  const std::string line = memtrace::shim::LineOfChosenSizes();
+  text[line.copy(text, size - 1)] = '\0';
+}
+
 // Begins to estimate the time of steps, from the operators of threads with host values. Returns 0
 // if done; 1 if there is no simulated card.
 MEMTRACE_SHIM int memtrace_step_time_start() { return memtrace::shim::StepTimes::Start() ? 0 : 1; }

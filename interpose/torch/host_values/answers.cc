@@ -36,6 +36,14 @@ double AnswerFor(const ReadAnswer& answer, const at::Tensor& read) {
   return c10::isIntegralType(read.scalar_type(), false) ? answer.whole : answer.real;
 }
 
+// True if sizes follow from what was read: it is a count, or a list of whole numbers.
+bool DecidesSizes(const OperatorFacts& facts, const torch::jit::Stack& stack) {
+  if (facts.rule->count) return true;
+  if (!facts.transport || !stack.back().isTensor()) return false;
+  const at::Tensor& copy = stack.back().toTensor();
+  return copy.numel() > 1 && c10::isIntegralType(copy.scalar_type(), /*includeBool=*/false);
+}
+
 }  // namespace
 
 InsideScope::InsideScope(const OperatorFacts& facts) : facts_(facts), outer_(inside) {
@@ -65,6 +73,11 @@ void Answers::GiveNumber(const OperatorFacts& facts, const at::Tensor& read,
   reads_.Note(note, lines);
 }
 
+Choice Answers::Choose(const OperatorRule& rule) {
+  if (rule.StatesChoice()) reads_.NoteChoice();
+  return rule.choice == Choice::kEven && is_uneven_ ? Choice::kFirst : rule.choice;
+}
+
 void Answers::NoteReads(const OperatorFacts& facts, const OperatorCall& call,
                         const ReadWatch& watch, torch::jit::Stack& stack) {
   const std::optional<Known> seen = watch.Seen();
@@ -77,9 +90,12 @@ void Answers::NoteReads(const OperatorFacts& facts, const OperatorCall& call,
   } else {
     const bool is_condition =
         facts.reads_one_value && call.first_input().scalar_type() == at::kBool;
-    reads_.Note(
-        {.operation = facts.name, .known = *seen, .is_condition = is_condition, .answer = ""},
-        PythonStack());
+    reads_.Note({.operation = facts.name,
+                 .known = *seen,
+                 .is_condition = is_condition,
+                 .decides_sizes = DecidesSizes(facts, stack),
+                 .answer = ""},
+                PythonStack());
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <ATen/core/stack.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -49,6 +50,11 @@ class Answers {
   // rule.
   void GiveCount(const OperatorFacts& facts, const OperatorCall& call, bool computed);
 
+  // Returns what such an operator chooses, and notes that something was chosen.
+  Choice Choose(const OperatorRule& rule);
+  // If set, what would be chosen evenly is chosen by all alike: a router's worst case.
+  void SetUneven(bool is_uneven) { is_uneven_ = is_uneven; }
+
   // Counts the operator's reads, as its watch saw them; replaces an unknown number on top of the
   // stack with the policy's.
   void NoteReads(const OperatorFacts& facts, const OperatorCall& call, const ReadWatch& watch,
@@ -62,6 +68,7 @@ class Answers {
   const CardContents& card_;
   HostReads& reads_;
   RememberedCounts counts_;
+  std::atomic<bool> is_uneven_ = false;
 };
 
 }  // namespace memtrace::shim

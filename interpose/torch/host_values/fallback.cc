@@ -89,9 +89,9 @@ void Settle(const c10::OperatorHandle& op, const OperatorFacts& facts, OperatorC
     call.WriteResults(stack);
   } else if (call.makes_zeros() && !IsCapturing()) {
     call.WriteZeros();
-  } else if (facts.rule->StatesResult() && !IsCapturing()) {
+  } else if (call.StatesResult() && !IsCapturing()) {
     call.ForgetResults(stack, true);
-    call.FillResults(stack);
+    call.FillResults(stack, values->answers.Choose(*facts.rule));
   } else {
     call.ForgetResults(stack, card_wrote || facts.open);
   }
@@ -188,7 +188,8 @@ void Composite(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack)
     const InsideScope answers(facts);
     op.redispatchBoxed(below, stack);
   }
-  if (is_unknown && facts.rule->StatesResult() && !IsCapturing()) call.FillResults(*stack);
+  if (is_unknown && call.StatesResult() && !IsCapturing())
+    call.FillResults(*stack, values->answers.Choose(*facts.rule));
 }
 
 bool IsComposite(const std::string& name) {

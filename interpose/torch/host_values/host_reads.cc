@@ -87,6 +87,9 @@ void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
     if (line.count == 0) line.number = static_cast<int>(lines_.size());
     line.text = text;
     if (read.known == Known::kAssumed) line.assumed = LineOf(cause);
+    if (read.known == Known::kAssumed && read.decides_sizes && has_chosen_ &&
+        line_of_chosen_sizes_.empty())
+      line_of_chosen_sizes_ = LineOf(cause);
     ++line.count;
     in_this_step = ++line.in_this_step;
     if (IsPowerOfTwo(line.count)) {
@@ -100,6 +103,11 @@ void HostReads::Note(const Read& read, const std::vector<PythonLine>& stack) {
               "). This looks like a loop that does not end. Give another answer or a higher '",
               read.is_condition ? "stop condition" : "stop number",
               "' in a file for --host-values.");
+}
+
+std::string HostReads::LineOfChosenSizes() {
+  const MutexLock lock(mutex_);
+  return line_of_chosen_sizes_;
 }
 
 void HostReads::BeginStep() {

@@ -4,6 +4,7 @@
 #define MEMTRACE_INTERPOSE_TORCH_HOST_VALUES_HOST_READS_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -30,8 +31,9 @@ class HostReads {
   struct Read {
     std::string operation;  // "aten::_local_scalar_dense"
     Known known = Known::kUnknown;
-    bool is_condition = false;  // the value is a boolean
-    std::string answer;         // the value that the host got; "" if it is not one number
+    bool is_condition = false;   // the value is a boolean
+    bool decides_sizes = false;  // it is a count, or a list of whole numbers
+    std::string answer;          // the value that the host got; "" if it is not one number
   };
 
   explicit HostReads(const HostValuesPolicy& policy) : policy_(policy) {}
@@ -40,6 +42,12 @@ class HostReads {
   // Throws c10::Error, a RuntimeError in Python, if this line has read so many unknown values since
   // the last step began that it looks like an endless loop.
   void Note(const Read& read, const std::vector<PythonLine>& stack);
+
+  // The program has chosen among unknown scores, as a router of experts does.
+  void NoteChoice() { has_chosen_ = true; }
+  // Returns the first line, as "train.py:31", that read assumed sizes after such a choice; "" if
+  // there was none.
+  std::string LineOfChosenSizes();
 
   void BeginStep();
   void Annotate();
@@ -64,6 +72,8 @@ class HostReads {
   Mutex mutex_;
   std::map<std::string, Line> lines_;    // this and below: guarded by mutex_
   std::array<uint64_t, 3> totals_ = {};  // by Known
+  std::string line_of_chosen_sizes_;
+  std::atomic<bool> has_chosen_ = false;
 };
 
 }  // namespace memtrace::shim

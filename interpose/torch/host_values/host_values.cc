@@ -61,6 +61,14 @@ void AnnotateHostValues() {
   if (host_values != nullptr) host_values->reads.Annotate();
 }
 
+void SetUnevenChoices(bool is_uneven) {
+  if (host_values != nullptr) host_values->answers.SetUneven(is_uneven);
+}
+
+std::string LineOfChosenSizes() {
+  return host_values == nullptr ? "" : host_values->reads.LineOfChosenSizes();
+}
+
 std::string AssumedReads() {
   return host_values == nullptr ? "" : host_values->reads.AssumedReads();
 }

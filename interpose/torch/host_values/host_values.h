@@ -36,6 +36,12 @@ void BeginHostValuesStep();
 // Writes the counts of reads into the trace.
 void AnnotateHostValues();
 
+// If set, a router's unknown choices are as uneven as they may be (Answers::SetUneven).
+void SetUnevenChoices(bool is_uneven);
+
+// Returns the line whose sizes follow from such choices: HostReads::LineOfChosenSizes.
+std::string LineOfChosenSizes();
+
 // Returns the lines of Python that read assumed values: HostReads::AssumedReads.
 std::string AssumedReads();
 

@@ -116,7 +116,7 @@ void OperatorCall::Look(const OperatorFacts::Argument& argument, const at::Tenso
   if (argument.overwritten || tensor.numel() == 0) return;
   if (!HasMemory(tensor)) is_irregular_ = true;  // its owner has resized it to nothing
   const OperatorRule& rule = *facts_.rule;
-  const bool is_kept = facts_.reads_one_value || rule.count.has_value() || rule.balanced;
+  const bool is_kept = facts_.reads_one_value || rule.count.has_value() || rule.StatesChoice();
   if (is_kept && !first_input_.defined()) first_input_ = tensor;
   read_.push_back(&tensor);
 }
@@ -263,23 +263,31 @@ void OperatorCall::WriteResults(torch::jit::Stack& stack) const {
   }
 }
 
-// Returns what the rule states for a result of the operator. Balanced indices run through the last
+bool OperatorCall::StatesResult() const {
+  const OperatorRule& rule = *facts_.rule;
+  if (rule.result) return true;
+  if (!rule.StatesChoice() || !first_input_.defined() || first_input_.dim() == 0) return false;
+  return rule.most_choices == 0 || first_input_.size(-1) <= rule.most_choices;
+}
+
+// Returns what the rule states for a result of the operator. Even indices run through the last
 // dimension of the first input again and again. Nothing for a result that the rule is not about.
-at::Tensor OperatorCall::StatedResult(const at::Tensor& tensor) const {
+at::Tensor OperatorCall::StatedResult(const at::Tensor& tensor, Choice choice) const {
   const auto options = at::TensorOptions().dtype(tensor.dtype()).device(at::kCPU);
   if (facts_.rule->result) return at::full(tensor.sizes(), *facts_.rule->result, options);
-  const bool has_choices = first_input_.defined() && first_input_.dim() > 0;
-  if (!has_choices || tensor.scalar_type() != at::kLong) return {};
+  if (tensor.scalar_type() != at::kLong || tensor.dim() == 0) return {};
+  if (choice == Choice::kFirst)
+    return at::arange(tensor.size(-1), options).expand(tensor.sizes()).contiguous();
   return at::arange(tensor.numel(), options).remainder(first_input_.size(-1)).view(tensor.sizes());
 }
 
-void OperatorCall::FillResults(const torch::jit::Stack& stack) const {
+void OperatorCall::FillResults(const torch::jit::Stack& stack, Choice choice) const {
   const PlainCpu plain;
   const size_t count = facts_.result_is_argument.size();
   for (size_t i = 0; i < count; ++i) {
     ForEachTensor(stack[stack.size() - count + i], [&](const at::Tensor& tensor) {
       if (IsIrregular(tensor) || !tensor.is_cuda() || tensor.numel() == 0) return;
-      const at::Tensor stated = FitsLimit(tensor) ? StatedResult(tensor) : at::Tensor();
+      const at::Tensor stated = FitsLimit(tensor) ? StatedResult(tensor, choice) : at::Tensor();
       if (stated.defined()) {
         card_.Write(tensor, stated, Known::kAssumed);
       } else {

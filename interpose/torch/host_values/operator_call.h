@@ -35,7 +35,7 @@ class OperatorCall {
   bool concerns_card() const { return concerns_card_; }
   // The weakest knowledge of all tensors that it reads on the card.
   Known known() const { return known_; }
-  // Kept only for operators that read one value, have a count, or give balanced indices.
+  // Kept only for operators that read one value, have a count, or choose by indices.
   const at::Tensor& first_input() const { return first_input_; }
 
   void ForgetWrittenTensors() const;
@@ -59,9 +59,11 @@ class OperatorCall {
 
   // REQUIRES: Compute was successful. The operator's own results are on the stack.
   void WriteResults(torch::jit::Stack& stack) const;
-  // Sets every result that is small enough to be computed to what the rule states, as assumed.
-  // REQUIRES: it states a result.
-  void FillResults(const torch::jit::Stack& stack) const;
+  // True if the rule states a result for this call: a value, or a choice among as many as there are.
+  bool StatesResult() const;
+  // Sets every result that is small enough to be computed to the rule's value or to this choice, as
+  // assumed. REQUIRES: StatesResult().
+  void FillResults(const torch::jit::Stack& stack, Choice choice) const;
   // Marks its written tensors as unknown. Memory fresh from the allocator is unknown already:
   // results must be forgotten only if the card saw copies or fills meanwhile (`results_too`).
   void ForgetResults(const torch::jit::Stack& stack, bool results_too) const;
@@ -78,7 +80,7 @@ class OperatorCall {
   bool IsArgument(const at::Tensor& tensor) const;
   void WriteTensor(const at::Tensor& to, at::Tensor values) const;
   at::Tensor CopyOf(const OperatorFacts::Argument& argument, const at::Tensor& tensor);
-  at::Tensor StatedResult(const at::Tensor& tensor) const;
+  at::Tensor StatedResult(const at::Tensor& tensor, Choice choice) const;
   bool IsWidened(const at::Tensor& tensor) const;
   c10::IValue CopyOf(const OperatorFacts::Argument& argument, const c10::IValue& value);
 

@@ -70,13 +70,27 @@ std::string AddRead(OperatorRule& rule, const std::vector<double>& values,
   return "";
 }
 
-// Rules that are one word after the verb, or the verb alone. Returns false if it is none of them.
+// Returns the choice that a word names; kNone if it names none.
+Choice ChoiceOf(const std::string& word) {
+  if (word == "balanced") return Choice::kEven;
+  return word == "first" ? Choice::kFirst : Choice::kNone;
+}
+
+// Adds "balanced", "first", or one of them with a number of choices. Returns false if it is neither.
+bool AddChoice(OperatorRule& rule, const std::vector<std::string>& words) {
+  const Choice choice = words.empty() ? Choice::kNone : ChoiceOf(words[0]);
+  if (choice == Choice::kNone || words.size() > 2) return false;
+  const std::optional<double> most = words.size() == 2 ? Value(words[1]) : 0;
+  if (!most || *most < 0) return false;
+  rule.choice = choice;
+  rule.most_choices = static_cast<int64_t>(*most);
+  rule.result.reset();
+  return true;
+}
+
+// Rules without values. Returns false if it is none of them.
 bool AddWord(OperatorRule& rule, const std::string& verb, const std::vector<std::string>& words) {
-  if (verb == "result" && words == std::vector<std::string>{"balanced"}) {
-    rule.balanced = true;
-    rule.result.reset();
-    return true;
-  }
+  if (verb == "result" && AddChoice(rule, words)) return true;
   if (!words.empty()) return false;
   if (verb == "open") rule.open = true;
   if (verb == "never") rule.never = true;
@@ -93,11 +107,11 @@ std::string AddValues(OperatorRule& rule, const std::string& verb,
   }
   if (values.size() != 1) {
     return verb + " needs one value: true, false or a number" +
-           (verb == "result" ? ", or the word balanced" : "");
+           (verb == "result" ? ", or the word balanced or first" : "");
   }
   if (verb == "result") {
     rule.result = values[0];
-    rule.balanced = false;
+    rule.choice = Choice::kNone;
   }
   if (verb == "count") rule.count = std::clamp(values[0], 0.0, 1.0);
   return "";

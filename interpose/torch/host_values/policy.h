@@ -26,6 +26,13 @@ struct ReadAnswer {
   double real = 0;
 };
 
+// Which of several choices an operator takes for each of its rows, if that is unknown.
+enum class Choice : uint8_t {
+  kNone,   // the rule says nothing of it
+  kEven,   // each is taken as often as any other
+  kFirst,  // the first ones, by every row
+};
+
 // The rule for one operator whose values are unknown. The top of default.policy describes its
 // grammar.
 struct OperatorRule {
@@ -38,14 +45,15 @@ struct OperatorRule {
   std::vector<Place> reads_at;
   std::vector<double> inside;
   std::optional<double> result;
-  bool balanced = false;  // the result's indices are equally frequent
-  bool widens = false;    // whole numbers are computed as real ones
+  Choice choice = Choice::kNone;  // of the result's indices
+  int64_t most_choices = 0;       // the choice is stated for at most so many; 0: any number
+  bool widens = false;            // whole numbers are computed as real ones
   std::optional<double> count;
   std::vector<std::string> writes;
   bool open = false;
   bool never = false;
 
-  bool StatesResult() const { return result.has_value() || balanced; }
+  bool StatesChoice() const { return choice != Choice::kNone; }
   ReadAnswer AnswerAt(const std::vector<PythonLine>& stack) const;
 };
 

@@ -84,10 +84,9 @@ std::string NamesOf(const std::vector<MomentNeed>& moments) {
 
 std::string FailsText(const MomentNeed& need) {
   const std::string words = WordsOf(need);
-  if (need.known == Known::kExact)
-    return need.line.empty()
-               ? Message("DOES NOT FIT: $0 runs out of memory.", words)
-               : Message("DOES NOT FIT: $0 runs out at $1.", words, Printable(need.line));
+  if (!need.line.empty())
+    return Message("DOES NOT FIT: $0 runs out at $1.", words, Printable(need.line));
+  if (need.known == Known::kExact) return Message("DOES NOT FIT: $0 runs out of memory.", words);
   if (need.of > 0)
     return Message("DOES NOT FIT: $0 with all its $1 batches would need $2 of card $3.", words,
                    FormatCount(need.of), FormatBytes(need.needs), need.card);

@@ -49,9 +49,7 @@ def start(torch: ModuleType, session: Session) -> None:
         trial.is_pending = batches.is_pending
         session.after_step.append(trial.step_ended)
         rows = Rows(session)
-        if os.environ.get("MEMTRACE_FIT_MOMENTS") == "job":
-            batches.shorten(rows)
-        moments.start(torch, session, rows, trial.look_ahead)
+        moments.start(torch, session, rows, batches, trial.look_ahead)
         session.before_close.append(trial.annotate)
 
 

@@ -80,6 +80,19 @@ class HostValues:
         if self.on:
             self.shim.memtrace_host_values_begin_step()
 
+    def set_uneven(self, is_uneven: bool) -> None:
+        """Makes a router's unknown choices as uneven as they may be, or even again."""
+        if self.on:
+            self.shim.memtrace_host_values_set_uneven(int(is_uneven))
+
+    def line_of_choice(self) -> str:
+        """Returns the first line, as "train.py:31", whose sizes follow from a router's unknown choice; "" if none."""
+        if not self.on:
+            return ""
+        text = ctypes.create_string_buffer(4096)
+        self.shim.memtrace_host_values_line_of_choice(text, ctypes.c_uint64(len(text)))
+        return os.path.basename(text.value.decode(errors="replace"))
+
     def assumed_reads(self) -> dict[str, int]:
         """Returns how often each line, as "train.py:31", read values of the card that were assumed."""
         if not self.on:

@@ -30,16 +30,21 @@ TEST(HostValuesPolicyTest, AnswerForAPlaceAppliesOnlyBelowIt) {
   EXPECT_EQ(rule.AnswerAt({{"/home/other.py", 7, "g"}}).whole, 0);
 }
 
-TEST(HostValuesPolicyTest, IndicesAreBalancedOrOneNumber) {
+TEST(HostValuesPolicyTest, IndicesAreAChoiceOrOneNumber) {
   HostValuesPolicy policy;
   ASSERT_EQ(policy.AddText("aten::topk result balanced\naten::histc widens\n", "a"), "");
-  EXPECT_TRUE(policy.Find("aten::topk", "")->balanced);
+  EXPECT_EQ(policy.Find("aten::topk", "")->choice, Choice::kEven);
+  EXPECT_EQ(policy.Find("aten::topk", "")->most_choices, 0);
   EXPECT_TRUE(policy.Find("aten::histc", "")->widens);
   ASSERT_EQ(policy.AddText("aten::topk result 0\n", "b"), "");
-  EXPECT_FALSE(policy.Find("aten::topk", "")->balanced);
+  EXPECT_FALSE(policy.Find("aten::topk", "")->StatesChoice());
   EXPECT_EQ(policy.Find("aten::topk", "")->result, 0);
   EXPECT_EQ(policy.AddText("aten::topk result evenly\n", "c"),
-            "c:1: result needs one value: true, false or a number, or the word balanced");
+            "c:1: result needs one value: true, false or a number, or the word balanced or first");
+  ASSERT_EQ(policy.AddText("aten::topk result first 64\n", "d"), "");
+  EXPECT_EQ(policy.Find("aten::topk", "")->choice, Choice::kFirst);
+  EXPECT_EQ(policy.Find("aten::topk", "")->most_choices, 64);
+  EXPECT_NE(policy.AddText("aten::topk result first many\n", "e"), "");
 }
 
 TEST(HostValuesPolicyTest, InvalidLineIsRejectedWithACorrection) {

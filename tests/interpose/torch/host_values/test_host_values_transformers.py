@@ -56,3 +56,31 @@ def test_forced_length_does_not_depend_on_tokens(tmp_path):
     assert on_card("EOS = 0\n" + GENERATE, tmp_path, options=ON).printed() == [[2, 17], True]
     forced = on_card("EOS = 0\n" + GENERATE, tmp_path, options=(*ON, "--generate-length", "9"))
     assert forced.printed() == [[2, 25], True]
+
+
+EXPERTS = """
+import json, torch
+from torch.nn import functional
+from transformers import MixtralConfig, MixtralForCausalLM
+config = MixtralConfig(vocab_size=2000, hidden_size=256, intermediate_size=512, num_hidden_layers=1,
+                       num_attention_heads=4, num_key_value_heads=2, num_local_experts=8, num_experts_per_tok=2)
+model = MixtralForCausalLM._from_config(config, experts_implementation="eager").cuda()
+linear, shares = functional.linear, []
+def noted(x, weight, bias=None):
+    if tuple(weight.shape) == (2 * config.intermediate_size, config.hidden_size):
+        shares.append(len(x))
+    return linear(x, weight, bias)
+functional.linear = noted
+model(input_ids=torch.randint(0, 2000, (4, 100)).cuda(), use_cache=False)
+print(json.dumps(shares))
+"""
+
+
+def test_router_is_balanced_unless_a_policy_says_otherwise(tmp_path):
+    done = on_card(EXPERTS, tmp_path)
+    assert done.printed() == [100] * 8
+    reads = done.report()["simulated"]["host_values"]["reads"]
+    assert reads["unknown"] == 0 and reads["assumed"] > 0
+    policy = tmp_path / "worst.policy"
+    policy.write_text("aten::topk result first\n")
+    assert on_card(EXPERTS, tmp_path, options=("--host-values", str(policy))).printed() == [400, 400]

@@ -23,6 +23,9 @@ class Uses:
         self._session = session
         self.steps = 0
         self.backwards = 0
+        self.wanted_steps = _STEPS  # that have the largest batch
+        self.is_extra_step = False  # the step is another moment's
+        self.counted_from = 0  # step of the trace: those before an extra step do not count for the largest batch
         self._latest: Epoch | None = None  # the one that gave a batch last
         self._fresh: list[Epoch] = []  # those that gave a batch since the last backward pass
         session.after_step.append(self._step_ended)
@@ -32,6 +35,16 @@ class Uses:
     def step_number(self) -> int:
         """The number of the step in the trace; 1 before the first."""
         return max(self._session.step_number, 1)
+
+    def begin_extra_step(self) -> None:
+        """Wants the largest batch in one step more, which another moment has for itself."""
+        self.wanted_steps += 1
+        self.is_extra_step = True
+
+    def end_extra_step(self) -> None:
+        """Ends that step."""
+        self.is_extra_step = False
+        self.counted_from = self.step_number
 
     def gave(self, epoch: Epoch) -> None:
         """Notes that the program got a batch."""
@@ -88,7 +101,7 @@ class Epoch:
             return False
         if asked < _STEPS:
             return True
-        return self._uses.steps - self._steps < _STEPS and (self._backwards > 0 or asked < self._allowed)
+        return self._uses.steps - self._steps < self._uses.wanted_steps and (self._backwards > 0 or asked < self._allowed)
 
     def given(self, batch: object) -> None:
         """Notes that the program gets this batch."""
@@ -96,7 +109,9 @@ class Epoch:
         self._count += 1
         self._uses.gave(self)
         self.note_steps()
-        self.record.note_given(kind if self.is_first else None, batch, self._uses.step_number)
+        is_told = self.is_first and not self._uses.is_extra_step
+        self.record.forget_steps_before(self._uses.counted_from)
+        self.record.note_given(kind if is_told else None, batch, self._uses.step_number)
 
     def used(self, is_latest: bool) -> None:
         """Notes a backward pass after a batch of this pass."""
@@ -114,5 +129,5 @@ class Epoch:
 
     def note_steps(self) -> None:
         """Notes if two steps were made with the batches."""
-        if self._backwards > 0 and self._uses.steps - self._steps >= _STEPS:
+        if self._backwards > 0 and self._uses.steps - self._steps >= self._uses.wanted_steps:
             self.record.has_two_steps = True

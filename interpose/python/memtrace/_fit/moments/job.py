@@ -35,7 +35,8 @@ class Job:
         self.session = session
         self.rows = rows
         self._look_ahead = look_ahead
-        self.steps = 0  # that an optimizer ended
+        self.steps = 0  # that an optimizer ended, but for extra ones
+        self.is_extra_step = False  # the step is a moment of its own
         self.last_step = 0  # of the trace: the step in which the latest optimizer step was made
         self._failed = (0, session.phase)  # step of the trace and phase of the latest request that failed
         session.after_step.append(self._step_ended)
@@ -53,8 +54,11 @@ class Job:
         return not self.rows.has(MOMENT_CHECKPOINT) and (self.steps >= _CHECKPOINT or is_epochs_end)
 
     def _step_ended(self, is_stated: bool) -> None:
-        self.steps += 1
         self.last_step = self.session.step_number
+        if self.is_extra_step:
+            self.is_extra_step = False
+            return
+        self.steps += 1
         if self.steps == _FIRST_EVALUATION:
             self._look_ahead()
 

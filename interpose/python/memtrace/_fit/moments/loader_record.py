@@ -88,6 +88,10 @@ class LoaderRecord:
         self.steps[kind] = (first, max(last, step))
         self.run_sizes.setdefault(kind, size)
 
+    def forget_steps_before(self, step: int) -> None:
+        """Forgets in which steps before this one the chosen batches were given."""
+        self.steps = {kind: steps for kind, steps in self.steps.items() if steps[0] >= step}
+
     @property
     def is_measured(self) -> bool:
         """True if the sizes of all items are known, or those that were read tell the others'."""

@@ -69,6 +69,11 @@ class Loaders:
         self._of_dataset: dict[int, tuple[weakref.ref[object], MeasuredItems]] = {}
         session.before_close.append(self.annotate)
 
+    @property
+    def uses(self) -> Uses:
+        """Which batches the steps used."""
+        return self._uses
+
     def shorten(self, rows: Rows) -> None:
         """Lets loaders have a few batches only, so that the program comes to its end soon (`fit --whole-job`).
 
