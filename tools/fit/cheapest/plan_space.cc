@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/host_memory.h"
+
 namespace memtrace::fit {
 namespace {
 
@@ -106,6 +108,12 @@ std::vector<uint32_t> LadderOf(const Candidate& candidate) {
   return ladder.empty() ? std::vector<uint32_t>{0} : ladder;
 }
 
+void KeepWithinHost(uint64_t each, uint64_t available, std::vector<uint32_t>& ladder) {
+  if (each == 0 || available == 0) return;
+  const uint64_t most = available / 5 * 4 / each;
+  ladder.erase(std::upper_bound(ladder.begin(), ladder.end(), most), ladder.end());
+}
+
 uint32_t DegreeAlone(const Candidate& candidate) {
   if (candidate.degrees.id == remedies::Id::kActivationsOnHost) return 1;
   if (candidate.degrees.id == remedies::Id::kLogitsInPieces) return kUsualPieces;
@@ -122,15 +130,28 @@ PlanSpace::PlanSpace(const Answer& answer) : answer_(answer), card_(CardThatIsSh
 void PlanSpace::AddAlone(const TriedRemedy& tried) {
   const bool is_alone = tried.changes.size() == 1 && tried.had_effect;
   if (!is_alone || !tried.changes.front().option.empty() || PlanOf(tried.changes)) return;
-  Add(tried.changes.front(), FiguresOf(tried.outcome));
+  Add(tried.changes.front(), tried.outcome);
+}
+
+// Returns the degrees that the host has the memory for. One layer's activations were run there.
+std::vector<uint32_t> PlanSpace::PossibleLadder(const Candidate& candidate,
+                                                const Outcome& outcome) const {
+  std::vector<uint32_t> ladder = LadderOf(candidate);
+  if (candidate.degrees.id != remedies::Id::kActivationsOnHost) return ladder;
+  const uint64_t before = answer_.reference->cost().host_memory_bytes;
+  const uint64_t after = outcome.cost().host_memory_bytes;
+  KeepWithinHost(after - std::min(after, before), ReadHostMemory().available, ladder);
+  return ladder;
 }
 
 // Another allocator alone changes what is reserved, not what the program needs.
-void PlanSpace::Add(const Candidate& candidate, const std::optional<PlanFigures>& alone) {
+void PlanSpace::Add(const Candidate& candidate, const Outcome& outcome) {
   PlanChange change;
   change.changes_allocator = candidate.hook.empty();
+  const std::optional<PlanFigures> alone = FiguresOf(outcome);
   if (!alone && !change.changes_allocator) return;
-  const std::vector<uint32_t> ladder = LadderOf(candidate);
+  const std::vector<uint32_t> ladder = PossibleLadder(candidate, outcome);
+  if (ladder.empty()) return;
   change.saves = SavingsOf(candidate, ladder);
   change.takes = TimesOf(candidate, ladder);
   change.kind = KindOf(candidate.effort);

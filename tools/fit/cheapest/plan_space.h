@@ -39,7 +39,8 @@ class PlanSpace {
 
  private:
   void AddAlone(const TriedRemedy& tried);
-  void Add(const Candidate& candidate, const std::optional<PlanFigures>& alone);
+  void Add(const Candidate& candidate, const Outcome& outcome);
+  std::vector<uint32_t> PossibleLadder(const Candidate& candidate, const Outcome& outcome) const;
 
   const Answer& answer_;
   size_t card_ = 0;
@@ -52,6 +53,10 @@ class PlanSpace {
 // Returns the degrees of a candidate that has places in a program, from the weakest on; {0} if its
 // hook takes none. LoRA keeps its one rank.
 std::vector<uint32_t> LadderOf(const Candidate& candidate);
+
+// Takes away the degrees with which the host would hold more than four fifths of its `available`
+// bytes, if each degree holds `each` bytes of it. 0 bytes of either: not known.
+void KeepWithinHost(uint64_t each, uint64_t available, std::vector<uint32_t>& ladder);
 
 // Returns the degree in which a candidate is run alone; 0: as its hook does without one.
 uint32_t DegreeAlone(const Candidate& candidate);

@@ -148,6 +148,7 @@ StepCost CostOf(const analysis::Annotations& annotations) {
   return {.kernel_launches = number("kernel_launches"),
           .product_operations = number("product_operations"),
           .host_copy_bytes = number("host_copy_bytes"),
+          .host_memory_bytes = number("host_memory_bytes"),
           .sent_bytes = number("sent_bytes"),
           .sent_bytes_network = number("sent_bytes_network"),
           .sends = number("sends"),

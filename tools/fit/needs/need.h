@@ -45,6 +45,7 @@ struct StepCost {
   uint64_t kernel_launches = 0;
   uint64_t product_operations = 0;  // floating-point operations in products by cuBLAS
   uint64_t host_copy_bytes = 0;     // between host and card
+  uint64_t host_memory_bytes = 0;   // page-locked, that torch held at most in the whole run
   // Sent by NCCL, by the rule of docs/design/collectives.md.
   uint64_t sent_bytes = 0;          // to ranks of the same machine
   uint64_t sent_bytes_network = 0;  // to ranks of other machines

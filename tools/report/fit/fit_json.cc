@@ -106,6 +106,7 @@ ordered_json CostJson(const fit::StepCost& cost, const std::optional<fit::StepTi
           {"kernel_launches", cost.kernel_launches},
           {"product_operations", cost.product_operations},
           {"host_copy_bytes", cost.host_copy_bytes},
+          {"host_memory_bytes", cost.host_memory_bytes},
           {"sent_bytes", cost.sent_bytes},
           {"sent_bytes_network", cost.sent_bytes_network},
           {"sends", cost.sends}};

@@ -216,11 +216,12 @@ std::string CostText(const fit::StepCost& before, const fit::StepCost& after) {
   const std::string arithmetic = Ratio(before.product_operations, after.product_operations);
   if (!arithmetic.empty())
     costs.push_back(Message("$0 times the arithmetic of matrix products", arithmetic));
-  const uint64_t more =
-      after.host_copy_bytes - std::min(after.host_copy_bytes, before.host_copy_bytes);
+  const auto more = [](uint64_t was, uint64_t is) { return is - std::min(is, was); };
   constexpr uint64_t kTold = uint64_t{1} << 20;
-  if (more >= kTold)
-    costs.push_back(Message("$0 more copied between host and card", FormatBytes(more)));
+  if (const uint64_t copied = more(before.host_copy_bytes, after.host_copy_bytes); copied >= kTold)
+    costs.push_back(Message("$0 more copied between host and card", FormatBytes(copied)));
+  if (const uint64_t held = more(before.host_memory_bytes, after.host_memory_bytes); held >= kTold)
+    costs.push_back(Message("$0 more page-locked in the host", FormatBytes(held)));
   const bool sends_otherwise = !IsNear(before.sent_bytes, after.sent_bytes) ||
                                !IsNear(before.sent_bytes_network, after.sent_bytes_network);
   if (sends_otherwise && after.sent_bytes + after.sent_bytes_network > 0)

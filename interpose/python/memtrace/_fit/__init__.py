@@ -13,7 +13,7 @@ from memtrace import _changes, _scratch
 from memtrace._core.vocabulary import FIT_ENDED, FIT_FLOORS, FIT_RISES, FIT_STEP, FIT_STEPS, FIT_WENT_ON
 from memtrace._fit import gaps, lightning_gaps, made, moments, trainer_gaps
 from memtrace._fit.caught import CaughtErrors
-from memtrace._fit.costs import Costs
+from memtrace._fit.costs import Costs, page_locked_bytes
 from memtrace._fit.end import end_process
 from memtrace._fit.floors import Floors
 from memtrace._fit.moments import loaders
@@ -138,5 +138,6 @@ class Trial:
             annotate(key, str(number))
         for key, number in self._costs.of_last_step().items():
             annotate(f"{FIT_STEP}.{key}", str(number))
+        annotate(f"{FIT_STEP}.host_memory_bytes", str(page_locked_bytes(self._torch)))
         annotate(f"{FIT_STEP}.microseconds", str(self._microseconds))
         self._time.annotate()

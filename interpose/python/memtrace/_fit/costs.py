@@ -5,6 +5,7 @@
 import ctypes
 import os
 from ctypes import c_uint32, c_uint64
+from types import ModuleType
 
 from memtrace._core.package import CARD
 
@@ -37,6 +38,12 @@ class _Activity(ctypes.Structure):
         ("sent_bytes_network", c_uint64),
         ("sends", c_uint64),
     ]
+
+
+def page_locked_bytes(torch: ModuleType) -> int:
+    """Returns the most page-locked memory of the host that torch has held; 0 if this torch does not count it."""
+    read = getattr(torch.cuda, "host_memory_stats", None)
+    return int(read().get("allocated_bytes.peak", 0)) if read is not None else 0
 
 
 class Costs:

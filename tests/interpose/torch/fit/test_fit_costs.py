@@ -3,6 +3,7 @@
 """Compares the costs of a step beside memory, as a trial of `memtrace fit` states them, with arithmetic from shapes."""
 
 import pytest
+import torch
 from support.events import annotations
 from support.programs import on_card
 
@@ -49,6 +50,13 @@ def test_only_host_copies_of_the_last_step_are_counted(tmp_path):
     copies = "make(100).cpu(); torch.zeros(50).cuda(); make(1000).clone()"
     told = costs(tmp_path, copies, first="make(10000).cpu()")
     assert told["host_copy_bytes"] == 4 * 150
+
+
+def test_page_locked_memory_is_rounded_up_as_torch_holds_it(tmp_path):
+    if not hasattr(torch.cuda, "host_memory_stats"):
+        pytest.skip("this torch does not count page-locked memory")
+    told = costs(tmp_path, "make(4)", first="kept = torch.empty(3 << 20, dtype=torch.uint8, pin_memory=True)")
+    assert told["host_memory_bytes"] == 4 << 20
 
 
 def test_launches_are_counted_by_step(tmp_path):

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "tests/tools/fit/layered_training.h"
 #include "tools/fit/cheapest/frontier.h"
+#include "tools/fit/cheapest/plan_space.h"
 #include "tools/fit/search.h"
 
 namespace memtrace::fit {
@@ -71,6 +72,19 @@ TEST(CheapestSearchTest, PlanThatLeavesTheMarginIsRecommendedAndTheOtherIsKnown)
   EXPECT_EQ(NameAt(answer, *answer.cheapest->without_margin), "fused + checkpoint=12");
   EXPECT_EQ(NameAt(answer, answer.cheapest->one_less_without_margin.front()),
             "fused + checkpoint=11");
+}
+
+TEST(PlanSpaceTest, DegreesThatTheHostHasNoMemoryForAreLeftOut) {
+  const std::vector<uint32_t> all = {1, 2, 3, 4};
+  std::vector<uint32_t> ladder = all;
+  KeepWithinHost(2 * kGiB, 8 * kGiB, ladder);
+  EXPECT_THAT(ladder, ElementsAre(1, 2, 3));
+  KeepWithinHost(8 * kGiB, 8 * kGiB, ladder);
+  EXPECT_THAT(ladder, ElementsAre());
+  ladder = all;
+  KeepWithinHost(0, 8 * kGiB, ladder);
+  KeepWithinHost(2 * kGiB, 0, ladder);
+  EXPECT_EQ(ladder, all);
 }
 
 TEST(CheapestSearchTest, HolesThatNoModelPredictsCostOneRunMore) {
