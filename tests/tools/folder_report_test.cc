@@ -158,7 +158,7 @@ TEST_F(FolderReportTest, EqualRanksAreOneKind) {
   Write("b.trace", Process(1, 300));
   Write("c.trace", Process(2, 100));
   const Outcome outcome = shell_.Run("memtrace report job");
-  EXPECT_THAT(outcome.out, ContainsRegex("KINDS OF RANKS +ranks +peak MiB +reserved"));
+  EXPECT_THAT(outcome.out, ContainsRegex("KINDS OF RANKS +ranks +allocated +reserved"));
   EXPECT_THAT(outcome.out, ContainsRegex("  rank 1 +x 1 +500\\.00"));
   EXPECT_THAT(outcome.out, ContainsRegex("  ranks 0, 2 +x 2 +300\\.00"));
   const json kinds = Json()["kinds"];
