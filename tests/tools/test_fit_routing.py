@@ -34,9 +34,7 @@ print(torch.cuda.max_memory_allocated())
 
 def memtrace(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Runs a verb of memtrace in the folder."""
-    return subprocess.run(
-        [MEMTRACE, *words], cwd=folder, capture_output=True, text=True, timeout=400, check=False
-    )
+    return subprocess.run([MEMTRACE, *words], cwd=folder, capture_output=True, text=True, timeout=400, check=False)
 
 
 def fit(folder: Path, card: str, experts: str, *options: str) -> tuple[int, JsonObject]:

@@ -14,9 +14,7 @@ from memtrace._fit.moments.rows import Rows
 from memtrace._process.session import Session
 
 
-def start(
-    torch: ModuleType, session: Session, rows: Rows, batches: Loaders, look_ahead: Callable[[], object]
-) -> None:
+def start(torch: ModuleType, session: Session, rows: Rows, batches: Loaders, look_ahead: Callable[[], object]) -> None:
     """Does what MEMTRACE_FIT_MOMENTS says (`job` or `resume`); without it, only names the gap of uneven routing.
 
     `look_ahead` names the gaps of moments that can still come.

@@ -25,7 +25,9 @@ def _name_gap(session: Session) -> None:
     if (line := session.host_values.line_of_choice()) and not gaps.is_named_or_closed(MOMENT_ROUTING):
         gaps.name_gap(
             MOMENT_ROUTING,
-            translated("At $0 sizes follow from the choice of a router of experts, which was assumed to be even.", line),
+            translated(
+                "At $0 sizes follow from the choice of a router of experts, which was assumed to be even.", line
+            ),
         )
 
 
