@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <map>
 #include <new>
 #include <utility>
 #include <vector>
@@ -81,13 +82,13 @@ Process::Process() : is_recorded_(!env::Is(env::kTrace, "0")) {
 void Process::LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   outside_.LockForFork();
   names_.LockForFork();
-  info_mutex_.Lock();
+  stated_.LockForFork();
   callbacks_.LockForFork();
 }
 
 void Process::UnlockAfterFork() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   callbacks_.UnlockAfterFork();
-  info_mutex_.Unlock();
+  stated_.UnlockAfterFork();
   names_.UnlockAfterFork();
   outside_.UnlockAfterFork();
 }
@@ -105,24 +106,6 @@ void Process::BeginAnewInForkedChild() {
   }
   new (&mutex_) Mutex;
   UnlockAfterFork();
-}
-
-void Process::SetInfo(std::string key, std::string value) {
-  const MutexLock lock(info_mutex_);
-  info_[std::move(key)] = std::move(value);
-}
-
-void Process::Annotate(const std::string& key, const std::string& value) {
-  if (!is_recorded_ || KeepsFact(key, value)) return;
-  recorder()->program().Annotate(key, value);
-}
-
-bool Process::KeepsFact(const std::string& key, const std::string& value) {
-  if (recorder() != nullptr) return false;
-  const MutexLock lock(info_mutex_);
-  if (recorder() != nullptr) return false;
-  kept_facts_[key] = value;
-  return true;
 }
 
 absl::Status Process::Start(int device_count, memtrace_mode mode) {
@@ -191,10 +174,7 @@ void Process::ListenToOutsideMemory() {
 void Process::OpenTrace() {
   if (recorder() != nullptr) return;
   std::map<std::string, std::string> info = ProcessFacts();
-  {
-    const MutexLock lock(info_mutex_);
-    info.insert(info_.begin(), info_.end());
-  }
+  info.merge(stated_.info());
   if (!env::Is(env::kKeepSecrets, "1")) info["command"] = WithoutSecrets(info["command"]);
   for (auto& [key, value] : info) value = AsRecorded(std::move(value));
   auto writer = OpenWriter(info);
@@ -207,10 +187,10 @@ void Process::OpenTrace() {
   auto* made = new recorder::Recorder(*std::move(writer), frames_);
   trace_path_ = made->trace().path();
   cards_.watch().SetNext(&made->blocks());
-  const MutexLock lock(info_mutex_);
-  for (const auto& [key, value] : std::exchange(kept_facts_, {}))
-    made->program().Annotate(key, value);
-  recorder_.store(made, std::memory_order_release);
+  stated_.PassOn([this, made](const StatedFacts::Facts& facts) {
+    for (const auto& [key, value] : facts) made->program().Annotate(key, value);
+    recorder_.store(made, std::memory_order_release);
+  });
 }
 
 void Process::RecordGiven(const Room::Given& given) {

@@ -4,7 +4,6 @@
 #define MEMTRACE_INTERPOSE_CORE_PROCESS_H_
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -22,6 +21,7 @@
 #include "interpose/core/spill_policy.h"
 #include "interpose/core/stacks/frame_names.h"
 #include "interpose/core/stacks/framework_operations.h"
+#include "interpose/core/stated_facts.h"
 #include "interpose/core/trace_notes.h"
 #include "profiler/recorder/recorder.h"
 
@@ -48,11 +48,6 @@ class Process {
       "this process was forked from one that uses CUDA, so it cannot use CUDA; start it with the "
       "method 'spawn'";
 
-  // States a fact for the header of the trace; does nothing once there is a trace.
-  void SetInfo(std::string key, std::string value);
-  // States a fact in the trace, or, while there is none, keeps its last value for it.
-  void Annotate(const std::string& key, const std::string& value);
-
   // Opens the trace and makes the cards. Later calls return OK. Nothing is observed without a
   // trace. A start in mode OUTSIDE may come before one in another mode.
   absl::Status Start(int device_count, memtrace_mode mode);
@@ -63,6 +58,8 @@ class Process {
   // Records the cards' activities with CUPTI; null before Start() and unless requested.
   CardActivities* activities() const { return activities_.load(std::memory_order_acquire); }
 
+  // Keeps what the program states before there is a trace.
+  StatedFacts& stated() { return stated_; }
   Names& names() { return names_; }
   FrameNames& frames() { return frames_; }
   // Sets a framework's knowledge of backward passes. Must be called before Start().
@@ -100,18 +97,14 @@ class Process {
   void RecordGiven(const Room::Given& given);
   void RecordSpilled(const SpillPolicy::Move& move);
   void OpenTrace();
-  // Keeps a fact for the trace; returns false if there is one already.
-  bool KeepsFact(const std::string& key, const std::string& value);
 
   static inline std::atomic<Process*> instance = nullptr;
 
   const bool is_recorded_;
   Mutex mutex_;  // guards starting and closing
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
-  mutable Mutex info_mutex_;  // held briefly, like those of the names and the callbacks
-  std::map<std::string, std::string> info_ ABSL_GUARDED_BY(info_mutex_);
-  std::map<std::string, std::string> kept_facts_ ABSL_GUARDED_BY(info_mutex_);
 
+  StatedFacts stated_;
   Names names_;
   FrameNames frames_;
   FrameworkOperations operations_;

@@ -192,6 +192,11 @@ void BeginStep() {
   ++kept_steps;
 }
 
+void Annotate(const std::string& key, const std::string& value) {
+  if (Process::Get().recorder() == nullptr && Process::Get().stated().Keep(key, value)) return;
+  if (auto* recorder = Recorder()) recorder->program().Annotate(key, value);
+}
+
 ContextId CaptureContext(const void* caller) {
   recorder::Recorder* recorder = Recorder();
   if (recorder == nullptr) return {};

@@ -4,6 +4,7 @@
 #define MEMTRACE_INTERPOSE_CORE_PROGRAM_SCOPES_H_
 
 #include <cstdint>
+#include <string>
 
 #include "base/units.h"
 #include "profiler/trace/events/event.h"
@@ -30,6 +31,8 @@ void EnterScope(uint32_t scope);
 void LeaveScope();
 void SetPhase(trace::Phase phase);
 void BeginStep();
+// States a fact; of a key that is stated again before there is a recorder, the last value counts.
+void Annotate(const std::string& key, const std::string& value);
 
 // Passes on what this thread and the process said before there was a recorder. Cheap if there is
 // nothing.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`memtrace fit` on experts whose sizes follow from the router's choice: the even one is assumed, the worst one made."""
+"""`memtrace fit` on experts whose sizes follow from the router's choice: an even one is assumed, the worst made."""
 
 import json
 import subprocess

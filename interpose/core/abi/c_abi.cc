@@ -122,7 +122,7 @@ int memtrace_last_driver_result() { return memtrace::LastDriverResult(); }
 
 void memtrace_set_info(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return;
-  Contain([&] { Process::Get().SetInfo(key, value); });
+  Contain([&] { Process::Get().stated().SetInfo(key, value); });
 }
 
 int memtrace_start(int device_count, int mode) {
@@ -340,7 +340,7 @@ void memtrace_resume_activities() {
 
 void memtrace_annotate(const char* key, const char* value) {
   if (key == nullptr || value == nullptr) return;
-  Contain([&] { Process::Get().Annotate(key, value); });
+  Contain([&] { memtrace::Annotate(key, value); });
 }
 
 void memtrace_relabel_all(int role, const uint64_t* labels, size_t count) {

@@ -82,6 +82,14 @@ void CallOperator(const c10::OperatorHandle& op, const OperatorFacts& facts, boo
   }
 }
 
+// True if the rule states a result for this call: a value, or a choice among so many.
+bool StatesResult(const OperatorRule& rule, const OperatorCall& call) {
+  if (rule.result) return true;
+  const at::Tensor& scores = call.first_input();
+  if (!rule.StatesChoice() || !scores.defined() || scores.dim() == 0) return false;
+  return rule.most_choices == 0 || scores.size(-1) <= rule.most_choices;
+}
+
 void Settle(const c10::OperatorHandle& op, const OperatorFacts& facts, OperatorCall& call,
             bool computed, bool card_wrote, Stack& stack) {
   if (computed ||
@@ -89,7 +97,7 @@ void Settle(const c10::OperatorHandle& op, const OperatorFacts& facts, OperatorC
     call.WriteResults(stack);
   } else if (call.makes_zeros() && !IsCapturing()) {
     call.WriteZeros();
-  } else if (call.StatesResult() && !IsCapturing()) {
+  } else if (StatesResult(*facts.rule, call) && !IsCapturing()) {
     call.ForgetResults(stack, true);
     call.FillResults(stack, values->answers.Choose(*facts.rule));
   } else {
@@ -188,7 +196,7 @@ void Composite(const c10::OperatorHandle& op, DispatchKeySet keys, Stack* stack)
     const InsideScope answers(facts);
     op.redispatchBoxed(below, stack);
   }
-  if (is_unknown && call.StatesResult() && !IsCapturing())
+  if (is_unknown && StatesResult(*facts.rule, call) && !IsCapturing())
     call.FillResults(*stack, values->answers.Choose(*facts.rule));
 }
 

@@ -263,13 +263,6 @@ void OperatorCall::WriteResults(torch::jit::Stack& stack) const {
   }
 }
 
-bool OperatorCall::StatesResult() const {
-  const OperatorRule& rule = *facts_.rule;
-  if (rule.result) return true;
-  if (!rule.StatesChoice() || !first_input_.defined() || first_input_.dim() == 0) return false;
-  return rule.most_choices == 0 || first_input_.size(-1) <= rule.most_choices;
-}
-
 // Returns what the rule states for a result of the operator. Even indices run through the last
 // dimension of the first input again and again. Nothing for a result that the rule is not about.
 at::Tensor OperatorCall::StatedResult(const at::Tensor& tensor, Choice choice) const {

@@ -59,10 +59,8 @@ class OperatorCall {
 
   // REQUIRES: Compute was successful. The operator's own results are on the stack.
   void WriteResults(torch::jit::Stack& stack) const;
-  // True if the rule states a result for this call: a value, or a choice among as many as there are.
-  bool StatesResult() const;
   // Sets every result that is small enough to be computed to the rule's value or to this choice, as
-  // assumed. REQUIRES: StatesResult().
+  // assumed. REQUIRES: the rule states one of them.
   void FillResults(const torch::jit::Stack& stack, Choice choice) const;
   // Marks its written tensors as unknown. Memory fresh from the allocator is unknown already:
   // results must be forgotten only if the card saw copies or fills meanwhile (`results_too`).

@@ -76,7 +76,7 @@ Choice ChoiceOf(const std::string& word) {
   return word == "first" ? Choice::kFirst : Choice::kNone;
 }
 
-// Adds "balanced", "first", or one of them with a number of choices. Returns false if it is neither.
+// Adds "balanced" or "first", each perhaps with a number. Returns false if it is neither.
 bool AddChoice(OperatorRule& rule, const std::vector<std::string>& words) {
   const Choice choice = words.empty() ? Choice::kNone : ChoiceOf(words[0]);
   if (choice == Choice::kNone || words.size() > 2) return false;

@@ -101,9 +101,8 @@ class Epoch:
             return False
         if asked < _STEPS:
             return True
-        return self._uses.steps - self._steps < self._uses.wanted_steps and (
-            self._backwards > 0 or asked < self._allowed
-        )
+        has_steps = self._uses.steps - self._steps >= self._uses.wanted_steps
+        return not has_steps and (self._backwards > 0 or asked < self._allowed)
 
     def given(self, batch: object) -> None:
         """Notes that the program gets this batch."""

@@ -22,12 +22,11 @@ def watch(session: Session) -> None:
 
 
 def _name_gap(session: Session) -> None:
-    if (line := session.host_values.line_of_choice()) and not gaps.is_named_or_closed(MOMENT_ROUTING):
+    line = session.host_values.line_of_choice()
+    if line and not gaps.is_named_or_closed(MOMENT_ROUTING):
         gaps.name_gap(
             MOMENT_ROUTING,
-            translated(
-                "At $0 sizes follow from the choice of a router of experts, which was assumed to be even.", line
-            ),
+            translated("Sizes at $0 follow from a router's choice of experts, which was assumed to be even.", line),
         )
 
 
