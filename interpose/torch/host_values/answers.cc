@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace memtrace::shim {
@@ -36,9 +37,8 @@ double AnswerFor(const ReadAnswer& answer, const at::Tensor& read) {
   return c10::isIntegralType(read.scalar_type(), false) ? answer.whole : answer.real;
 }
 
-// True if sizes follow from what was read: it is a count, or a list of whole numbers.
-bool DecidesSizes(const OperatorFacts& facts, const torch::jit::Stack& stack) {
-  if (facts.rule->count) return true;
+// True if sizes may follow from what was read: it is a list of whole numbers.
+bool IsList(const OperatorFacts& facts, const torch::jit::Stack& stack) {
   if (!facts.transport || !stack.back().isTensor()) return false;
   const at::Tensor& copy = stack.back().toTensor();
   return copy.numel() > 1 && c10::isIntegralType(copy.scalar_type(), /*includeBool=*/false);
@@ -93,7 +93,7 @@ void Answers::NoteReads(const OperatorFacts& facts, const OperatorCall& call,
     reads_.Note({.operation = facts.name,
                  .known = *seen,
                  .is_condition = is_condition,
-                 .decides_sizes = DecidesSizes(facts, stack),
+                 .decides_sizes = IsList(facts, stack),
                  .answer = ""},
                 PythonStack());
   }
@@ -103,12 +103,19 @@ int64_t Answers::CountOf(const OperatorFacts& facts, const at::Tensor& tensor) {
   const std::optional<int64_t> before = counts_.Find(facts.name, tensor);
   const int64_t count = before.value_or(
       static_cast<int64_t>(static_cast<double>(tensor.numel()) * *facts.rule->count));
-  reads_.Note({.operation = facts.name,
-               .known = before ? Known::kAssumed : Known::kUnknown,
-               .is_condition = false,
-               .answer = std::to_string(count) + " elements"},
-              PythonStack());
+  NoteCount(facts, before ? Known::kAssumed : Known::kUnknown, std::to_string(count) + " elements");
   return count;
+}
+
+// `answer` is "" for a count that was computed: it differs from read to read.
+void Answers::NoteCount(const OperatorFacts& facts, Known known, std::string answer) {
+  if (known == Known::kKnown) return reads_.CountKnown();
+  reads_.Note({.operation = facts.name,
+               .known = known,
+               .is_condition = false,
+               .decides_sizes = true,
+               .answer = std::move(answer)},
+              PythonStack());
 }
 
 void Answers::GiveCount(const OperatorFacts& facts, const OperatorCall& call, bool computed) {
@@ -116,7 +123,10 @@ void Answers::GiveCount(const OperatorFacts& facts, const OperatorCall& call, bo
   const at::Tensor& of = call.first_input();
   if (!facts.rule->count || !of.defined()) return;
   std::optional<int64_t> count = computed ? call.ResultLength() : std::nullopt;
-  if (!count) count = CountOf(facts, of);
+  if (count)
+    NoteCount(facts, call.known(), "");
+  else
+    count = CountOf(facts, of);
   // A count of zero is not remembered: the tensor may still have to be filled, perhaps by a kernel
   // that torch does not know of.
   if (*count > 0) counts_.Remember(facts.name, of, *count);

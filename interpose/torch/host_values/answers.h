@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "interpose/torch/host_values/card_contents.h"
 #include "interpose/torch/host_values/card_thread.h"
@@ -63,6 +64,7 @@ class Answers {
  private:
   void GiveNumber(const OperatorFacts& facts, const at::Tensor& read, torch::jit::Stack& stack);
 
+  void NoteCount(const OperatorFacts& facts, Known known, std::string answer);
   int64_t CountOf(const OperatorFacts& facts, const at::Tensor& tensor);
 
   const CardContents& card_;

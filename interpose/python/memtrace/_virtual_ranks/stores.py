@@ -12,27 +12,41 @@ from memtrace._text.messages import translated
 from memtrace._virtual_ranks.program_line import program_line
 from memtrace._virtual_ranks.ranks import Job
 
-_WAIT_FOR_WORKERS = 5  # place among TCPStore's arguments, after self
+# Places among TCPStore's arguments, after self.
+_WORLD_SIZE = 2
+_WAIT_FOR_WORKERS = 5
 
 
 def prepare(c10d: ModuleType, job: Job) -> None:
-    """Makes TCPStore return at once: it would wait for as many workers as the job has ranks."""
+    """Makes TCPStore wait for the real ranks, where it would wait for as many workers as the job has ranks.
+
+    The rank that hosts the store must not end before the others are connected. A store for another number of workers
+    does not wait.
+    """
     store_class = sys.modules["torch._C._distributed_c10d"].TCPStore
     construct = store_class.__init__
 
     @functools.wraps(construct)
-    def construct_at_once(store: object, *args: object, **kwargs: object) -> None:
+    def construct_for_real_ranks(store: object, *args: object, **kwargs: object) -> None:
         arguments = list(args)
-        if len(arguments) > _WAIT_FOR_WORKERS:
-            arguments[_WAIT_FOR_WORKERS] = False
+
+        def replace(place: int, name: str, value: object) -> None:
+            if len(arguments) > place:
+                arguments[place] = value
+            else:
+                kwargs[name] = value
+
+        count = arguments[_WORLD_SIZE] if len(arguments) > _WORLD_SIZE else kwargs.get("world_size")
+        if count == job.ranks.size:
+            replace(_WORLD_SIZE, "world_size", len(job.ranks.real))
         else:
-            kwargs["wait_for_workers"] = False
+            replace(_WAIT_FOR_WORKERS, "wait_for_workers", False)
         construct(store, *arguments, **kwargs)
 
     patches.put(
         store_class,
         "__init__",
-        construct_at_once,
+        construct_for_real_ranks,
         "torch.distributed.TCPStore.__init__: does not wait for virtual ranks",
     )
     _wait_for_real_ranks(c10d, job)

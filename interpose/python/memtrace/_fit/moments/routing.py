@@ -6,6 +6,8 @@ The choice is assumed by the policy of host values (docs/design/host_values.md).
 gets at once, as with grouped products, no size follows from it, and nothing is said.
 """
 
+import os
+
 from memtrace._core.vocabulary import MOMENT_ROUTING
 from memtrace._fit import gaps
 from memtrace._fit.moments.epoch import Uses
@@ -27,7 +29,14 @@ def _name_gap(session: Session) -> None:
         gaps.name_gap(
             MOMENT_ROUTING,
             translated("Sizes at $0 follow from a router's choice of experts, which was assumed to be even.", line),
+            _why_not(),
         )
+
+
+def _why_not() -> str:
+    if os.environ.get("MEMTRACE_FIT_MOMENTS") == "job":
+        return translated("The worst choice is made only in a program that trains with an optimizer.")
+    return translated("With --whole-job it also runs a step of the worst choice: all tokens to the same experts.")
 
 
 class Routing:
