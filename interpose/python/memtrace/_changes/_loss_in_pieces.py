@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from memtrace._changes._lazy_logits import Recipe
+    from memtrace._changes._recipe import Recipe
 
 
 def losses_of(

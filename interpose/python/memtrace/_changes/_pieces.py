@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
-from memtrace._changes._lazy_logits import Head, lazy_class
+from memtrace._changes._lazy_logits import lazy_class
 from memtrace._changes._outermost_calls import before_training
+from memtrace._changes._recipe import Head
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
 

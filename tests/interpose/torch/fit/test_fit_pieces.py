@@ -9,7 +9,8 @@ from support.programs import on_card
 VALUES = """
 import json, torch
 from torch.nn.functional import cross_entropy
-from memtrace._changes._lazy_logits import Head, lazy_class
+from memtrace._changes._lazy_logits import lazy_class
+from memtrace._changes._recipe import Head
 WORDS = 100
 ways = {
     "transformers": lambda l, t: cross_entropy(l.float().view(-1, l.size(-1)), t.view(-1)),
