@@ -1,50 +1,18 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Applies changes that `memtrace fit` found to a program, on a real or a simulated card (`memtrace run --with`)."""
+"""Applies changes that `memtrace fit` found to a program, on a real or a simulated card: `memtrace.apply`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._start.off import is_off
-from memtrace._text.messages import joined_sentences, translated
-from memtrace._text.say import EXIT_USAGE, refuse, say
+from memtrace._text.say import say
 
 if TYPE_CHECKING:
     from memtrace._apply.plans import Plan
-    from memtrace._process.session import Session
-
-
-def is_wanted() -> bool:
-    """True if this process is to run with changes."""
-    return bool(os.environ.get("MEMTRACE_WITH"))
-
-
-def check_or_exit() -> None:
-    """Ends the process before the program uses torch if the changes of MEMTRACE_WITH were not made for it."""
-    from memtrace._apply import plans
-
-    try:
-        plan = plans.read(os.environ["MEMTRACE_WITH"])
-    except ValueError as error:
-        refuse(f"--with: {error}", EXIT_USAGE)
-    for wrong in _wrong(plan):
-        _say_or_refuse(wrong)
-
-
-def start(torch: ModuleType, session: Session) -> None:
-    """Makes the changes of MEMTRACE_WITH from now on; stops the program before its first step if one is not made."""
-    from memtrace import _changes
-    from memtrace._apply import moments, plans
-    from memtrace._apply.gate import Gate
-
-    plan = plans.read(os.environ["MEMTRACE_WITH"])
-    torch.cuda._lazy_call(lambda: _refuse_other_script(plan))  # a launcher does not use CUDA
-    gate = Gate(plan, _changes.start(torch, session, plan.words), goes_on=_goes_on())
-    moments.watch(torch, session, gate.reached)
 
 
 def apply(changes: str, *, what_can_be: bool = False) -> None:
@@ -78,7 +46,7 @@ def apply(changes: str, *, what_can_be: bool = False) -> None:
         Traceback (most recent call last):
         ValueError: memtrace.apply: there is no change 'quick'; the changes are ...
     """
-    from memtrace._apply import plans
+    from memtrace._apply import plans, started
     from memtrace._process.session import current_session
     from memtrace._public.api import enable
 
@@ -88,7 +56,7 @@ def apply(changes: str, *, what_can_be: bool = False) -> None:
         plan = plans.read(changes)
     except ValueError as error:
         raise ValueError(f"memtrace.apply: {error}") from None
-    for wrong in _wrong(plan):
+    for wrong in started.wrong_in(plan):
         if not what_can_be:
             raise ValueError(f"memtrace.apply: {wrong}")
         say(wrong)
@@ -100,7 +68,7 @@ def apply(changes: str, *, what_can_be: bool = False) -> None:
     if session is None:
         enable()
     elif torch is not None:
-        start(torch, session)
+        started.start(torch, session)
 
 
 def _set_environment(changes: str, plan: Plan, *, what_can_be: bool) -> None:
@@ -112,28 +80,3 @@ def _set_environment(changes: str, plan: Plan, *, what_can_be: bool) -> None:
         os.environ.setdefault("MEMTRACE_ALLOCATOR", plan.allocator)
     if not plans.are_settings_set():
         os.environ.update(plan.settings)
-
-
-def _refuse_other_script(plan: Plan) -> None:
-    from memtrace._apply import plans
-
-    if wrong := plans.other_script(plan):
-        _say_or_refuse(wrong)
-
-
-def _say_or_refuse(wrong: str) -> None:
-    if _goes_on():
-        say(wrong)
-    else:
-        also = translated("--with-what-can-be applies the changes all the same.")
-        refuse(joined_sentences([wrong, also]), EXIT_USAGE)
-
-
-def _goes_on() -> bool:
-    return os.environ.get("MEMTRACE_WITH_WHAT_CAN_BE") == "1"
-
-
-def _wrong(plan: Plan) -> list[str]:
-    from memtrace._apply import plans
-
-    return [*plans.differences(plan), *plans.missing_packages(plan)]

@@ -98,12 +98,12 @@ def _start(torch: ModuleType) -> bool:
     if reason:
         torch_history.record(torch, reason)
         return False
-    from memtrace._apply import api as apply
+    from memtrace._apply import started as changes
     from memtrace._hooks import registration
     from memtrace._process.session import begin_session
 
-    if apply.is_wanted():
-        apply.check_or_exit()
+    if changes.is_wanted():
+        changes.check_or_exit()
     try:
         session = begin_session(torch, minor_of(version))
     except OSError as error:
@@ -114,10 +114,10 @@ def _start(torch: ModuleType) -> bool:
         from memtrace._asleep.memory_saver import as_torch_memory_saver
 
         as_torch_memory_saver()
-    if session is not None and (session.is_recorded or apply.is_wanted()):
+    if session is not None and (session.is_recorded or changes.is_wanted()):
         registration.register(torch, session)
-        if apply.is_wanted():
-            apply.start(torch, session)
+        if changes.is_wanted():
+            changes.start(torch, session)
         if not _is_forked_later and any(name.startswith("MEMTRACE_FIT_") for name in os.environ):
             from memtrace import _fit
 
