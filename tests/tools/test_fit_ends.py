@@ -56,6 +56,26 @@ def test_growth_below_an_earlier_peak_is_followed_to_its_step(tmp_path: Path) ->
     assert found["first_failure"]["step"] == failing_step(tmp_path, "880MiB")
 
 
+# cuBLAS gets no memory for its workspace; its error is of another class, and is passed on as the cause of a third.
+FULL_FOR_A_LIBRARY = """
+import torch
+kept = torch.empty(500 << 20, dtype=torch.uint8, device="cuda")
+factor = torch.ones(256, 256, device="cuda")
+try:
+    factor @ factor
+except RuntimeError as error:
+    raise ValueError("The product failed.") from error
+"""
+
+
+def test_library_that_gets_no_memory_does_not_fit(tmp_path: Path) -> None:
+    card = "h100-80gb,size=1145MiB"
+    code, found = fit(tmp_path, FULL_FOR_A_LIBRARY, "--card", card, "--no-remedies")
+    assert (code, found["verdict"]) == (1, "does_not_fit"), found["verdict"]
+    assert found["first_failure"]["line"] == "train.py:6"
+    assert failing_step(tmp_path, card) == 1
+
+
 @pytest.mark.slow
 def test_growth_that_ends_with_the_program_fits(tmp_path: Path) -> None:
     code, found = fit(tmp_path, LEAKING.replace("STEPS", "90"), "--card", "880MiB", "--steps", "8", "--margin", "0")

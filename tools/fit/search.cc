@@ -151,7 +151,7 @@ absl::Status Search::TryWholeJob() {
 
 absl::Status Search::TryOnCard(Trial within) {
   MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(within, Message("on the card")));
-  MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, within));
+  MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, within, &answer_.unlimited));
   answer_.within = std::move(outcome);
   answer_.has_within = true;
   MEMTRACE_ASSIGN_OR_RETURN(within, FollowClimb(std::move(within)));

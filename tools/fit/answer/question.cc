@@ -38,7 +38,8 @@ bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
                                  });
 }
 
-absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial) {
+absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial,
+                                  const Outcome* without_limit) {
   if (outcome.is_late) {
     return absl::FailedPreconditionError(CountedMessage(
         trial.least_steps,
@@ -48,8 +49,14 @@ absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial) {
         trial.seconds, trial.least_steps));
   }
   if (!outcome.completed && !outcome.Failed()) {
-    return absl::FailedPreconditionError(Message(
-        "the program ends with exit code $0 by itself, whatever the card", outcome.exit_code));
+    const bool depends_on_card = without_limit != nullptr && without_limit->completed;
+    return absl::FailedPreconditionError(
+        depends_on_card
+            ? Message("on this card the program ends with exit code $0, without a request for "
+                      "memory that explains it; without a limit it completes",
+                      outcome.exit_code)
+            : Message("the program ends with exit code $0 by itself, whatever the card",
+                      outcome.exit_code));
   }
   if (outcome.processes.empty()) {
     return absl::FailedPreconditionError(

@@ -57,7 +57,9 @@ using Runner = std::function<absl::StatusOr<Outcome>(const Trial&, std::string_v
 bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes);
 
 // Returns kFailedPrecondition, with a sentence, if the outcome says nothing about memory.
-absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial);
+// `without_limit` is the outcome of the same trial on cards without a limit; null: it is this one.
+absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial,
+                                  const Outcome* without_limit = nullptr);
 
 // Returns the trial on the same cards without a limit. Errors are those of WithBytes.
 absl::StatusOr<Trial> Unlimited(Trial trial);

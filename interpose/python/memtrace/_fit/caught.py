@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _ASKED = re.compile(r"Tried to allocate ([0-9.]+) (bytes|KiB|MiB|GiB)")
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+# What libraries say when they got no memory, in errors of other classes: cuBLAS, cuDNN, NCCL.
+_OF_LIBRARIES = re.compile(r"out of memory|OUT_OF_MEMORY|_ALLOC_FAILED|_NOT_INITIALIZED")
 
 
 class CaughtErrors:
@@ -37,10 +40,10 @@ class CaughtErrors:
     def has_continued(self) -> bool:
         """True if the program has ended a step since or, if it makes none, allocated half as much again.
 
-        Also true if no error reached Python.
+        Also true if no error reached Python, unless the program ended by another that tells of memory.
         """
         if self.raised == 0:
-            return True
+            return not _is_about_memory(getattr(sys, "last_value", None))
         if self._steps() > 0:
             return self._steps() > self._steps_then
         return self._allocated() - self._allocated_then >= max(self._asked // 2, 1)
@@ -69,6 +72,17 @@ class CaughtErrors:
             return 0
         cards = range(cuda.device_count())
         return sum(int(cuda.memory_stats(card).get("allocated_bytes.all.allocated", 0)) for card in cards)
+
+
+def _is_about_memory(error: BaseException | None) -> bool:
+    """True if an exception, or one that it was raised from, says that a library got no memory."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if _OF_LIBRARIES.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _bytes_requested(args: tuple[object, ...]) -> int:
