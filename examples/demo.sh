@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Usage: demo.sh BIN (the folder of python and memtrace). A real training script runs out of a simulated 24 GiB card;
-# the report says why; then the remedy it names is tried.
+# the report says why; then a change that it names is tried.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$(cd "$1" && pwd)
@@ -21,11 +21,11 @@ echo
 echo "\$ memtrace report run.trace"
 (cd build/demo && "$bin/memtrace" report run.trace)
 echo
-echo "The same training with the remedy:"
-run fused.trace examples/train_gpt2_xl_fused.py
+echo "The same training with the second of these changes, model.to(torch.bfloat16), for three steps:"
+run bf16.trace examples/train_gpt2_xl_bf16.py
 echo
-echo "\$ memtrace report fused.trace"
-"$bin/memtrace" report build/demo/fused.trace | sed '/^CARD/,$d'
+echo "\$ memtrace report bf16.trace"
+(cd build/demo && "$bin/memtrace" report bf16.trace)
 echo
 echo "\$ memtrace report -o page.html run.trace"
 "$bin/memtrace" report -f -o build/demo/page.html build/demo/run.trace

@@ -9,15 +9,16 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 
-def train(fused: bool = False) -> None:
+def train(dtype: torch.dtype = torch.float32, steps: int = 1) -> None:
     config = GPT2Config(n_embd=1600, n_layer=48, n_head=25)
     with torch.device("cuda"):
-        model = GPT2LMHeadModel(config)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=fused or None)
+        model = GPT2LMHeadModel(config).to(dtype)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     tokens = torch.randint(config.vocab_size, (1, 1024), device="cuda")
-    loss = model(input_ids=tokens, labels=tokens).loss
-    loss.backward()
-    optimizer.step()
+    for _ in range(steps):
+        model(input_ids=tokens, labels=tokens).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
 
 
 if __name__ == "__main__":
