@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ASKED = re.compile(r"Tried to allocate ([0-9.]+) (bytes|KiB|MiB|GiB)")
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-# What libraries say when they got no memory, in errors of other classes: cuBLAS, cuDNN, NCCL.
+# Libraries such as cuBLAS, cuDNN and NCCL say so in errors of other classes when they get no memory.
 _OF_LIBRARIES = re.compile(r"out of memory|OUT_OF_MEMORY|_ALLOC_FAILED|_NOT_INITIALIZED")
 
 
