@@ -83,6 +83,7 @@ void Answers::NoteReads(const OperatorFacts& facts, const OperatorCall& call,
   const std::optional<Known> seen = watch.Seen();
   if (!seen) return;
   watch.MarkAccounted();
+  if (facts.rule->is_private) return;
   if (facts.reads_one_value && call.known() == Known::kUnknown) {
     GiveNumber(facts, call.first_input(), stack);
   } else if (*seen == Known::kKnown) {

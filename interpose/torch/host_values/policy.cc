@@ -95,7 +95,8 @@ bool AddWord(OperatorRule& rule, const std::string& verb, const std::vector<std:
   if (verb == "open") rule.open = true;
   if (verb == "never") rule.never = true;
   if (verb == "widens") rule.widens = true;
-  return verb == "open" || verb == "never" || verb == "widens";
+  if (verb == "private") rule.is_private = true;
+  return verb == "open" || verb == "never" || verb == "widens" || verb == "private";
 }
 
 std::string AddValues(OperatorRule& rule, const std::string& verb,
@@ -197,7 +198,8 @@ std::string HostValuesPolicy::AddLine(const std::vector<std::string>& words) {
     return "";
   }
   return "'" + verb +
-         "' is not a rule; the rules are read, inside, result, count, writes, open, never, widens";
+         "' is not a rule; the rules are read, inside, result, count, writes, open, never, widens, "
+         "private";
 }
 
 const OperatorRule* HostValuesPolicy::Find(const std::string& name,

@@ -52,6 +52,7 @@ struct OperatorRule {
   std::vector<std::string> writes;
   bool open = false;
   bool never = false;
+  bool is_private = false;  // what it reads of the card decides nothing that the program sees
 
   bool StatesChoice() const { return choice != Choice::kNone; }
   ReadAnswer AnswerAt(const std::vector<PythonLine>& stack) const;

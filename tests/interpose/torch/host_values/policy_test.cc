@@ -32,10 +32,13 @@ TEST(HostValuesPolicyTest, AnswerForAPlaceAppliesOnlyBelowIt) {
 
 TEST(HostValuesPolicyTest, IndicesAreAChoiceOrOneNumber) {
   HostValuesPolicy policy;
-  ASSERT_EQ(policy.AddText("aten::topk result balanced\naten::histc widens\n", "a"), "");
+  ASSERT_EQ(policy.AddText(
+                "aten::topk result balanced\naten::histc widens\naten::_grouped_mm private\n", "a"),
+            "");
   EXPECT_EQ(policy.Find("aten::topk", "")->choice, Choice::kEven);
   EXPECT_EQ(policy.Find("aten::topk", "")->most_choices, 0);
   EXPECT_TRUE(policy.Find("aten::histc", "")->widens);
+  EXPECT_TRUE(policy.Find("aten::_grouped_mm", "")->is_private);
   ASSERT_EQ(policy.AddText("aten::topk result 0\n", "b"), "");
   EXPECT_FALSE(policy.Find("aten::topk", "")->StatesChoice());
   EXPECT_EQ(policy.Find("aten::topk", "")->result, 0);
@@ -52,7 +55,7 @@ TEST(HostValuesPolicyTest, InvalidLineIsRejectedWithACorrection) {
   EXPECT_EQ(
       policy.AddText("# fine\naten::argmax results 0\n", "mine"),
       "mine:2: 'results' is not a rule; the rules are read, inside, result, count, writes, open, "
-      "never, widens");
+      "never, widens, private");
   EXPECT_EQ(
       policy.AddText("argmax result 0", "mine"),
       "mine:1: argmax is not an operator; write its name with its library, as in aten::argmax");
