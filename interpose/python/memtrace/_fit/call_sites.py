@@ -24,6 +24,7 @@ _RESUMING = ("resume_from_checkpoint", "ckpt_path")  # arguments by which framew
 _MOST_CALLERS = 8  # callers of callers that are followed
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 # Methods that frameworks call by their names.
 _CALLED_BY_NAME = ("on_", "validation_", "test_", "predict_", "prediction_")
 
@@ -66,7 +67,7 @@ class CallSites:
                     lines.setdefault(file.function_at(place), place.line)
         for file in self._files:
             for node, moment, name in file.calls:
-                if self._can_come(file, node, lines, _MOST_CALLERS):
+                if self._can_come(file, node, lines):
                     yield Site(moment, name, file.path, node.lineno, node.end_lineno or node.lineno)
 
     def resuming(self) -> Iterator[Site]:
@@ -75,20 +76,33 @@ class CallSites:
             for node, name in file.resuming:
                 yield Site(MOMENT_RESUME, name, file.path, node.lineno, node.end_lineno or node.lineno)
 
-    def _can_come(self, file: _File, node: ast.expr, lines: dict[ast.AST, int], callers: int) -> bool:
-        function = file.function_of(node)
-        if function in lines:
-            return _is_after(file.ancestors(node, function), node, lines[function])
-        if not isinstance(function, _FUNCTIONS) or callers == 0:
-            return False  # a file whose own lines have all run
-        if file.is_method(function) and function.name.startswith(_CALLED_BY_NAME):
-            return True
-        return any(
-            self._can_come(other, use, lines, callers - 1)
+    def _can_come(self, file: _File, node: ast.expr, lines: dict[ast.AST, int]) -> bool:
+        """True if the node comes. Looks at each function once: in large sources all call each other by common names."""
+        seen: set[ast.AST] = set()
+        level = [(file, node)]
+        for _ in range(_MOST_CALLERS + 1):
+            following: list[tuple[_File, ast.expr]] = []
+            for holder, use in level:
+                function = holder.function_of(use)
+                if function in lines:
+                    if _is_after(holder.ancestors(use, function), use, lines[function]):
+                        return True
+                elif isinstance(function, _FUNCTIONS) and function not in seen:
+                    if holder.is_method(function) and function.name.startswith(_CALLED_BY_NAME):
+                        return True
+                    seen.add(function)
+                    following += self._callers_of(holder, function)
+            level = following
+        return False
+
+    def _callers_of(self, file: _File, function: _Function) -> list[tuple[_File, ast.expr]]:
+        """Returns where the function's name is used outside of it."""
+        return [
+            (other, use)
             for other in self._files
             for use in other.uses(function.name)
             if other is not file or not _is_within(use, function)
-        )
+        ]
 
 
 class _File:

@@ -90,3 +90,15 @@ def test_program_that_has_ended_has_nothing_to_come() -> None:
 def test_argument_that_resumes_is_found_unless_it_is_never_set() -> None:
     text = "trainer.train(resume_from_checkpoint=args.resume)\ntrainer.train(resume_from_checkpoint=None)\n"
     assert [(site.name, site.first) for site in sites_of(text).resuming()] == [("resume_from_checkpoint", 1)]
+
+
+def test_sources_in_which_all_call_each_other_are_looked_at_once() -> None:
+    """Each of 8 functions calls the next 60 times: 60 to the power of 7 ways lead to the last one."""
+    functions = [f"def f{n}(model):\n" + f"    f{n + 1}(model)\n" * 60 for n in range(7)]
+    text = "".join(functions) + "def f7(model):\n    model.eval()\nmodel()  # HERE <module>\n"
+    sites = CallSites()
+    sites.read("a.py", ast.parse(text))
+    assert not list(sites.to_come(running(text)))
+    sites = CallSites()
+    sites.read("a.py", ast.parse(text + "f0(model)\n"))
+    assert [site.name for site in sites.to_come(running(text))] == ["eval"]
