@@ -84,7 +84,8 @@ def test_router_is_balanced_unless_a_policy_says_otherwise(tmp_path):
     grouped = EXPERTS.replace('experts_implementation="eager"', 'experts_implementation="grouped_mm"')
     done = on_card(grouped, tmp_path)
     assert done.printed() == []  # its products are those of one operator
-    assert done.report()["simulated"]["host_values"]["reads"] == {"known": 0, "assumed": 0, "unknown": 0}
+    reads = done.report()["simulated"]["host_values"]["reads"]
+    assert (reads["assumed"], reads["unknown"]) == (0, 0)
     policy = tmp_path / "worst.policy"
     policy.write_text("aten::topk result first\n")
     assert on_card(EXPERTS, tmp_path, options=("--host-values", str(policy))).printed() == [400, 400]
