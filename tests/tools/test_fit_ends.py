@@ -3,11 +3,13 @@
 """Verdicts of `memtrace fit` on what a trial did not see; each is followed by running the program on that card."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.events import annotations
 from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
@@ -68,12 +70,21 @@ except RuntimeError as error:
 """
 
 
-def test_library_that_gets_no_memory_does_not_fit(tmp_path: Path) -> None:
-    card = "h100-80gb,size=1145MiB"
-    code, found = fit(tmp_path, FULL_FOR_A_LIBRARY, "--card", card, "--no-remedies")
-    assert (code, found["verdict"]) == (1, "does_not_fit"), found["verdict"]
-    assert found["first_failure"]["line"] == "train.py:6"
-    assert failing_step(tmp_path, card) == 1
+def test_program_that_ends_only_on_the_card_is_not_said_to_end_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FULL_FOR_A_LIBRARY)
+    command = [MEMTRACE, "fit", "--card", "h100-80gb,size=1145MiB", "--no-remedies", "--", sys.executable, "train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 3
+    assert "on this card the program ends with exit code 1" in done.stderr and "whatever the card" not in done.stderr
+
+
+def test_error_of_a_library_that_got_no_memory_is_no_recovery(tmp_path: Path) -> None:
+    """Under memtrace's allocator the request of the library is in the trace, as one that failed."""
+    (tmp_path / "train.py").write_text(FULL_FOR_A_LIBRARY)
+    command = [MEMTRACE, "run", "--card", "h100-80gb,size=1145MiB", "-o", "run.trace", "--", sys.executable, "train.py"]
+    environment = {**os.environ, "MEMTRACE_FIT_STEPS": "2:8"}
+    subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=300, check=False)
+    assert annotations(tmp_path / "run.trace")["fit.went_on"] == "0"
 
 
 @pytest.mark.slow

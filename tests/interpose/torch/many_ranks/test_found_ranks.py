@@ -118,7 +118,7 @@ def test_fit_of_a_job_is_about_its_fullest_rank(tmp_path):
 def test_job_does_not_fit_if_one_rank_does_not(tmp_path):
     options = ("--card", "4xh100-80gb", "--world", "4", "--no-remedies")
     fullest = fit(tmp_path, "pipeline.py", "2", options=options)[1]["needs"]
-    smaller = f"4xh100-80gb,size={(fullest >> 20) - 64}MiB"
+    smaller = f"4xh100-80gb,size={(fullest >> 20) - 4}MiB"
     code, answer = fit(tmp_path, "pipeline.py", "2", options=("--card", smaller, "--world", "4", "--no-remedies"))
     assert code == 1 and answer["verdict"] == "does_not_fit"
 
