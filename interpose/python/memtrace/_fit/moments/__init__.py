@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from types import ModuleType
 
-from memtrace._fit.moments import also, generation, lightning, merging, plain, resume, routing, trainer
+from memtrace._fit.moments import also, checkpoints, generation, lightning, merging, plain, resume, routing, trainer
 from memtrace._fit.moments.job import Job
 from memtrace._fit.moments.loaders import Loaders
 from memtrace._fit.moments.predictions import Predictions
@@ -32,5 +32,6 @@ def start(torch: ModuleType, session: Session, rows: Rows, batches: Loaders, loo
         plain.watch(torch, job)
         also.watch(torch, job)
         Predictions(torch, job)
+        session.before_close.append(checkpoints.settle)
     elif wanted == "resume":
         resume.watch()

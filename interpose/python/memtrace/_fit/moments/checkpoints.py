@@ -18,6 +18,8 @@ OTHER = "other"  # only the script knows how to resume from it
 
 _DEPTH = 2  # levels of a saved dictionary in which states of an optimizer are looked for
 
+_of_frameworks: list[tuple[str, str]] = []  # kind and path, in the order in which they were saved
+
 
 def note(kind: str, path: object) -> None:
     """Writes the checkpoint into the file MEMTRACE_FIT_CHECKPOINT.
@@ -28,11 +30,30 @@ def note(kind: str, path: object) -> None:
     file = os.environ.get("MEMTRACE_FIT_CHECKPOINT")
     if not file or not isinstance(path, str | os.PathLike):
         return
+    path = os.path.abspath(os.fspath(path))
+    if kind != OTHER:
+        _of_frameworks.append((kind, path))
     noted_kind, noted_path = noted()
     if noted_kind in (TRANSFORMERS, LIGHTNING) and (kind == OTHER or os.path.exists(noted_path)):
         return
+    _write(file, kind, path)
+
+
+def settle() -> None:
+    """Notes another checkpoint if the noted one was deleted since: frameworks may keep only the latest."""
+    file = os.environ.get("MEMTRACE_FIT_CHECKPOINT")
+    noted_path = noted()[1]
+    if not file or not noted_path or os.path.exists(noted_path):
+        return
+    for kind, path in _of_frameworks:
+        if os.path.exists(path):
+            _write(file, kind, path)
+            return
+
+
+def _write(file: str, kind: str, path: str) -> None:
     with open(file, "w", encoding="utf-8") as stream:
-        json.dump({"kind": kind, "path": os.path.abspath(os.fspath(path))}, stream)
+        json.dump({"kind": kind, "path": path}, stream)
 
 
 def noted() -> tuple[str, str]:
