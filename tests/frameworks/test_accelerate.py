@@ -26,4 +26,4 @@ def test_batch_finder_stops_too_low_unless_the_failed_attempt_is_released(tmp_pa
     card = "1000MiB,context=480MiB"
     alone = run("accelerate_batch_finder.py", tmp_path, card=card)
     released = run("accelerate_batch_finder.py", tmp_path, "--release", card=card)
-    assert (alone.out.split()[0], released.out.split()[0]) == ("2", "8")
+    assert (alone.out.split()[0], released.out.split()[0]) == ("6", "12")

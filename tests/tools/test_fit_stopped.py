@@ -36,5 +36,6 @@ def test_stopped_fit_reports_the_verdict_and_runs_so_far(
     said = " ".join(out.split())
     assert said.startswith("DOES NOT FIT. It needs ")
     assert "First to fail on the card: " + script in said and "memtrace fit was stopped in the run" in said
-    # The remedies that had been tried are in their table.
-    assert all(line.split(": ", 1)[1].split(" ...")[0] in said for line in told[2:]), said
+    # The remedies that had been tried are in their table. The run for reference is none.
+    names = [line.split(": ", 1)[1].split(" ...")[0] for line in told[2:]]
+    assert all(name in said for name in names if name != "without a change, again"), said

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""accelerate's finder halves the batch, but the training keeps its own error. With `--release` it lets go of it."""
+"""accelerate's finder lowers the batch, but the training keeps its own error. With `--release` it lets go of it."""
 
 import sys
 
