@@ -3,6 +3,7 @@
 #include "allocator/heap/spill.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/container/flat_hash_set.h"
 #include "allocator/heap/parts/ledger.h"
@@ -98,13 +99,30 @@ absl::Status Spill::Settle() {
   return absl::OkStatus();
 }
 
+std::vector<DeviceAddress> Spill::BlocksOnHost() const {
+  const CardLock::Holder lock(lock_);
+  std::vector<DeviceAddress> found;
+  ForEachSegment([&](SegmentGroup& /*group*/, ExpandableSegment& segment) {
+    segment.spill().ForEachBlock(segment.reservation().range(), [&](const Block& block) {
+      if (block.is(Block::State::kOnHost)) found.push_back(block.address);
+    });
+  });
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::vector<DeviceAddress> Spill::OfMovableOwners(const std::vector<DeviceAddress>& blocks) const {
   const CardLock::Holder lock(lock_);
   std::vector<DeviceAddress> found;
-  for (const DeviceAddress address : blocks) {
-    const SegmentGroup* group = heap_.groups().OwnerOf(address);
-    if (group != nullptr && group->key().is_movable()) found.push_back(address);
+  for (const auto& group : heap_.groups().all()) {
+    if (!group->key().is_movable()) continue;
+    const BlocksByAddress& of_owner = group->blocks();
+    std::copy_if(
+        blocks.begin(), blocks.end(), std::back_inserter(found), [&](DeviceAddress address) {
+          return of_owner.Find(address) != nullptr || of_owner.FindOnHost(address) != nullptr;
+        });
   }
+  std::sort(found.begin(), found.end());
   return found;
 }
 

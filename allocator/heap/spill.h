@@ -42,7 +42,8 @@ class Spill {
         DeviceHeap& heap ABSL_ATTRIBUTE_LIFETIME_BOUND, Vmm& vmm ABSL_ATTRIBUTE_LIFETIME_BOUND,
         StreamEvents& events ABSL_ATTRIBUTE_LIFETIME_BOUND, const HeapOptions& options);
 
-  // Addresses of blocks in use, in classes: those of the first move first.
+  // Addresses of blocks in use, in classes: those of the first move first. Of a block that has
+  // moved in part, the rest moves.
   using Victims = std::vector<std::vector<DeviceAddress>>;
   struct Moved {
     Bytes bytes = 0;
@@ -68,7 +69,9 @@ class Spill {
   // host. REQUIRES: the caller holds the card's lock, and all work of the card is done.
   absl::Status Settle() ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Returns which of these blocks in use belong to movable owners.
+  // Returns the blocks in use that have moved, wholly or in part, in ascending order.
+  std::vector<DeviceAddress> BlocksOnHost() const;
+  // Returns which of these blocks in use belong to movable owners, in ascending order.
   std::vector<DeviceAddress> OfMovableOwners(const std::vector<DeviceAddress>& blocks) const;
 
   // True if memory may be put on the host.

@@ -13,6 +13,16 @@ bool IsLeft(const Block& block) { return block.is(Block::State::kLeftOnHost); }
 
 bool IsOfHost(const Block& block) { return block.is(Block::State::kOnHost) || IsLeft(block); }
 
+// Removes the pieces that overlap none of the ranges. REQUIRES: the ranges ascend.
+void KeepOverlapping(const std::vector<AddressRange>& ranges, std::vector<AddressRange>& pieces) {
+  std::erase_if(pieces, [&](const AddressRange& piece) {
+    const auto after = std::upper_bound(
+        ranges.begin(), ranges.end(), piece.begin,
+        [](DeviceAddress at, const AddressRange& range) { return at < range.end; });
+    return after == ranges.end() || after->begin >= piece.end;
+  });
+}
+
 }  // namespace
 
 // Returns the maximal ranges of adjacent wanted blocks.
@@ -30,14 +40,21 @@ std::vector<AddressRange> SegmentSpill::RunsOf(
 
 std::vector<AddressRange> SegmentSpill::PiecesOnCard(
     const std::function<bool(const Block&)>& may_move) const {
+  std::vector<AddressRange> movable;
   const auto is_wanted = [&](const Block& block) {
-    return IsOfHost(block) || (block.is(Block::State::kAllocated) && may_move(block));
+    const bool is_in_use = block.is(Block::State::kAllocated) || block.is(Block::State::kOnHost);
+    if (is_in_use && may_move(block)) {
+      movable.push_back(block.range());
+      return true;
+    }
+    return IsOfHost(block);
   };
   std::vector<AddressRange> pieces;
   for (const AddressRange& run : RunsOf(is_wanted)) {
     const std::vector<AddressRange> more = reservation_.chunks().PiecesIn(run, Place::kCard);
     pieces.insert(pieces.end(), more.begin(), more.end());
   }
+  KeepOverlapping(movable, pieces);
   return pieces;
 }
 

@@ -36,8 +36,8 @@ class SegmentSpill {
                SegmentBlocks& blocks ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : key_(key), account_(account), reservation_(reservation), blocks_(blocks) {}
 
-  // Returns the pieces of the card's memory that have only memory of blocks that may move, or that
-  // have moved in part.
+  // Returns the pieces of the card's memory that have some memory of blocks that may move, and else
+  // only memory of blocks that have moved in part.
   std::vector<AddressRange> PiecesOnCard(const std::function<bool(const Block&)>& may_move) const;
   std::vector<AddressRange> PiecesOnHost() const;
 

@@ -212,7 +212,7 @@ void Process::RecordSpilled(const SpillPolicy::Move& move) {
       .bytes = move.bytes,
       .host_bytes = move.copied,
       .duration_ns = static_cast<uint64_t>(move.duration.count())};
-  notes_.Moved(moved, move.role);
+  notes_.Moved(moved, move.what);
 }
 
 void Process::Close() {

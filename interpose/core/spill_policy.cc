@@ -3,6 +3,7 @@
 #include "interpose/core/spill_policy.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "allocator/blocks/size_policy.h"
@@ -13,19 +14,26 @@
 #include "interpose/core/spoken_sentence.h"
 #include "messages/message.h"
 #include "profiler/trace/events/amount.h"
+#include "profiler/trace/events/printable_text.h"
 
 namespace memtrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Returns the role of which most bytes moved.
-trace::Role MostOf(const VictimClasses& classes, const Spill::Moved& moved) {
-  std::map<trace::Role, Bytes> sums;
-  for (size_t i = 0; i < moved.by_class.size(); ++i) sums[classes.roles[i]] += moved.by_class[i];
+std::map<VictimKind, Bytes> SumsByKind(const VictimClasses& classes, const Spill::Moved& moved) {
+  std::map<VictimKind, Bytes> sums;
+  for (size_t i = 0; i < moved.by_class.size(); ++i)
+    if (moved.by_class[i] > 0) sums[classes.kinds[i]] += moved.by_class[i];
+  return sums;
+}
+
+// Returns the kind of which most bytes moved.
+VictimKind MostOf(const VictimClasses& classes, const Spill::Moved& moved) {
+  const std::map<VictimKind, Bytes> sums = SumsByKind(classes, moved);
   const auto most = std::max_element(
       sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == sums.end() ? trace::Role::kUnknown : most->first;
+  return most == sums.end() ? VictimKind{} : most->first;
 }
 
 }  // namespace
@@ -51,13 +59,14 @@ Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   if (!IsOn(device) || !IsAllowed(device, wanted)) return 0;
   before_.Call();
   trace::Phase phase{};
-  const std::vector<recorder::PlacedBlock> blocks =
-      recorder_.load(std::memory_order_acquire)->blocks().BlocksInUse(failure.device, phase);
-  const VictimClasses classes = ChooseVictims(blocks, phase, TakeIdle(device, blocks));
+  const std::vector<recorder::PlacedBlock> blocks = BlocksInUse(device, phase);
+  const VictimClasses classes =
+      ChooseVictims(blocks, phase, TakeIdle(device, blocks), OfMovableOwners(device, blocks));
   const auto begin = Clock::now();
   const Spill::Moved moved = cards_.allocator(device)->movement().spill().PutOnHost(
       classes.blocks, std::max<Bytes>(wanted, 1));
   NoteRefusal(moved.status);
+  KeepMoved(device, blocks, classes);
   TellBack(device, moved.freed, /*copied=*/0, {});
   if (moved.bytes > 0) TellMoves(device, classes, moved, Clock::now() - begin);
   return moved.bytes;
@@ -81,6 +90,43 @@ IdleModels SpillPolicy::TakeIdle(int device, const std::vector<recorder::PlacedB
   for (std::vector<DeviceAddress>& model : stated)
     model = spill.OfMovableOwners(BlocksThatContain(blocks, std::move(model)));
   return stated;
+}
+
+std::vector<recorder::PlacedBlock> SpillPolicy::BlocksInUse(int device, trace::Phase& now) {
+  std::vector<recorder::PlacedBlock> blocks =
+      recorder_.load(std::memory_order_acquire)->blocks().BlocksInUse(DeviceIndex{device}, now);
+  const std::vector<DeviceAddress> on_host =
+      cards_.allocator(device)->movement().spill().BlocksOnHost();
+  const MutexLock lock(mutex_);
+  std::map<DeviceAddress, recorder::PlacedBlock> moved;
+  moved.swap(moved_[device]);
+  for (const DeviceAddress address : on_host) {
+    const auto known = moved.find(address);
+    if (known == moved.end()) continue;
+    blocks.push_back(known->second);
+    moved_[device].insert(moved.extract(known));
+  }
+  return blocks;
+}
+
+void SpillPolicy::KeepMoved(int device, const std::vector<recorder::PlacedBlock>& blocks,
+                            const VictimClasses& classes) {
+  std::set<DeviceAddress> chosen;
+  for (const std::vector<DeviceAddress>& one : classes.blocks)
+    chosen.insert(one.begin(), one.end());
+  const MutexLock lock(mutex_);
+  for (const recorder::PlacedBlock& block : blocks)
+    if (chosen.contains(block.address)) moved_[device][block.address] = block;
+}
+
+// Returns the blocks of movable owners, ascending.
+std::vector<DeviceAddress> SpillPolicy::OfMovableOwners(
+    int device, const std::vector<recorder::PlacedBlock>& blocks) {
+  std::vector<DeviceAddress> addresses;
+  addresses.reserve(blocks.size());
+  for (const recorder::PlacedBlock& one : blocks) addresses.push_back(one.address);
+  std::sort(addresses.begin(), addresses.end());
+  return cards_.allocator(device)->movement().spill().OfMovableOwners(addresses);
 }
 
 bool SpillPolicy::IsAllowed(int device, Bytes wanted) {
@@ -120,15 +166,12 @@ void SpillPolicy::TellMoves(int device, const VictimClasses& classes, const Spil
     counts_[device].moved += moved.bytes;
     ++counts_[device].times;
   }
-  std::map<trace::Role, Bytes> sums;
-  for (size_t i = 0; i < moved.by_class.size(); ++i) sums[classes.roles[i]] += moved.by_class[i];
-  for (const auto& [role, bytes] : sums) {
-    if (bytes == 0) continue;
+  for (const auto& [kind, bytes] : SumsByKind(classes, moved)) {
     tell_({.device = device,
            .bytes = bytes,
            .copied = bytes,
            .duration = duration,
-           .role = trace::RoleName(role)});
+           .what = NameOf(kind)});
     duration = {};  // is told once
   }
   SayMoved(device, classes, moved);
@@ -142,10 +185,20 @@ void SpillPolicy::SayMoved(int device, const VictimClasses& classes, const Spill
     if (said > 0 && on_host < 2 * said) return;
     said = on_host;
   }
+  const VictimKind most = MostOf(classes, moved);
   PrintSentence(
-      Message("Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
-              "role $2. The card reaches it over the bus, which is slower.",
-              device, SizeText(on_host), trace::RoleName(MostOf(classes, moved))));
+      most.owner == 0
+          ? Message("Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
+                    "role $2. The card reaches it over the bus, which is slower.",
+                    device, SizeText(on_host), NameOf(most))
+          : Message("Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
+                    "'$2'. The card reaches it over the bus, which is slower.",
+                    device, SizeText(on_host), trace::PrintableText(NameOf(most))));
+}
+
+std::string SpillPolicy::NameOf(const VictimKind& kind) const {
+  if (kind.owner == 0) return std::string(trace::RoleName(kind.role));
+  return recorder_.load(std::memory_order_acquire)->program().OwnerName(kind.owner);
 }
 
 void SpillPolicy::EndStep() {
@@ -181,7 +234,7 @@ void SpillPolicy::TellBack(int device, Bytes bytes, Bytes copied,
          .bytes = bytes,
          .copied = copied,
          .duration = duration,
-         .role = ""});
+         .what = ""});
 }
 
 SpillPolicy::Counts SpillPolicy::counts(int device) {

@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "allocator/accounts/allocation_observer.h"
@@ -39,7 +38,7 @@ class SpillPolicy {
     Bytes bytes = 0;
     Bytes copied = 0;
     std::chrono::nanoseconds duration{};
-    std::string_view role;  // of what moved to the host
+    std::string what;  // moved to the host: the name of its role, or of its owner
   };
   using Tell = std::function<void(const Move&)>;
 
@@ -81,6 +80,15 @@ class SpillPolicy {
   void SayMoved(int device, const VictimClasses& classes, const Spill::Moved& moved);
   void NoteRefusal(const absl::Status& status);
   IdleModels TakeIdle(int device, const std::vector<recorder::PlacedBlock>& blocks);
+  // Returns the blocks in use of the card, with those that have moved as they were then, and sets
+  // the phase of the program.
+  std::vector<recorder::PlacedBlock> BlocksInUse(int device, trace::Phase& now);
+  void KeepMoved(int device, const std::vector<recorder::PlacedBlock>& blocks,
+                 const VictimClasses& classes);
+  std::vector<DeviceAddress> OfMovableOwners(int device,
+                                             const std::vector<recorder::PlacedBlock>& blocks);
+  // Returns the name of the kind's owner, or else of its role.
+  std::string NameOf(const VictimKind& kind) const;
   void SayOnce(Silence about, const std::string& sentence);
 
   ProcessCards& cards_;
@@ -92,7 +100,9 @@ class SpillPolicy {
   std::set<Silence> said_ ABSL_GUARDED_BY(mutex_);
   std::map<int, Counts> counts_ ABSL_GUARDED_BY(mutex_);
   std::map<int, IdleModels> idle_ ABSL_GUARDED_BY(mutex_);  // addresses within their tensors
-  std::map<int, Bytes> said_at_ ABSL_GUARDED_BY(mutex_);    // the amount that was last said
+  // Blocks that may have moved: the recorder knows of none that has.
+  std::map<int, std::map<DeviceAddress, recorder::PlacedBlock>> moved_ ABSL_GUARDED_BY(mutex_);
+  std::map<int, Bytes> said_at_ ABSL_GUARDED_BY(mutex_);  // the amount that was last said
 };
 
 // Returns the most bytes of MEMTRACE_SPILL for each card; 0 if it is not set, or is no size, which

@@ -92,4 +92,13 @@ void ProgramRecorder::Moved(trace::Moved event, std::string_view to, ContextId c
   });
 }
 
+std::string ProgramRecorder::OwnerName(trace::StringId owner) const {
+  std::string name;
+  log_.trace().Guarded([&] {
+    const SpinMutexLock lock(log_.mutex());
+    if (owner != 0) name = log_.writer().definitions().Text(owner);
+  });
+  return name;
+}
+
 }  // namespace memtrace::recorder

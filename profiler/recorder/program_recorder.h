@@ -4,6 +4,7 @@
 #define MEMTRACE_PROFILER_RECORDER_PROGRAM_RECORDER_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "absl/base/thread_annotations.h"
@@ -44,6 +45,9 @@ class ProgramRecorder {
   // if it went to a library of this one. `owner` is what the memory is for, if that is known.
   void Moved(trace::Moved event, std::string_view to, ContextId context,
              std::string_view owner = {});
+
+  // Returns the name of a block's owner; "" if it has none.
+  std::string OwnerName(trace::StringId owner) const;
 
  private:
   EventLog& log_;

@@ -75,7 +75,7 @@ int memtrace_take_turns(const memtrace_pool* pools, uint64_t count, memtrace_tur
     if (Process::Get().cards().is_forked()) return NoSuchCard(0);
     std::vector<PoolId> ids;
     ids.reserve(count);
-    for (uint64_t i = 0; i < count; ++i) ids.emplace_back(pools[i].first, pools[i].second);
+    for (uint64_t i = 0; i < count; ++i) ids.push_back({pools[i].first, pools[i].second});
     TakingTurns::Shared shared;
     const absl::Status status = Share(ids, shared, __builtin_return_address(0));
     WriteCommonPart(turns, memtrace_turns{.size = sizeof(memtrace_turns),

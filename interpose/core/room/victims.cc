@@ -3,6 +3,8 @@
 #include "interpose/core/room/victims.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace memtrace {
 namespace {
@@ -21,11 +23,15 @@ std::vector<PlacedBlock> OfRole(std::span<const PlacedBlock> blocks, Role role) 
   return wanted;
 }
 
-void AddClass(std::span<const PlacedBlock> blocks, Role role, VictimClasses& classes) {
+void AddClass(std::span<const PlacedBlock> blocks, const VictimKind& kind, VictimClasses& classes) {
   if (blocks.empty()) return;
   std::vector<DeviceAddress>& added = classes.blocks.emplace_back();
   for (const PlacedBlock& one : blocks) added.push_back(one.address);
-  classes.roles.push_back(role);
+  classes.kinds.push_back(kind);
+}
+
+void AddRole(std::span<const PlacedBlock> blocks, Role role, VictimClasses& classes) {
+  AddClass(OfRole(blocks, role), {.role = role}, classes);
 }
 
 void AddActivations(std::span<const PlacedBlock> blocks, VictimClasses& classes) {
@@ -38,10 +44,54 @@ void AddActivations(std::span<const PlacedBlock> blocks, VictimClasses& classes)
   for (size_t i = 0; i < wanted.size(); ++i) {
     sum += wanted[i].block.allocated;
     if (sum < kClass && i + 1 < wanted.size()) continue;
-    AddClass(std::span(wanted).subspan(first, i + 1 - first), Role::kActivation, classes);
+    AddClass(std::span(wanted).subspan(first, i + 1 - first), {.role = Role::kActivation}, classes);
     first = i + 1;
     sum = 0;
   }
+}
+
+bool IsOfNoModel(Role role) {
+  return role == Role::kUnknown || role == Role::kKvCache || role == Role::kCheckpoint;
+}
+
+// The blocks of a movable owner that belong to no model.
+struct OwnedMemory {
+  std::vector<PlacedBlock> blocks;
+  uint64_t latest = 0;  // birth of a block
+  bool has_busy_model = false;
+};
+
+// Returns the owners with such memory, the coldest first.
+std::vector<OwnedMemory> OwnersWithoutModel(std::span<const PlacedBlock> blocks,
+                                            const IdleModels& idle,
+                                            std::span<const DeviceAddress> movable) {
+  std::set<DeviceAddress> of_idle;
+  for (const std::vector<DeviceAddress>& model : idle) of_idle.insert(model.begin(), model.end());
+  std::map<trace::StringId, OwnedMemory> owners;
+  for (const PlacedBlock& one : blocks) {
+    if (!std::binary_search(movable.begin(), movable.end(), one.address)) continue;
+    if (of_idle.contains(one.address)) continue;
+    OwnedMemory& owner = owners[one.block.owner];
+    const Role role = LikelyRole(one.block);
+    owner.has_busy_model |= role == Role::kParameter;
+    if (!IsOfNoModel(role)) continue;
+    owner.blocks.push_back(one);
+    owner.latest = std::max(owner.latest, one.block.birth);
+  }
+  std::vector<OwnedMemory> found;
+  for (auto& [name, owner] : owners)
+    if (!owner.blocks.empty()) found.push_back(std::move(owner));
+  std::sort(found.begin(), found.end(),
+            [](const OwnedMemory& a, const OwnedMemory& b) { return a.latest < b.latest; });
+  return found;
+}
+
+void AddByRole(std::span<const PlacedBlock> blocks, trace::Phase now, VictimClasses& classes) {
+  const bool is_in_optimizer = now == trace::Phase::kOptimizer;
+  if (is_in_optimizer) AddActivations(blocks, classes);
+  AddRole(blocks, Role::kOptimizerState, classes);
+  if (is_in_optimizer) AddRole(blocks, Role::kGradient, classes);
+  if (!is_in_optimizer) AddActivations(blocks, classes);
 }
 
 }  // namespace
@@ -60,18 +110,23 @@ std::vector<DeviceAddress> BlocksThatContain(std::span<const PlacedBlock> blocks
 }
 
 VictimClasses ChooseVictims(std::span<const PlacedBlock> blocks, trace::Phase now,
-                            const IdleModels& idle) {
+                            const IdleModels& idle, std::span<const DeviceAddress> movable) {
   VictimClasses classes;
   for (const std::vector<DeviceAddress>& model : idle) {
     if (model.empty()) continue;
     classes.blocks.push_back(model);
-    classes.roles.push_back(Role::kParameter);
+    classes.kinds.push_back({.role = Role::kParameter});
   }
-  const bool is_in_optimizer = now == trace::Phase::kOptimizer;
-  if (is_in_optimizer) AddActivations(blocks, classes);
-  AddClass(OfRole(blocks, Role::kOptimizerState), Role::kOptimizerState, classes);
-  if (is_in_optimizer) AddClass(OfRole(blocks, Role::kGradient), Role::kGradient, classes);
-  if (!is_in_optimizer) AddActivations(blocks, classes);
+  const bool infers = now == trace::Phase::kGenerate || now == trace::Phase::kEvaluate;
+  const std::vector<OwnedMemory> owners = OwnersWithoutModel(blocks, idle, movable);
+  const auto add_owners = [&](bool are_idle) {
+    for (const OwnedMemory& owner : owners)
+      if ((infers || owner.has_busy_model) != are_idle)
+        AddClass(owner.blocks, {.owner = owner.blocks.front().block.owner}, classes);
+  };
+  add_owners(/*are_idle=*/true);
+  AddByRole(blocks, now, classes);
+  add_owners(/*are_idle=*/false);
   return classes;
 }
 

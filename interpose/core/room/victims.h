@@ -3,6 +3,7 @@
 #ifndef MEMTRACE_INTERPOSE_CORE_ROOM_VICTIMS_H_
 #define MEMTRACE_INTERPOSE_CORE_ROOM_VICTIMS_H_
 
+#include <compare>
 #include <span>
 #include <vector>
 
@@ -12,10 +13,18 @@
 
 namespace memtrace {
 
-// Blocks that may move to the host, in classes of one role each, the coldest first.
+// Blocks of a class are all of one role, or all of one owner.
+struct VictimKind {
+  trace::Role role = trace::Role::kUnknown;
+  trace::StringId owner =
+      0;  // of memory that may move because of its owner; 0: because of its role
+  friend auto operator<=>(const VictimKind&, const VictimKind&) = default;
+};
+
+// Blocks that may move to the host, in classes of one kind each, the coldest first.
 struct VictimClasses {
   Spill::Victims blocks;
-  std::vector<trace::Role> roles;  // of each class
+  std::vector<VictimKind> kinds;  // of each class
 };
 
 // Memory of models that are idle: the blocks of each, the coldest model first.
@@ -28,14 +37,22 @@ std::vector<DeviceAddress> BlocksThatContain(std::span<const recorder::PlacedBlo
 // Chooses among the blocks in use of a card, in this order:
 //
 //   idle models
+//   idle owners without a model, such as caches of keys and values: the owner first that requested
+//   its latest such block first
 //   outside the optimizer: states of optimizers, then activations, the oldest first: a backward
 //   pass reaches those last
 //   in the optimizer: activations, then states of optimizers, then gradients
+//   other owners without a model
+//
+// `movable` are the blocks of movable owners, ascending. What they have of no known role, of role
+// kv_cache or checkpoint belongs to no model. Such an owner is not idle while the program generates
+// or evaluates, and while it also has parameters of a model that is not idle.
 //
 // Other parameters, inputs, temporary memory, workspaces and memory for communication stay. A role
 // that nobody stated is guessed as in texts (LikelyRole).
 VictimClasses ChooseVictims(std::span<const recorder::PlacedBlock> blocks, trace::Phase now,
-                            const IdleModels& idle = {});
+                            const IdleModels& idle = {},
+                            std::span<const DeviceAddress> movable = {});
 
 }  // namespace memtrace
 

@@ -35,6 +35,16 @@ TEST_F(SpillTest, AFullCardServesARequestAfterAVictimHasMoved) {
   card_.CheckContents();
 }
 
+TEST_F(SpillTest, TheRestOfABlockMovesOnlyInItsOwnClass) {
+  const DeviceAddress cold = card_.Write(128_MiB, 1);
+  const DeviceAddress other = card_.Write(64_MiB, 2);
+  EXPECT_EQ(card_.Move({{cold}}, 64_MiB).bytes, 64_MiB);
+  EXPECT_THAT(card_.spill.BlocksOnHost(), ElementsAre(cold));
+  EXPECT_EQ(card_.Move({{}}, 64_MiB).bytes, 0);
+  EXPECT_THAT(card_.Move({{other}, {cold}}, 128_MiB).by_class, ElementsAre(64_MiB, 64_MiB));
+  EXPECT_THAT(card_.spill.BlocksOnHost(), ElementsAre(cold, other));
+}
+
 TEST_F(SpillTest, FiguresOfTheCardLeaveOutWhatIsOnTheHost) {
   const DeviceAddress cold = card_.Write(64_MiB, 1);
   card_.Write(64_MiB, 2);

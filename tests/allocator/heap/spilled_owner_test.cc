@@ -51,6 +51,13 @@ TEST_F(SpilledOwnerTest, ChunksAreSmallEnoughToMove) {
   EXPECT_EQ(card_.Move({{block}}, 1).bytes, 64_MiB);
 }
 
+TEST_F(SpilledOwnerTest, TheRestOfABlockIsStillTheOwners) {
+  const DeviceAddress block = card_.Write(200_MiB, 1, kReference);
+  card_.Move({{block}}, 1);
+  EXPECT_THAT(card_.spill.OfMovableOwners({block}), ElementsAre(block));
+  EXPECT_EQ(card_.Move({{block}}, 1).bytes, 64_MiB);
+}
+
 TEST_F(SpilledOwnerTest, OnlyBlocksOfOwnersAreOnesOfMovableOwners) {
   const DeviceAddress block = card_.Write(20_MiB, 1, kReference);
   const DeviceAddress other = card_.Write(20_MiB, 2);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "messages/message.h"
 #include "messages/role_words.h"
@@ -43,15 +44,22 @@ constexpr std::array kSites = {
     Marked("in forward"),  Marked("in recompute"), Marked("in backward"), Marked("in optimizer"),
     Marked("in evaluate"), Marked("in generate")};
 
+std::optional<trace::Role> RoleNamed(std::string_view name) {
+  for (size_t i = 0; i < trace::kRoleCount; ++i)
+    if (const auto role = static_cast<trace::Role>(i); name == RoleName(role)) return role;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string RoleWords(trace::Role role) { return MessageOf(kRoleWords[static_cast<size_t>(role)]); }
 
 std::string RoleWords(std::string_view name) {
-  for (size_t i = 0; i < kRoleWords.size(); ++i)
-    if (name == RoleName(static_cast<trace::Role>(i))) return MessageOf(kRoleWords[i]);
-  return Printable(name);
+  const std::optional<trace::Role> role = RoleNamed(name);
+  return role ? RoleWords(*role) : Printable(name);
 }
+
+bool IsRole(std::string_view name) { return RoleNamed(name).has_value(); }
 
 std::string LedgerWords(analysis::LedgerPart part) {
   return MessageOf(kLedgerEntries[static_cast<size_t>(part)]);

@@ -15,6 +15,7 @@ namespace memtrace::report {
 
 std::string RoleWords(trace::Role role);       // "optimizer states"
 std::string RoleWords(std::string_view name);  // the same by its name; others are only printable
+bool IsRole(std::string_view name);            // true for the name of a role
 std::string LedgerWords(analysis::LedgerPart part);      // "in use"
 std::string OffCardWords(analysis::OffCardPart part);    // "in use on the host"
 std::string EvidenceWords(analysis::Evidence evidence);  // "inferred"

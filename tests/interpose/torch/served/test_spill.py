@@ -109,6 +109,39 @@ def test_a_reference_in_its_forward_stays(beside_reference):
     assert {row["to"] for row in moved} == {"optimizer_state"}
 
 
+CACHE = Path(__file__).with_name("spilled_cache.py")
+
+
+def beside_cache(folder, phase, expect=0, options=("--spill", "1GiB", "--events", "lazy")):
+    # The training needs 2,560 MiB, the cache 512 and the context 500.
+    return on_card(CACHE, folder, phase, card="3.25GiB", options=options, expect=expect)
+
+
+def test_a_cache_under_a_movable_tag_goes_before_the_optimizer_s_states(tmp_path):
+    done = beside_cache(tmp_path, "training")
+    told = done.printed()
+    moved = [row for row in done.report()["moved"] if row["kind"] == "spilled"]
+    lacking = (5 * 512 + 512 + 500 - 3328) * MIB
+    assert [row["to"] for row in moved] == ["cache"]
+    assert lacking <= sum(row["bytes"] for row in moved) <= lacking + 128 * MIB
+    assert told == {"same address": True, "same contents": True, "ooms": 0}
+    assert "mostly of 'cache'. The card reaches it over the bus" in done.err
+    assert "of 'cache' moved to the host." in " ".join(memtrace("report", "--verbose", str(done.trace)).out.split())
+    assert done.report()["simulated"]["first_faults"] == []
+
+
+def test_while_the_program_generates_the_optimizer_s_states_go_before_the_cache(tmp_path):
+    done = beside_cache(tmp_path, "evaluating")
+    moved = [row["to"] for row in done.report()["moved"] if row["kind"] == "spilled" and row["step"] > 1]
+    assert moved == ["optimizer_state"]
+    assert done.printed() == {"same address": True, "same contents": True, "ooms": 0}
+
+
+@pytest.mark.slow
+def test_without_it_the_training_beside_a_cache_runs_out(tmp_path):
+    assert "OutOfMemoryError" in beside_cache(tmp_path, "training", expect=1, options=()).err
+
+
 @pytest.mark.slow
 def test_without_it_the_same_training_runs_out(tmp_path):
     failed = on_card(PROGRAM, tmp_path, card=CARD, expect=1)

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "messages/message.h"
 #include "tools/report/sections/moved/moved_rows.h"
+#include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"
 
@@ -24,11 +27,16 @@ constexpr uint64_t kBytesPerMicrosecond = 51'000;
 // activations and gradients are written, then read.
 constexpr uint64_t kPassesOfStep = 2;
 
+// Returns the words for a role, or the name of an owner in quotes.
+std::string WhatMoved(std::string_view what) {
+  return IsRole(what) ? RoleWords(what) : absl::StrCat("'", Printable(what), "'");
+}
+
 std::string SentenceOf(const MovedBytes& moved) {
   return moved.step == 0 ? Message("Before the first step, $0 of $1 moved to the host.",
-                                   FormatBytes(moved.bytes), RoleWords(moved.to))
+                                   FormatBytes(moved.bytes), WhatMoved(moved.to))
                          : Message("In step $0, $1 of $2 moved to the host.", moved.step,
-                                   FormatBytes(moved.bytes), RoleWords(moved.to));
+                                   FormatBytes(moved.bytes), WhatMoved(moved.to));
 }
 
 std::string CostSentence(uint64_t on_host) {
