@@ -63,19 +63,27 @@ std::string_view NameOfFile(const void* code) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// True if torch called the runtime.
-bool IsCalledByTorch(const void* caller) {
+// Returns the name of the library that called the runtime, or else the driver; "" if none is known.
+std::string_view CallingLibrary(const void* caller) {
   std::array<recorder::RawFrame, NativeFrames::kMostFrames> frames;
   const size_t count = NativeFrames::Walk(caller, frames);
   for (size_t i = 0; i < count; ++i) {
     const std::string_view file = NameOfFile(frames[i].code);
-    if (file.starts_with("libcudart")) continue;
-    return file.starts_with("libtorch") || file.starts_with("libc10");
+    if (!file.starts_with("libcudart")) return file;
   }
-  return false;
+  return "";
+}
+
+bool IsCalledByTorch(const void* caller) {
+  const std::string_view file = CallingLibrary(caller);
+  return file.starts_with("libtorch") || file.starts_with("libc10");
 }
 
 }  // namespace
+
+bool IsCalledByTorchAllocator(const void* caller) {
+  return CallingLibrary(caller).starts_with("libc10_cuda");
+}
 
 trace::StackId CallStack(recorder::Recorder& recorder, const void* caller) {
   if (Wanted().native_in_python) return MixedStack(recorder, caller);

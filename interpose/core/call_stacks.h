@@ -24,6 +24,10 @@ trace::StackId NativeCallStack(recorder::Recorder& recorder, const void* caller)
 // else the same as NativeCallStack.
 trace::StackId HostCallStack(recorder::Recorder& recorder, const void* caller);
 
+// Returns true if torch's own allocator called the driver or the runtime: its library has nothing
+// else that requests memory of a card (c10/cuda).
+bool IsCalledByTorchAllocator(const void* caller);
+
 }  // namespace memtrace
 
 #endif  // MEMTRACE_INTERPOSE_CORE_CALL_STACKS_H_

@@ -70,12 +70,31 @@ except RuntimeError as error:
 """
 
 
-def test_program_that_ends_only_on_the_card_is_not_said_to_end_by_itself(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(FULL_FOR_A_LIBRARY)
+# Ends by itself on a small card: it asks for no memory that the card refuses.
+PARTICULAR = """
+import torch
+kept = torch.empty(500 << 20, dtype=torch.uint8, device="cuda")
+if torch.cuda.mem_get_info()[0] < 1 << 30:
+    raise ValueError("This card is too small for me.")
+"""
+
+
+def fit_on_a_small_card(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "train.py").write_text(script)
     command = [MEMTRACE, "fit", "--card", "h100-80gb,size=1145MiB", "--no-remedies", "--", sys.executable, "train.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_program_that_ends_only_on_the_card_is_not_said_to_end_by_itself(tmp_path: Path) -> None:
+    done = fit_on_a_small_card(PARTICULAR, tmp_path)
     assert done.returncode == 3
     assert "on this card the program ends with exit code 1" in done.stderr and "whatever the card" not in done.stderr
+
+
+def test_library_that_gets_no_memory_beside_torchs_own_allocator_does_not_fit(tmp_path: Path) -> None:
+    done = fit_on_a_small_card(FULL_FOR_A_LIBRARY, tmp_path)
+    assert done.returncode == 1
+    assert "DOES NOT FIT." in done.stdout and "short" in done.stdout
 
 
 def test_error_of_a_library_that_got_no_memory_is_no_recovery(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@
 #include "interpose/core/abi/source_call.h"
 #include "interpose/core/abi/struct_sizes.h"
 #include "interpose/core/abi_border.h"
+#include "interpose/core/call_stacks.h"
 #include "interpose/core/memtrace.h"
 #include "interpose/core/process.h"
 #include "interpose/core/program_scopes.h"
@@ -49,11 +50,13 @@ void Take(const memtrace_outside& memory) {
   if (IsOnCard(block.kind) && !is_observed) SampleIfOutsideGrew(block.device);
 }
 
-// If an allocator is observed, a refusal is not yet a failure: torch's allocator then releases its
-// cached memory and tries again, and it reports an out-of-memory itself when it gives up.
+// A refusal is not yet a failure of torch's own allocator, which then releases its cached memory and
+// tries again. It reports an out-of-memory itself when it gives up.
 void NoteFailure(const memtrace_outside& wanted) {
   Process& process = Process::Get();
-  if (!IsOutsideRecorded() || process.cards().observed(wanted.device) != nullptr) return;
+  if (!IsOutsideRecorded()) return;
+  const bool is_observed = process.cards().observed(wanted.device) != nullptr;
+  if (is_observed && IsCalledByTorchAllocator(wanted.caller)) return;
   OutOfMemoryEvent event;
   event.device = DeviceIndex{wanted.device};
   event.stream = StreamId{wanted.stream};

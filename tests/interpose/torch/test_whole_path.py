@@ -119,6 +119,24 @@ def test_roles_are_known_without_changing_the_script(tmp_path):
     assert any("encoder.layers.*" in row["name"] for row in peak["by_site"])
 
 
+# torch's own allocator first gets no memory for `last`, gives its cached memory back, and tries again.
+REFUSED = """
+import ctypes
+import torch
+
+kept = torch.empty(18 << 30, dtype=torch.uint8, device="cuda")
+cached = torch.empty(3 << 30, dtype=torch.uint8, device="cuda")
+del cached
+last = torch.empty(4 << 30, dtype=torch.uint8, device="cuda")
+del last
+torch.cuda.empty_cache()
+address = ctypes.c_void_p()
+runtime = ctypes.CDLL("libcudart.so.13")
+if runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(8 << 30)) != 0:
+    raise RuntimeError("CUDA error: out of memory")
+"""
+
+
 def test_memory_from_the_driver_is_outside_allocator(tmp_path):
     run = on_card(
         """
@@ -137,3 +155,10 @@ torch.empty(30 << 30, device="cuda")
     ledger = run.report()["ledger"]
     assert bytes_of(ledger, "outside_allocator") == 64 * MIB
     assert bytes_of(ledger, "unexplained") == 0
+
+
+@pytest.mark.parametrize("allocator", ["native", "memtrace"])
+def test_a_request_of_another_library_that_the_card_refuses_is_the_out_of_memory(allocator, tmp_path):
+    report = on_card(REFUSED, tmp_path, expect=1, options=("--allocator", allocator)).report()
+    assert report["request"]["bytes"] == 8 * GIB
+    assert report["request"]["of"] == 1, "what torch's own allocator tried again counts as a failure"

@@ -3,6 +3,7 @@
 #include "tools/report/fit/fit_document.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "messages/message.h"
@@ -114,21 +115,28 @@ std::string WholeJobVerdictText(const Answer& answer) {
        UnknownValuesText(answer)});
 }
 
+// Says why a need that the card has does not fit it. The need is that of the allocator's peak: what
+// another library requested at another moment is not in it.
+std::string FailedNeverthelessText(const std::optional<fit::FailedLine>& failed) {
+  if (failed && failed->is_fragmentation)
+    return Message("That would fit in one piece, but the free memory was in pieces.");
+  if (failed && failed->short_by > 0)
+    return Message("That would fit, but a request for $0 failed on the card: it was $1 short.",
+                   FormatBytes(failed->bytes), FormatBytes(failed->short_by));
+  return Message("That would fit, but a request failed on the card nevertheless.");
+}
+
 std::string DoesNotFitText(const Answer& answer) {
   const Fullest card = FullestOf(answer, answer.unlimited);
   if (answer.within.HasRunOut() && card.need <= card.has)
     return JoinedSentences(
         {RunsOutText(answer.within),
          NeedText(answer, card.need, card.card, SeenText(answer.unlimited.outlook))});
-  const auto failed = answer.within.Failed();
-  const bool is_fragmented = failed && failed->is_fragmentation;
   return JoinedSentences(
       {Message("DOES NOT FIT."),
        NeedText(answer, card.need, card.card, SeenText(answer.unlimited.outlook)),
        card.need > card.has ? MoreThanCardText(card.need - card.has)
-       : is_fragmented
-           ? Message("That would fit in one piece, but the free memory was in pieces.")
-           : Message("That would fit, but a request failed on the card nevertheless.")});
+                            : FailedNeverthelessText(answer.within.Failed())});
 }
 
 std::string NeedOnlyText(const Answer& answer) {
