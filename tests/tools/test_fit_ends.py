@@ -104,6 +104,8 @@ def test_error_of_a_library_that_got_no_memory_is_no_recovery(tmp_path: Path) ->
     environment = {**os.environ, "MEMTRACE_FIT_STEPS": "2:8"}
     subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=300, check=False)
     assert annotations(tmp_path / "run.trace")["fit.went_on"] == "0"
+    report = subprocess.run([MEMTRACE, "report", "run.trace"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "in init, in cuBLAS, cublasCreate_v2. The request for " in " ".join(report.stdout.split())
 
 
 @pytest.mark.slow

@@ -186,16 +186,21 @@ std::string ShortageSentence(const Explanation& explanation) {
       bytes, FormatBytes(free));
 }
 
+// Says when a request failed, and its line or the library that made it, if one is known.
+std::string WhereSentence(const analysis::ExplainedRequest& request) {
+  const std::string position = DescribePosition(request.at);
+  if (const std::string line = analysis::UserLine(request); !line.empty())
+    return Message("OUT OF MEMORY $0, at $1.", position, Printable(line));
+  if (!analysis::LibraryOfSite(request.site).empty())
+    return Message("OUT OF MEMORY $0, in $1.", position, Printable(request.site));
+  return Message("OUT OF MEMORY $0.", position);
+}
+
 }  // namespace
 
 std::string FailureSentence(const Explanation& explanation) {
-  const analysis::ExplainedRequest& request = *explanation.failure.request;
-  const std::string line = analysis::UserLine(request);
-  const std::string position = DescribePosition(request.at);
-  const std::string where = line.empty()
-                                ? Message("OUT OF MEMORY $0.", position)
-                                : Message("OUT OF MEMORY $0, at $1.", position, Printable(line));
-  return JoinedSentences({where, ShortageSentence(explanation)});
+  return JoinedSentences(
+      {WhereSentence(*explanation.failure.request), ShortageSentence(explanation)});
 }
 
 std::string ReasonSentence(const Explanation& explanation) {
