@@ -74,8 +74,11 @@ Bytes ExpandableSegment::Leave(Block* block) {
   return sum;
 }
 
-// Returns the free ranges that may contain a chunk, from the highest address down.
+// Returns the free ranges that may contain a chunk, from the highest address down. If the driver
+// has refused to take the memory of a sleeping segment away, a part of it may be the host's, which
+// no request of the card can use: then there are none until the sleep or the wake is tried again.
 std::vector<Block*> ExpandableSegment::FreeFromTheTop() const {
+  if (sleep_->is_asleep() && reservation_.chunks().on_host() > 0) return {};
   std::vector<Block*> ranges = blocks_.free().FindAllFitting(shape_.granule);
   std::sort(ranges.begin(), ranges.end(),
             [](const Block* a, const Block* b) { return a->address > b->address; });
@@ -97,9 +100,8 @@ absl::Status ExpandableSegment::Unmap(Block* range, const AddressRange& part, By
 
 Bytes ExpandableSegment::trimmable() const {
   Bytes sum = 0;
-  for (const Block* block : blocks_.free().FindAllFitting(shape_.granule)) {
+  for (const Block* block : FreeFromTheTop())
     sum += reservation_.chunks().Unmappable(block->range()).size();
-  }
   return sum;
 }
 

@@ -110,6 +110,20 @@ TEST_F(SpilledOwnerTest, BlocksFreedOnTheHostAreFreeAfterTheWake) {
   EXPECT_FALSE(card_.Write(7_MiB, 4, kReference).is_null());
 }
 
+TEST_F(SpilledOwnerTest, WhatARefusedSleepLeftOnTheHostIsNotTakenForTheCards) {
+  card_.Write(65_MiB, 1, kReference);
+  const DeviceAddress second = card_.Write(60_MiB, 2, kReference);
+  ASSERT_GE(card_.Move({{second}}, 30_MiB).bytes, 30_MiB);
+  card_.failures.FailNth(DriverCall::kUnmap, 1, CallFailures::Repeat::kFromThenOn,
+                         absl::InternalError("refused"));
+  EXPECT_FALSE(PutToSleep().ok());
+  card_.failures.StopFailing();
+  card_.Free(second);
+  EXPECT_TRUE(card_.Write(250_MiB, 3).is_null()) << "the sleeping memory is still on the card";
+  ASSERT_TRUE(Wake().ok());
+  EXPECT_EQ(card_.vmm.on_host(), 0);
+}
+
 // Moves memory of an owner, and lets it sleep and wake.
 void SleepOnTheHost(FullCard& card) {
   Sleep& sleep = card.allocator.movement().sleep();
