@@ -34,16 +34,33 @@ print(torch.cuda.max_memory_allocated())
 """
 
 
+# Serves four equal calls by the model itself ("forward") or by `generate`, or makes one ("once").
+SERVING = (
+    PROGRAM.split("optimizer = ")[0].replace("sys.argv[1]", "'eager'")
+    + """
+model.eval()
+x = torch.zeros(8, 512, dtype=torch.long, device="cuda")
+with torch.no_grad():
+    for _ in range(1 if sys.argv[1] == "once" else 4):
+        if sys.argv[1] == "forward":
+            model(input_ids=x, use_cache=False)
+        else:
+            model.generate(x, max_new_tokens=4, do_sample=False, pad_token_id=0)
+print(torch.cuda.max_memory_allocated())
+"""
+)
+
+
 def memtrace(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Runs a verb of memtrace in the folder."""
     return subprocess.run([MEMTRACE, *words], cwd=folder, capture_output=True, text=True, timeout=400, check=False)
 
 
-def fit(folder: Path, card: str, experts: str, *options: str) -> tuple[int, JsonObject]:
-    """Returns the exit code and the answer about these experts ("eager", "grouped_mm")."""
-    (folder / "train.py").write_text(PROGRAM)
+def fit(folder: Path, card: str, word: str, *options: str, program: str = PROGRAM) -> tuple[int, JsonObject]:
+    """Returns the exit code and the answer about the program with this word: experts ("eager", "grouped_mm")."""
+    (folder / "train.py").write_text(program)
     words = ("fit", "--json", "--no-remedies", "--card", card, "--steps", "3", "--margin", "0", "--watch", "0")
-    done = memtrace(folder, *words, *options, "--", sys.executable, "train.py", experts)
+    done = memtrace(folder, *words, *options, "--", sys.executable, "train.py", word)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -52,12 +69,12 @@ def by_name(answer: JsonObject) -> dict[str, JsonObject]:
     return {moment["name"]: moment for moment in answer["moments"]}
 
 
-def peak_with(folder: Path, choice: str) -> int:
+def peak_with(folder: Path, choice: str, word: str = "eager") -> int:
     """Returns the peak of the program whose router always makes this choice."""
     policy = folder / "choice.policy"
     policy.write_text(f"aten::topk result {choice}\n")
     options = ("--card", "24GiB", "--allocator", "native", "--host-values", str(policy))
-    return int(memtrace(folder, "run", *options, "--", sys.executable, "train.py", "eager").stdout)
+    return int(memtrace(folder, "run", *options, "--", sys.executable, "train.py", word).stdout)
 
 
 def test_worst_choice_is_a_moment_with_the_need_of_a_program_that_always_has_it(tmp_path: Path) -> None:
@@ -68,6 +85,23 @@ def test_worst_choice_is_a_moment_with_the_need_of_a_program_that_always_has_it(
     worse = peak_with(tmp_path, "first") - peak_with(tmp_path, "balanced")
     assert worse > 0
     assert moments["routing"]["needs"] - moments["step"]["needs"] == worse
+
+
+@pytest.mark.parametrize("way", ["forward", pytest.param("generate", marks=pytest.mark.slow)])
+def test_worst_choice_of_a_program_that_only_serves_has_the_need_of_one_that_always_has_it(way, tmp_path: Path) -> None:
+    code, answer = fit(tmp_path, "24GiB", way, "--whole-job", program=SERVING)
+    moments = by_name(answer)
+    assert (code, answer["verdict"]) == (0, "fits"), answer
+    assert {moment["known"] for moment in moments.values()} == {"assumed"}
+    worse = peak_with(tmp_path, "first", way) - peak_with(tmp_path, "balanced", way)
+    assert worse > 0
+    assert moments["routing"]["needs"] - moments["step"]["needs"] == worse
+
+
+@pytest.mark.slow
+def test_a_program_that_serves_one_call_keeps_the_gap(tmp_path: Path) -> None:
+    code, answer = fit(tmp_path, "24GiB", "once", "--whole-job", program=SERVING)
+    assert (code, [gap["moment"] for gap in answer["gaps"]]) == (6, ["routing"]), answer["gaps"]
 
 
 @pytest.mark.slow

@@ -157,6 +157,14 @@ void Judge(const Answer& answer, const std::optional<Failure>& failure,
   need.fits = need.of == 0 || need.needs <= has;
 }
 
+// True if sizes follow from a router's choice. All needs are then those of an even one, which is
+// assumed. What fails with it fails with any other, too.
+bool FollowsFromRouting(const Answer& answer, const std::map<std::string, MomentNeed>& needs) {
+  return needs.contains(std::string(kRouting)) ||
+         std::any_of(answer.gaps.begin(), answer.gaps.end(),
+                     [](const Gap& gap) { return gap.moment == kRouting; });
+}
+
 }  // namespace
 
 std::string_view KnownName(Known known) {
@@ -180,13 +188,15 @@ std::vector<MomentNeed> MomentNeedsOf(const Answer& answer) {
     if (failure) failure->moment = kUsualStep;
     if (!failure && job.has_within) failure = FailureOf(job.within);
     const std::map<std::string, MomentNeed> on_card = NeedsOf(job.within);
+    const bool has_choice = FollowsFromRouting(answer, needs);
     for (auto& [moment, need] : needs) {
       if (moment == kUsualStep && !(failure && failure->moment == kUsualStep)) {
         need.fits = true;  // the steps that were seen on the card, without which nothing is decided
       } else {
         Judge(answer, failure, on_card, need);
-        if (moment == kRouting) need.known = Known::kAssumed;
       }
+      if (moment == kRouting || (has_choice && need.fits.value_or(false)))
+        need.known = Known::kAssumed;
     }
   }
   std::vector<MomentNeed> sorted;

@@ -195,8 +195,10 @@ std::string GapsText(const Answer& answer) {
   const Outlook& outlook = answer.within.outlook;
   const std::vector<fit::Gap>& gaps = answer.gaps;
   const std::string nothing =
-      CountedMessage(outlook.steps, "NOT KNOWN. Nothing failed in 1 step.",
-                     "NOT KNOWN. Nothing failed in $0 steps.", FormatCount(outlook.steps));
+      outlook.steps == 0
+          ? Message("NOT KNOWN. Nothing failed in the run.")
+          : CountedMessage(outlook.steps, "NOT KNOWN. Nothing failed in 1 step.",
+                           "NOT KNOWN. Nothing failed in $0 steps.", FormatCount(outlook.steps));
   if (gaps.size() == 1)
     return JoinedSentences(
         {nothing, Message("The job also has a moment that was not seen: $0.", GapNames(gaps)),

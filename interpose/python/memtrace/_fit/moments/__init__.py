@@ -11,6 +11,7 @@ from memtrace._fit.moments.job import Job
 from memtrace._fit.moments.loaders import Loaders
 from memtrace._fit.moments.predictions import Predictions
 from memtrace._fit.moments.rows import Rows
+from memtrace._fit.moments.served_routing import ServedRouting
 from memtrace._process.session import Session
 
 
@@ -27,7 +28,7 @@ def start(torch: ModuleType, session: Session, rows: Rows, batches: Loaders, loo
         routing.Routing(job, batches.uses)
         trainer.watch(torch, job)
         lightning.watch(job)
-        generation.watch(job)
+        generation.watch(job, ServedRouting(torch, job))
         merging.watch(job)
         plain.watch(torch, job)
         also.watch(torch, job)

@@ -9,23 +9,26 @@ from types import ModuleType
 
 from memtrace._core.vocabulary import MOMENT_GENERATION
 from memtrace._fit.moments.job import Job
+from memtrace._fit.moments.served_routing import ServedRouting
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 
 _NO_TOKEN = -1  # None would be replaced by the model's own
 
 
-def watch(job: Job) -> None:
+def watch(job: Job, routing: ServedRouting) -> None:
     """Watches transformers, once it is imported. TRL's trainers generate by the same function, unless vLLM does."""
-    when_imported("transformers.generation.utils", lambda module: _watch(module, job))
+    when_imported("transformers.generation.utils", lambda module: _watch(module, job, routing))
 
 
-def _watch(module: ModuleType, job: Job) -> None:
+def _watch(module: ModuleType, job: Job, routing: ServedRouting) -> None:
     generate = module.GenerationMixin.generate
 
     @functools.wraps(generate)
     def longest(*args: object, **kwargs: object) -> object:
         kwargs["eos_token_id"] = _NO_TOKEN
+        if not job.rows.is_in(MOMENT_GENERATION):
+            routing.before(lambda: generate(*args, **kwargs), args, kwargs)
         with job.rows.during(MOMENT_GENERATION):
             return generate(*args, **kwargs)
 

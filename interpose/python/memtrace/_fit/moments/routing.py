@@ -35,7 +35,10 @@ def _name_gap(session: Session) -> None:
 
 def _why_not() -> str:
     if os.environ.get("MEMTRACE_FIT_MOMENTS") == "job":
-        return translated("The worst choice is made only in a program that trains with an optimizer.")
+        return translated(
+            "The worst choice is made in the second step of an optimizer, or before a later call of the model that is "
+            "as large as those before it; the program came to neither."
+        )
     return translated("With --whole-job it also runs a step of the worst choice: all tokens to the same experts.")
 
 
@@ -60,8 +63,6 @@ class Routing:
             self._begin()
 
     def _begin(self) -> None:
-        if self._job.rows.has(MOMENT_ROUTING):
-            return
         self._row = self._job.rows.begin(MOMENT_ROUTING)
         if self._row is not None:
             self._job.is_extra_step = True
