@@ -36,8 +36,8 @@ def _name_gap(session: Session) -> None:
 def _why_not() -> str:
     if os.environ.get("MEMTRACE_FIT_MOMENTS") == "job":
         return translated(
-            "The worst choice is made in the second step of an optimizer, or before a later call of the model that is "
-            "as large as those before it; the program came to neither."
+            "The worst choice is made in an optimizer's second step, or before a second call of the model that is as "
+            "large. The program came to neither."
         )
     return translated("With --whole-job it also runs a step of the worst choice: all tokens to the same experts.")
 
