@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocator/segment/segment_sleep.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "allocator/blocks/size_policy.h"
@@ -53,7 +54,14 @@ void SegmentSleep::WakeUp() {
 
 Bytes SegmentSleep::Missing(Wanted wanted) const {
   Bytes sum = 0;
-  for (const AddressRange& range : MissingOf(wanted)) sum += range.size();
+  for (const AddressRange& run : GranulesOf(wanted)) {
+    for (const AddressRange& part : reservation_.chunks().MissingIn(run)) sum += part.size();
+    for (const MappedChunk& chunk : reservation_.chunks().Under(run)) {
+      if (!chunk.is_on_host) continue;
+      const DeviceAddress begin = std::max(chunk.address, run.begin);
+      sum += std::min(chunk.address + chunk.size, run.end) - begin;
+    }
+  }
   return sum;
 }
 
@@ -73,8 +81,8 @@ std::vector<AddressRange> SegmentSleep::RangesOf(Wanted wanted) const {
   return ranges;
 }
 
-// Returns the parts without memory of the granules that have wanted blocks.
-std::vector<AddressRange> SegmentSleep::MissingOf(Wanted wanted) const {
+// Returns the granules that have wanted blocks, joined into runs.
+std::vector<AddressRange> SegmentSleep::GranulesOf(Wanted wanted) const {
   std::vector<AddressRange> runs;
   for (const AddressRange& range : RangesOf(wanted)) {
     const AddressRange whole = InWholeGranules(range, /*outwards=*/true);
@@ -84,8 +92,13 @@ std::vector<AddressRange> SegmentSleep::MissingOf(Wanted wanted) const {
       runs.back().end = whole.end;
     }
   }
+  return runs;
+}
+
+// Returns the parts of them that have no memory.
+std::vector<AddressRange> SegmentSleep::MissingOf(Wanted wanted) const {
   std::vector<AddressRange> missing;
-  for (const AddressRange& run : runs) {
+  for (const AddressRange& run : GranulesOf(wanted)) {
     const std::vector<AddressRange> parts = reservation_.chunks().MissingIn(run);
     missing.insert(missing.end(), parts.begin(), parts.end());
   }

@@ -47,13 +47,15 @@ class SegmentSleep {
   // Makes holes of the free memory that BringBack has not mapped. REQUIRES: BringBack succeeded.
   void WakeUp();
   bool is_asleep() const { return is_asleep_; }
-  // Returns the bytes that BringBack would map.
+  // Returns the bytes that BringBack would map beyond what the card has: also in place of what the
+  // host still has, because a sleep could not unmap it.
   Bytes Missing(Wanted wanted) const;
   // Returns the maximal ranges of adjacent wanted blocks, in ascending order.
   std::vector<AddressRange> RangesOf(Wanted wanted) const;
 
  private:
   AddressRange InWholeGranules(const AddressRange& range, bool outwards) const;
+  std::vector<AddressRange> GranulesOf(Wanted wanted) const;
   std::vector<AddressRange> MissingOf(Wanted wanted) const;
   absl::Status MapBack(const AddressRange& range);
 

@@ -124,6 +124,21 @@ TEST_F(SpilledOwnerTest, WhatARefusedSleepLeftOnTheHostIsNotTakenForTheCards) {
   EXPECT_EQ(card_.vmm.on_host(), 0);
 }
 
+TEST_F(SpilledOwnerTest, AWakeNeedsRoomForWhatARefusedSleepLeftOnTheHost) {
+  const DeviceAddress block = card_.Write(100_MiB, 1, kReference);
+  ASSERT_EQ(card_.Move({{block}}, 1).bytes, 64_MiB);
+  card_.failures.FailNth(DriverCall::kUnmap, 1, CallFailures::Repeat::kFromThenOn,
+                         absl::InternalError("refused"));
+  EXPECT_FALSE(PutToSleep().ok());
+  card_.failures.StopFailing();
+  const DeviceAddress other = card_.Write(200_MiB, 2);
+  EXPECT_TRUE(absl::IsResourceExhausted(Wake()));
+  EXPECT_EQ(moved_.needed, 64_MiB);
+  EXPECT_EQ(moved_.available, 20_MiB);
+  card_.Free(other);
+  ASSERT_TRUE(Wake().ok());
+}
+
 // Moves memory of an owner, and lets it sleep and wake.
 void SleepOnTheHost(FullCard& card) {
   Sleep& sleep = card.allocator.movement().sleep();
