@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
+from memtrace._changes._optimizer_arguments import Arguments
 from memtrace._changes._program_line import program_line
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.session import Session
@@ -30,33 +31,36 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
 
     @functools.wraps(torch.optim.Adam.__init__)  # inspect.signature still returns the original one
     def new(asked: type[Optimizer], *args: object, **kwargs: object) -> object:
-        made = None
-        if asked in classes:
-            made = _quantized(torch, asked, classes[asked], args, kwargs)
-        if made is None or not change.found_and_made(asked.__name__, program_line()):
+        given = _arguments(torch, asked, args, kwargs) if asked in classes else None
+        # Nothing may read the parameters before this: they may come from a generator.
+        if given is None or not change.found_and_made(asked.__name__, program_line()):
             return object.__new__(asked)
-        return made
+        return _quantized(asked, classes[asked], given)
 
     # AdamW inherits it. The new object is not an instance of the requested class, so its __init__ is not called.
     torch.optim.Adam.__new__ = new
 
 
-def _quantized(
-    torch: ModuleType, asked: type[Optimizer], name: str, args: tuple[object, ...], kwargs: dict[str, object]
-) -> Optimizer | None:
+def _arguments(
+    torch: ModuleType, asked: type[Optimizer], args: tuple[object, ...], kwargs: dict[str, object]
+) -> Arguments | None:
+    """Returns the constructor's arguments, or None if bitsandbytes has no optimizer for them."""
     try:
         bound = inspect.signature(asked.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
-        made = getattr(importlib.import_module("bitsandbytes.optim"), name)
-    except (TypeError, ImportError, AttributeError) as error:  # a copy, or the program's error; bitsandbytes is missing
+        importlib.import_module("bitsandbytes.optim")
+    except (TypeError, ImportError) as error:  # a copy, or the program's error; bitsandbytes is missing
         raise_if_from_outside(error)
         return None
     given = bound.arguments
-    if any(given.get(option) for option in _UNKNOWN) or isinstance(given["lr"], torch.Tensor):
-        return None
-    if given.get("decoupled_weight_decay"):
-        made = importlib.import_module("bitsandbytes.optim").AdamW8bit
-    optimizer = made(**{option: given[option] for option in _SHARED})
+    is_known = not any(given.get(option) for option in _UNKNOWN) and not isinstance(given["lr"], torch.Tensor)
+    return given if is_known else None
+
+
+def _quantized(asked: type[Optimizer], name: str, given: Arguments) -> Optimizer:
+    is_decoupled = bool(given.get("decoupled_weight_decay"))
+    made = getattr(importlib.import_module("bitsandbytes.optim"), "AdamW8bit" if is_decoupled else name)
+    optimizer: Optimizer = made(**{option: given[option] for option in _SHARED})
     optimizer.__class__ = _class_posing_as(asked, made)
     return optimizer
 

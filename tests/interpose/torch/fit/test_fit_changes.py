@@ -7,7 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from memtrace import _changes
 from support.events import annotations
+from support.fit_changes import changed as found
 from support.fit_changes import changed_places
 from support.programs import ROOT, Finished, on_card
 
@@ -170,12 +172,34 @@ frozen(x).sum()
     assert blocks["peak"] - said["peak"] >= critic
 
 
-def test_eight_bit_adam_works_with_bitsandbytes(tmp_path, gpt2):
-    folder = ROOT / ".venv-frameworks/bin/python"
-    if not folder.exists():
+@pytest.fixture(scope="module")
+def python_of_frameworks():
+    """Returns the Python of the environment with bitsandbytes, peft and accelerate."""
+    python = ROOT / ".venv-frameworks/bin/python"
+    if not python.exists():
         pytest.skip("no .venv-frameworks; setup/setup.sh frameworks makes it")
     if not version("torch").startswith("2.11"):
         pytest.skip("the frameworks' environment has torch 2.11")
+    return python
+
+
+def test_looking_for_places_changes_nothing(tmp_path, gpt2, python_of_frameworks):
+    """The optimizer gets its parameters from a generator, which nobody may read before it."""
+    hooks = [name for name in _changes.NAMES if name not in ("balanced", "second_card")]
+    run = on_card(
+        GPT2 + TELL,
+        tmp_path,
+        python=python_of_frameworks,
+        MEMTRACE_FIT_CHANGES=",".join(f"{hook}=0" for hook in hooks),
+        DO_NOT_TRACK="1",
+    )
+    assert run.printed() == gpt2
+    of = {hook: change.of for hook in hooks if (change := found(run.trace, hook)) is not None}
+    assert {"adam8bit": 1, "lora": 1, "fused": 1, "checkpoint": 6}.items() <= of.items()
+    assert not any(changed_places(run.trace, hook) for hook in hooks)
+
+
+def test_eight_bit_adam_works_with_bitsandbytes(tmp_path, gpt2, python_of_frameworks):
     more = (
         SIGNATURE
         + """
@@ -187,7 +211,7 @@ assert type(Own(model.parameters())) is Own
 assert type(torch.optim.Adam(model.parameters(), amsgrad=True)) is torch.optim.Adam
 """
     )
-    said, places = changed(GPT2, tmp_path, "adam8bit", more, python=folder, DO_NOT_TRACK="1")
+    said, places = changed(GPT2, tmp_path, "adam8bit", more, python=python_of_frameworks, DO_NOT_TRACK="1")
     assert places == 1 and said["states"] < 0.4 * gpt2["states"]
 
 
