@@ -30,7 +30,8 @@ class LayeredTraining {
   uint64_t holes = 0;           // bytes that cannot be used
   uint64_t foreach_copies = 0;  // of the optimizer, unless it is fused
   bool has_time = true;
-  bool fails_early = false;  // a run that fails does so before any change was made
+  bool fails_early = false;         // a run that fails does so before any change was made
+  bool fails_if_looked_at = false;  // a run in which hooks only count their places fails
 
   absl::StatusOr<Outcome> Run(const Trial& trial, std::string_view name) {
     ran.emplace_back(name);
@@ -45,6 +46,10 @@ class LayeredTraining {
     const uint64_t forward = lasting / parts + kept;
     const uint64_t update = lasting / parts + (has("fused") ? 0 : foreach_copies);
     Outcome outcome = Seen(forward, update, CardBytesOf(trial).front());
+    const bool is_looked_at =
+        !changes.empty() && std::all_of(changes.begin(), changes.end(),
+                                        [](const auto& change) { return change.second == 0; });
+    if (fails_if_looked_at && is_looked_at) outcome.completed = false;
     const bool is_early = fails_early && !outcome.completed;
     for (const auto& [hook, degree] : changes) {
       const uint64_t of = hook == "checkpoint" ? layers : hook == "freeze" ? 0 : 1;

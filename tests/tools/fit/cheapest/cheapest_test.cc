@@ -140,6 +140,15 @@ TEST(CheapestSearchTest, SearchEndsWithItsRuns) {
   EXPECT_THAT(training.ran, SizeIs(3 + 4));  // without a limit, on the card, for reference
 }
 
+TEST(CheapestSearchTest, ProgramThatFailsWhileItsPlacesAreCountedGetsAPlanWithoutDegrees) {
+  LayeredTraining training;
+  training.fails_if_looked_at = true;
+  const Answer answer = *Ask(training);
+  EXPECT_THAT(training.ran, Contains("without a change, again").Times(2));
+  ASSERT_TRUE(answer.cheapest.has_value());
+  EXPECT_EQ(Recommended(answer), "fused + checkpoint");
+}
+
 TEST(CheapestSearchTest, ProgramWhoseTimeIsNotKnownGetsTheSmallestChange) {
   LayeredTraining training;
   training.has_time = false;
