@@ -27,10 +27,14 @@ def _watch(module: ModuleType, job: Job, routing: ServedRouting) -> None:
     @functools.wraps(generate)
     def longest(*args: object, **kwargs: object) -> object:
         kwargs["eos_token_id"] = _NO_TOKEN
-        if not job.rows.is_in(MOMENT_GENERATION):
-            routing.before(lambda: generate(*args, **kwargs), args, kwargs)
-        with job.rows.during(MOMENT_GENERATION):
+
+        def run() -> object:
+            with job.rows.during(MOMENT_GENERATION):
+                return generate(*args, **kwargs)
+
+        if job.rows.is_in(MOMENT_GENERATION):
             return generate(*args, **kwargs)
+        return routing.around(lambda: generate(*args, **kwargs), run, args, kwargs)
 
     patches.put(
         module.GenerationMixin,
