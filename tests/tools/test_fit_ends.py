@@ -91,6 +91,12 @@ def test_program_that_ends_only_on_the_card_is_not_said_to_end_by_itself(tmp_pat
     assert "on this card the program ends with exit code 1" in done.stderr and "whatever the card" not in done.stderr
 
 
+def test_program_that_the_kernel_kills_is_not_said_to_end_by_itself(tmp_path: Path) -> None:
+    done = fit_on_a_small_card("import os, torch\ntorch.zeros(1, device='cuda')\nos.kill(os.getpid(), 9)\n", tmp_path)
+    assert done.returncode == 3
+    assert "the program was killed (exit code 137), as the kernel does when the host's memory is full" in done.stderr
+
+
 def test_library_that_gets_no_memory_beside_torchs_own_allocator_does_not_fit(tmp_path: Path) -> None:
     done = fit_on_a_small_card(FULL_FOR_A_LIBRARY, tmp_path)
     assert done.returncode == 1

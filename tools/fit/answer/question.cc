@@ -3,6 +3,7 @@
 #include "tools/fit/answer/question.h"
 
 #include <algorithm>
+#include <csignal>
 #include <limits>
 #include <utility>
 
@@ -13,7 +14,8 @@
 namespace memtrace::fit {
 namespace {
 
-constexpr double kTrusted = 0.9;  // of the time: an estimate of it errs
+constexpr double kTrusted = 0.9;        // of the time: an estimate of it errs
+constexpr int kKilled = 128 + SIGKILL;  // as a shell says it
 constexpr uint64_t kToTheEnd = std::numeric_limits<int32_t>::max();
 
 Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
@@ -47,6 +49,12 @@ absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial,
         "the program had not made $1 steps after $0 s; give it more time with --time, or require "
         "fewer steps with --steps",
         trial.seconds, trial.least_steps));
+  }
+  if (!outcome.completed && !outcome.Failed() && outcome.exit_code == kKilled) {
+    return absl::FailedPreconditionError(
+        Message("the program was killed (exit code $0), as the kernel does when the host's memory "
+                "is full; that says nothing of the card",
+                outcome.exit_code));
   }
   if (!outcome.completed && !outcome.Failed()) {
     const bool depends_on_card = without_limit != nullptr && without_limit->completed;
