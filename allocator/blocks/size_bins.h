@@ -23,10 +23,10 @@ inline constexpr size_t kSizeBins = 1024;  // the last one holds every size from
 constexpr size_t BinOf(Bytes size) {
   const uint64_t units = size / kAllocationUnit;
   if (units < kBinsAPower) return units;
-  constexpr int kFirst = static_cast<int>(std::bit_width(kBinsAPower)) - 1;
+  constexpr int kFirstPower = static_cast<int>(std::bit_width(kBinsAPower)) - 1;
   const int power = static_cast<int>(std::bit_width(units)) - 1;
-  const uint64_t part = (units >> (power - kFirst)) - kBinsAPower;
-  return std::min<size_t>(static_cast<size_t>(power - kFirst + 1) * kBinsAPower + part,
+  const uint64_t part = (units >> (power - kFirstPower)) - kBinsAPower;
+  return std::min<size_t>(static_cast<size_t>(power - kFirstPower + 1) * kBinsAPower + part,
                           kSizeBins - 1);
 }
 

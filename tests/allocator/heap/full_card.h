@@ -17,7 +17,9 @@ namespace memtrace {
 // A card and a host. The contents of a block are the number that was written into it, so what moves
 // must keep it.
 struct FullCard : CardWithContents {
-  explicit FullCard(Bytes capacity, Bytes host = 64_GiB, Bytes limit = 64_GiB)
+  static constexpr Bytes kLargeHost = 64_GiB;  // clang 14 refuses the literal as a default argument
+
+  explicit FullCard(Bytes capacity, Bytes host = kLargeHost, Bytes limit = kLargeHost)
       : CardWithContents(capacity, host, host, {.spill = limit}) {}
 
   DeviceAddress Write(Bytes bytes, uint64_t number, MovableOwner owner = {}) {

@@ -28,7 +28,9 @@ constexpr PoolId kPool{0, 7};
 // A card, a host, and short functions for memory of movable owners. The contents of a block are the
 // number that was written into it.
 struct SleepyCard : CardWithContents {
-  explicit SleepyCard(Bytes capacity, Bytes host = 64_GiB, Bytes host_limit = ~Bytes{0})
+  static constexpr Bytes kLargeHost = 64_GiB;  // clang 14 refuses the literal as a default argument
+
+  explicit SleepyCard(Bytes capacity, Bytes host = kLargeHost, Bytes host_limit = ~Bytes{0})
       : CardWithContents(capacity, host, 0, {.host_limit = host_limit}) {}
 
   DeviceAddress Allocate(Bytes bytes, MovableOwner owner = {}, StreamId stream = kMain) {
