@@ -72,7 +72,8 @@ class SegmentGroups {
   // Unmaps the chunks of one pool that are entirely free.
   absl::Status TakeBackFrom(const Pool& pool);
 
-  // Returns how much TakeBack could unmap of the group if every driver call succeeded.
+  // Returns how much TakeBack could unmap of the group outside captures if every driver call
+  // succeeded.
   Bytes Reclaimable(const SegmentGroup& group) const;
 
   // Forgets the groups of `pool` if none has memory. Returns false if one has, or if the driver

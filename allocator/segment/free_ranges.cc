@@ -211,7 +211,23 @@ void FreeRanges::Remove(Block* block) {
   if (roots_[bin] == nullptr) occupied_.Remove(bin);
 }
 
+// Aborts unless each range lies in the tree of its own bin.
+void FreeRanges::CheckBins() const {
+  std::vector<const Block*> rest;
+  for (size_t bin = occupied_.Next(0); bin != BinSet::kNone; bin = occupied_.Next(bin + 1)) {
+    rest.push_back(roots_[bin]);
+    while (!rest.empty()) {
+      const Block* block = rest.back();
+      rest.pop_back();
+      MEMTRACE_CHECK_EQ(BinOf(block->size), bin);
+      for (const Block* child : {block->left, block->right})
+        if (child != nullptr) rest.push_back(child);
+    }
+  }
+}
+
 void FreeRanges::CheckInvariants() const {
+  CheckBins();  // 1
   const std::vector<Block*> all = FindAllFitting(0);
   Bytes sum = 0;
   const Block* last = nullptr;

@@ -66,6 +66,7 @@ class FreeRanges {
   bool StaysInBin(const Block* range, Bytes size) const;
   void SetAloneInBin(Block* block);
   Block* BestFit(Bytes size) const;
+  void CheckBins() const;
   std::vector<Block*>::const_iterator FirstAfter(DeviceAddress address) const;
 
   BlockArena& arena_;

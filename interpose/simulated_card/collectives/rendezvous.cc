@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <deque>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -290,6 +291,23 @@ std::vector<int> Server::MissingIn(const Round& round) const {
   return missing;
 }
 
+// Returns false if there can be no more threads. All signals are blocked in the new one, so that
+// the program's own threads handle them.
+bool StartServer(int listener, std::chrono::milliseconds late_after) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool is_started = true;
+  try {
+    std::thread([listener, late_after] { Server(listener, late_after).Serve(); }).detach();
+  } catch (const std::system_error&) {
+    is_started = false;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return is_started;
+}
+
 }  // namespace
 
 bool OpenRendezvous(const std::string& name, std::chrono::milliseconds late_after) {
@@ -302,14 +320,9 @@ bool OpenRendezvous(const std::string& name, std::chrono::milliseconds late_afte
     close(listener);
     return false;
   }
-  // All signals are blocked in this thread, so that the program's own threads handle them.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([listener, late_after] { Server(listener, late_after).Serve(); }).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return true;
+  const bool is_served = StartServer(listener, late_after);
+  if (!is_served) close(listener);
+  return is_served;
 }
 
 }  // namespace memtrace::card

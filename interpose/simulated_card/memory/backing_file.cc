@@ -112,7 +112,7 @@ bool BackingFile::CopyWrittenParts(int from, int to) {
     }
     data = lseek(from, end, SEEK_DATA);
   }
-  return true;
+  return errno == ENXIO;  // there is no more data
 }
 
 std::uint64_t BackingFile::Extend(std::uint64_t bytes) {
@@ -160,16 +160,19 @@ void BackingFile::Detach(std::uint64_t offset) {
 }
 
 BackingFile::Place BackingFile::Locate(std::uint64_t offset) const {
-  if (offset < kFirstAttached)
-    return {.file = written_ ? Descriptor() : -1,
+  if (offset < kFirstAttached) {
+    const bool written = written_;  // another thread may be about to write for the first time
+    return {.file = written ? Descriptor() : -1,
             .offset = offset,
-            .written = written_,
+            .written = written,
             .other = nullptr};
+  }
   const MutexLock lock(mutex_);
   const auto after = attached_.upper_bound(offset);
-  if (after == attached_.begin())
-    return {.file = -1, .offset = offset, .written = true, .other = nullptr};
+  const Place nowhere{.file = -1, .offset = offset, .written = true, .other = nullptr};
+  if (after == attached_.begin()) return nowhere;
   const auto& [begin, attached] = *std::prev(after);
+  if (offset - begin >= attached.bytes) return nowhere;  // detached
   return {.file = attached.file->descriptor(),
           .offset = attached.offset + (offset - begin),
           .written = true,

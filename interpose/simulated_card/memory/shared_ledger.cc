@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstddef>
 #include <cstdio>
@@ -94,7 +95,11 @@ bool SharedLedger::Lock(int descriptor, std::size_t place, short type, bool wait
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<off_t>(sizeof(Contents) + place);
   lock.l_len = 1;
-  return fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0;
+  int result = 0;
+  do {  // a signal handler of the program's may end the wait
+    result = fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
 }
 
 bool SharedLedger::IsLockedByAnother(std::size_t place) const {

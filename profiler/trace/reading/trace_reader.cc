@@ -73,6 +73,8 @@ class TraceReader::State {
   bool begins_at_checkpoint_ = false;
 };
 
+namespace {
+
 bool IsRead(BlockKind kind) {
   return kind == BlockKind::kInfo || kind == BlockKind::kEvents || kind == BlockKind::kDefinitions;
 }
@@ -90,6 +92,8 @@ std::vector<Block> SortOldestFirst(std::vector<Block> blocks, const FileHeader& 
   });
   return blocks;
 }
+
+}  // namespace
 
 void TraceReader::State::ReadBlocks() {
   BlockScan scan = ScanBlocks(bytes_.data(), bytes_.size());

@@ -39,6 +39,14 @@ absl::Status RefusedLayer(const std::string& path) {
   return absl::UnavailableError(Message("the kernel refused a layer over $0: $1", path, Reason()));
 }
 
+// Makes the folder and those above it that are missing; false leaves the reason in errno.
+bool MakeFolder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) errno = error.value();
+  return !error;
+}
+
 std::string TextOf(const char* path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
@@ -150,17 +158,16 @@ absl::Status LayeredRoot::EnterNamespaces() {
 absl::Status LayeredRoot::MountMemory() {
   mounts_ = ParseMountTable(TextOf("/proc/self/mountinfo"));
   files_ = plan_.scratch / "layer";
-  std::error_code error;
-  fs::create_directories(files_, error);
-  fs::create_directories(plan_.scratch / kTemporaryFolder, error);
+  if (!MakeFolder(files_) || !MakeFolder(plan_.scratch / kTemporaryFolder))
+    return RefusedPath(plan_.scratch.string());
   const std::string options = absl::StrCat("mode=0700,size=", plan_.bytes);
   if (mount("memtrace", files_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0)
     return absl::UnavailableError(
         Message("the kernel refused a file system in memory: $0", Reason()));
   for (const char* folder : {kUpperFolders, "work", kTemporaryFolder, "root"})
-    fs::create_directories(files_ / folder, error);
+    if (!MakeFolder(files_ / folder)) return RefusedPath((files_ / folder).string());
   memory_ = open(files_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  return memory_ < 0 || error ? RefusedPath(files_.string()) : absl::OkStatus();
+  return memory_ < 0 ? RefusedPath(files_.string()) : absl::OkStatus();
 }
 
 absl::Status LayeredRoot::PlaceAll() {
@@ -235,9 +242,13 @@ absl::Status LayeredRoot::PlaceEntries(const std::string& path) {
   DIR* folder = opendir(path.c_str());
   if (folder == nullptr) return RefusedPath(path);
   absl::Status placed;
-  while (const dirent* entry = readdir(folder)) {
+  while (placed.ok()) {
+    errno = 0;  // the only sign by which an error differs from the end
+    const dirent* entry = readdir(folder);
+    if (entry == nullptr && errno != 0) placed = RefusedPath(path);
+    if (entry == nullptr) break;
     const std::string name = entry->d_name;
-    if (name == "." || name == ".." || !placed.ok()) continue;
+    if (name == "." || name == "..") continue;
     placed = PlaceEntry(absl::StrCat(path == "/" ? "" : path, "/", name));
   }
   closedir(folder);
@@ -251,8 +262,11 @@ absl::Status LayeredRoot::PlaceEntry(const std::string& path) {
   if (lstat(path.c_str(), &status) != 0) return absl::OkStatus();  // it has been removed meanwhile
   std::error_code error;
   if (S_ISLNK(status.st_mode)) {
-    fs::create_symlink(fs::read_symlink(path, error), Target(path), error);
-    return absl::OkStatus();
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) return absl::OkStatus();  // it has been removed meanwhile
+    fs::create_symlink(target, Target(path), error);
+    const bool is_there = !error || error == std::errc::file_exists;
+    return is_there ? absl::OkStatus() : RefusedPath(path);
   }
   if (S_ISDIR(status.st_mode)) {
     fs::create_directory(Target(path), error);

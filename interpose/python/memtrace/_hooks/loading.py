@@ -41,7 +41,7 @@ def watch(torch: ModuleType, session: Session) -> None:
 
 
 class _Loading:
-    """Thread rule: any thread; if several load at once, the latest counts."""
+    """Thread rule: any thread; of several models that load at once, only one is told of."""
 
     def __init__(self, torch: ModuleType, session: Session) -> None:
         self._torch = torch
