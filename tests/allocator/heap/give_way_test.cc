@@ -215,6 +215,42 @@ TEST_F(GiveWayTest, RefusedEventOrUnmapLeavesTheMemoryFree) {
   }
 }
 
+// Gives way twice, the second time when the work of another stream is done, and allocates again.
+void GiveWayAndGoOn(Card& card) {
+  GiveWay& give_way = card.allocator.movement().give_way();
+  for (const StreamId stream : {kMain, kSide}) {
+    const AllocationResult block = card.TryAllocate(80_MiB, stream);
+    const auto* address = std::get_if<DeviceAddress>(&block);
+    if (address == nullptr) continue;
+    EXPECT_TRUE(card.Free(*address).ok());
+  }
+  card.streams.Finish(kMain);
+  give_way.Give({.bytes = 200_MiB, .limit = kShort});
+  card.allocator.CheckInvariants();
+  card.streams.Finish(kSide);
+  give_way.Give({.bytes = 200_MiB, .is_shortfall = true, .limit = kShort});
+  card.allocator.CheckInvariants();
+  card.TryAllocate(100_MiB);
+  card.allocator.CheckInvariants();
+}
+
+TEST_F(GiveWayTest, EachCallMayFailOnceOrForAWhileAndNothingIsLost) {
+  GiveWayAndGoOn(card_);
+  const uint64_t calls = card_.failures.calls();
+  ASSERT_GT(calls, 8);
+  for (const auto repeat : {CallFailures::Repeat::kOnce, CallFailures::Repeat::kFromThenOn}) {
+    for (uint64_t call = 1; call <= calls; ++call) {
+      Card card(256_MiB);
+      card.failures.FailNthOfAny(call, repeat, absl::InternalError("injected"));
+      GiveWayAndGoOn(card);
+      card.failures.StopFailing();
+      EXPECT_TRUE(std::holds_alternative<DeviceAddress>(card.TryAllocate(100_MiB))) << call;
+      card.allocator.CheckInvariants();
+      EXPECT_EQ(card.vmm.faults().size(), 0) << call;
+    }
+  }
+}
+
 TEST_F(GiveWayTest, OfferIsWhatCanBeGiven) {
   EXPECT_EQ(give_way_.Offer(), 0);
   Cache(100_MiB);

@@ -10,6 +10,10 @@
 #include <csignal>
 #include <map>
 #include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "interpose/core/room/local_server.h"
 #include "interpose/core/room/local_socket.h"
@@ -74,13 +78,16 @@ class NeighboursTest : public testing::Test {
     send(connection, &answer, sizeof(answer), MSG_NOSIGNAL);
   }
   // Makes a neighbour that answers `text` to everything.
-  std::string AddAnswering(const std::string& text) {
+  std::string AddAnswering(const std::string& text) { return AddAnsweringOneOf({text}); }
+  // Makes a neighbour that answers one text after another.
+  std::string AddAnsweringOneOf(std::vector<std::string> texts) {
     const std::string name = card_.NameOfProcess();
     EXPECT_TRUE(LocalServer::Get()
                     .Listen(name,
-                            [text](int connection) {
+                            [texts = std::move(texts), next = size_t{0}](int connection) mutable {
                               RoomRequest ignored;
                               recv(connection, &ignored, sizeof(ignored), 0);
+                              const std::string& text = texts[next++ % texts.size()];
                               send(connection, text.data(), text.size(), MSG_NOSIGNAL);
                             })
                     .ok());
@@ -142,6 +149,30 @@ TEST_F(NeighboursTest, OneThatAnswersMoreThanItWasAskedForEndsTheQuestion) {
   answer.returned = answer.cached = ~uint64_t{0};
   AddAnswering(std::string(reinterpret_cast<const char*>(&answer), sizeof(answer)));
   EXPECT_EQ(Ask(neighbours, 10_MiB).now, 10_MiB);
+}
+
+TEST_F(NeighboursTest, NoAnswersMakeItMoreThanWhatWasLacking) {
+  std::mt19937_64 random(1);
+  const auto number = [&random] { return random() >> (random() % 64); };  // of any length
+  for (int neighbour = 0; neighbour < 3; ++neighbour) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < 101; ++i) {
+      RoomAnswer answer;
+      answer.returned = number();
+      answer.pending = number();
+      answer.cached = number();
+      texts.emplace_back(reinterpret_cast<const char*>(&answer), sizeof(answer));
+      if (random() % 4 == 0) texts.back().resize(random() % (2 * sizeof(answer)), 'x');
+    }
+    AddAnsweringOneOf(std::move(texts));
+  }
+  Neighbours neighbours(kPatient);
+  for (int round = 0; round < 50; ++round) {
+    const Bytes lacking = 1 + number() / 2;
+    const Neighbours::Returned returned = Ask(neighbours, lacking);
+    EXPECT_LE(returned.now, lacking);
+    EXPECT_LE(returned.pending, lacking - returned.now);
+  }
 }
 
 // Its sockets accept by their backlog and nobody answers, as those of a stopped process.
