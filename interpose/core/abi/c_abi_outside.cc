@@ -50,8 +50,8 @@ void Take(const memtrace_outside& memory) {
   if (IsOnCard(block.kind) && !is_observed) SampleIfOutsideGrew(block.device);
 }
 
-// A refusal is not yet a failure of torch's own allocator, which then releases its cached memory and
-// tries again. It reports an out-of-memory itself when it gives up.
+// A refusal is not yet a failure of torch's own allocator, which then releases its cached memory
+// and tries again. It reports an out-of-memory itself when it gives up.
 void NoteFailure(const memtrace_outside& wanted) {
   Process& process = Process::Get();
   if (!IsOutsideRecorded()) return;

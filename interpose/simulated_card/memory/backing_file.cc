@@ -169,10 +169,10 @@ BackingFile::Place BackingFile::Locate(std::uint64_t offset) const {
   }
   const MutexLock lock(mutex_);
   const auto after = attached_.upper_bound(offset);
-  const Place nowhere{.file = -1, .offset = offset, .written = true, .other = nullptr};
-  if (after == attached_.begin()) return nowhere;
-  const auto& [begin, attached] = *std::prev(after);
-  if (offset - begin >= attached.bytes) return nowhere;  // detached
+  const auto found = after == attached_.begin() ? attached_.end() : std::prev(after);
+  const bool is_attached = found != attached_.end() && offset - found->first < found->second.bytes;
+  if (!is_attached) return {.file = -1, .offset = offset, .written = true, .other = nullptr};
+  const auto& [begin, attached] = *found;
   return {.file = attached.file->descriptor(),
           .offset = attached.offset + (offset - begin),
           .written = true,

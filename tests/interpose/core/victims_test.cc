@@ -36,6 +36,7 @@ const std::vector<PlacedBlock>& Blocks() {
 
 std::vector<Role> RolesOf(const VictimClasses& classes) {
   std::vector<Role> roles;
+  roles.reserve(classes.kinds.size());
   for (const VictimKind& kind : classes.kinds) roles.push_back(kind.role);
   return roles;
 }
@@ -64,6 +65,7 @@ VictimClasses ChooseWithOwners(Phase phase, const IdleModels& idle) {
 
 std::vector<trace::StringId> OwnersOf(const VictimClasses& classes) {
   std::vector<trace::StringId> owners;
+  owners.reserve(classes.kinds.size());
   for (const VictimKind& kind : classes.kinds) owners.push_back(kind.owner);
   return owners;
 }
