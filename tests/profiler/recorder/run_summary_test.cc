@@ -126,7 +126,8 @@ TEST(SummaryTest, PeakBeforeTheAllocatorBeganCountsOnlyWhereBlocksRemain) {
   const analysis::Explanation all = *analysis::Explain(InputOf(run.path()));
   EXPECT_EQ(all.timelines.at(0).peak, 100U);
   EXPECT_EQ(all.timelines.at(1).peak, 700U);
-  for (const json& card : SummaryOf(run.path())["cards"])
+  const json summary = SummaryOf(run.path());
+  for (const json& card : summary["cards"])
     EXPECT_EQ(card["peak"]["bytes"], all.timelines.at(card["index"]).peak);
 }
 
