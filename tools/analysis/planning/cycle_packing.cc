@@ -33,7 +33,7 @@ uint64_t TimeOfPeak(const Items& items) {
   for (const PackingItem& item : items) {
     if (IsEmpty(item)) continue;
     changes.emplace_back(item.begin, static_cast<int64_t>(item.size));
-    changes.emplace_back(item.end, -static_cast<int64_t>(item.size));
+    changes.emplace_back(item.end, static_cast<int64_t>(0 - item.size));
   }
   std::sort(changes.begin(), changes.end());
   int64_t live = 0;

@@ -34,7 +34,7 @@ class Reader {
   }
   void Apply(const trace::Map& event) { log_.Map(event.device, static_cast<int64_t>(event.size)); }
   void Apply(const trace::Unmap& event) {
-    log_.Map(event.device, -static_cast<int64_t>(event.size));
+    log_.Map(event.device, static_cast<int64_t>(0 - event.size));
   }
   // Ignores events that change nothing here.
   template <trace::OneOf<Lives::Found, Lives::LetGo, Lives::Stray, trace::Reserve, trace::Relabel,

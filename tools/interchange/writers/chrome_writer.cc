@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
 // Trace Event Format, as torch.profiler (Kineto) uses it.
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <variant>
 
@@ -88,12 +90,14 @@ class ChromeTimeline {
   void Memory(const WalkedBlock& block, uint64_t time_ns, int sign) {
     const trace::Allocate& allocation = block.allocation;
     const Identity& identity = run_.survey.blocks().Main(block.number);
+    constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();  // no real block has more
+    const auto bytes = static_cast<int64_t>(std::min(allocation.requested, kMost));
     Json event = Event("i", "[memory]", time_ns);
     event["cat"] = "cpu_instant_event";
     event["s"] = "t";
     event["args"] = {{"Total Reserved", levels_.Bytes(allocation.device, LevelKind::kReserved)},
                      {"Total Allocated", levels_.Bytes(allocation.device, LevelKind::kLive)},
-                     {"Bytes", sign * static_cast<int64_t>(allocation.requested)},
+                     {"Bytes", sign * bytes},
                      {"Addr", allocation.address},
                      {"Device Id", allocation.device},
                      {"Device Type", 1},
