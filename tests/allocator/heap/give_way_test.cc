@@ -225,10 +225,10 @@ void GiveWayAndGoOn(Card& card) {
     EXPECT_TRUE(card.Free(*address).ok());
   }
   card.streams.Finish(kMain);
-  give_way.Give({.bytes = 200_MiB, .limit = kShort});
+  give_way.Give({.bytes = 200_MiB, .limit = milliseconds(0)});
   card.allocator.CheckInvariants();
   card.streams.Finish(kSide);
-  give_way.Give({.bytes = 200_MiB, .is_shortfall = true, .limit = kShort});
+  give_way.Give({.bytes = 200_MiB, .is_shortfall = true, .limit = milliseconds(0)});
   card.allocator.CheckInvariants();
   card.TryAllocate(100_MiB);
   card.allocator.CheckInvariants();
