@@ -40,21 +40,17 @@ std::vector<AddressRange> SegmentSpill::RunsOf(
 
 std::vector<AddressRange> SegmentSpill::PiecesOnCard(
     const std::function<bool(const Block&)>& may_move) const {
-  std::vector<AddressRange> movable;
-  const auto is_wanted = [&](const Block& block) {
+  const auto is_movable = [&](const Block& block) {
     const bool is_in_use = block.is(Block::State::kAllocated) || block.is(Block::State::kOnHost);
-    if (is_in_use && may_move(block)) {
-      movable.push_back(block.range());
-      return true;
-    }
-    return IsOfHost(block);
+    return is_in_use && may_move(block);
   };
+  const auto is_wanted = [&](const Block& block) { return IsOfHost(block) || is_movable(block); };
   std::vector<AddressRange> pieces;
   for (const AddressRange& run : RunsOf(is_wanted)) {
     const std::vector<AddressRange> more = reservation_.chunks().PiecesIn(run, Place::kCard);
     pieces.insert(pieces.end(), more.begin(), more.end());
   }
-  KeepOverlapping(movable, pieces);
+  KeepOverlapping(RunsOf(is_movable), pieces);
   return pieces;
 }
 

@@ -63,8 +63,7 @@ Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   const VictimClasses classes =
       ChooseVictims(blocks, phase, TakeIdle(device, blocks), OfMovableOwners(device, blocks));
   const auto begin = Clock::now();
-  const Spill::Moved moved = cards_.allocator(device)->movement().spill().PutOnHost(
-      classes.blocks, std::max<Bytes>(wanted, 1));
+  const Spill::Moved moved = SpillOf(device).PutOnHost(classes.blocks, std::max<Bytes>(wanted, 1));
   NoteRefusal(moved.status);
   KeepMoved(device, blocks, classes);
   TellBack(device, moved.freed, /*copied=*/0, {});
@@ -86,7 +85,7 @@ IdleModels SpillPolicy::TakeIdle(int device, const std::vector<recorder::PlacedB
     stated.swap(idle_[device]);
     idle_.clear();
   }
-  const Spill& spill = cards_.allocator(device)->movement().spill();
+  const Spill& spill = SpillOf(device);
   for (std::vector<DeviceAddress>& model : stated)
     model = spill.OfMovableOwners(BlocksThatContain(blocks, std::move(model)));
   return stated;
@@ -95,8 +94,7 @@ IdleModels SpillPolicy::TakeIdle(int device, const std::vector<recorder::PlacedB
 std::vector<recorder::PlacedBlock> SpillPolicy::BlocksInUse(int device, trace::Phase& now) {
   std::vector<recorder::PlacedBlock> blocks =
       recorder_.load(std::memory_order_acquire)->blocks().BlocksInUse(DeviceIndex{device}, now);
-  const std::vector<DeviceAddress> on_host =
-      cards_.allocator(device)->movement().spill().BlocksOnHost();
+  const std::vector<DeviceAddress> on_host = SpillOf(device).BlocksOnHost();
   const MutexLock lock(mutex_);
   std::map<DeviceAddress, recorder::PlacedBlock> moved;
   moved.swap(moved_[device]);
@@ -125,8 +123,7 @@ std::vector<DeviceAddress> SpillPolicy::OfMovableOwners(
   std::vector<DeviceAddress> addresses;
   addresses.reserve(blocks.size());
   for (const recorder::PlacedBlock& one : blocks) addresses.push_back(one.address);
-  std::sort(addresses.begin(), addresses.end());
-  return cards_.allocator(device)->movement().spill().OfMovableOwners(addresses);
+  return SpillOf(device).OfMovableOwners(addresses);
 }
 
 bool SpillPolicy::IsAllowed(int device, Bytes wanted) {
@@ -178,7 +175,7 @@ void SpillPolicy::TellMoves(int device, const VictimClasses& classes, const Spil
 }
 
 void SpillPolicy::SayMoved(int device, const VictimClasses& classes, const Spill::Moved& moved) {
-  const Bytes on_host = cards_.allocator(device)->movement().spill().on_host();
+  const Bytes on_host = SpillOf(device).on_host();
   {
     const MutexLock lock(mutex_);
     Bytes& said = said_at_[device];

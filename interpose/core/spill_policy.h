@@ -71,6 +71,8 @@ class SpillPolicy {
  private:
   enum class Silence { kUnsupported, kThreads, kNoTrace, kHost };
 
+  // REQUIRES: memtrace's allocator serves the card.
+  Spill& SpillOf(int device) const { return cards_.allocator(device)->movement().spill(); }
   bool IsAllowed(int device, Bytes wanted);
   void TellMoves(int device, const VictimClasses& classes, const Spill::Moved& moved,
                  std::chrono::nanoseconds duration);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "tools/command/verbs/trace_verb.h"
 #include "tools/command/verbs/verbs.h"
 #include "tools/report/check_report.h"
+#include "tools/report/words/vocabulary_words.h"
 
 namespace memtrace::command {
 namespace {
@@ -57,17 +57,10 @@ uint64_t ParseRate(const std::string& text) {
   return BytesIn(text.substr(0, slash));
 }
 
-std::optional<trace::Role> ParseRole(std::string_view name) {
-  for (size_t role = 0; role < trace::kRoleCount; ++role) {
-    if (RoleName(static_cast<trace::Role>(role)) == name) return static_cast<trace::Role>(role);
-  }
-  return std::nullopt;
-}
-
 // Parses "activation=20GiB".
 void AddRole(const std::string& text, analysis::Limits& limits) {
   const size_t equals = text.find('=');
-  const auto role = ParseRole(text.substr(0, equals));
+  const auto role = report::RoleNamed(text.substr(0, equals));
   if (equals == std::string::npos || !role) {
     throw CLI::ValidationError(
         Message("'$0' is not a role and its limit; write for example activation=20GiB (memtrace "

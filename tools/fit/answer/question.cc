@@ -50,13 +50,14 @@ absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial,
         "fewer steps with --steps",
         trial.seconds, trial.least_steps));
   }
-  if (!outcome.completed && !outcome.Failed() && outcome.exit_code == kKilled) {
+  const bool ended_otherwise = !outcome.completed && !outcome.Failed();
+  if (ended_otherwise && outcome.exit_code == kKilled) {
     return absl::FailedPreconditionError(
         Message("the program was killed (exit code $0), as the kernel does when the host's memory "
                 "is full; that says nothing of the card",
                 outcome.exit_code));
   }
-  if (!outcome.completed && !outcome.Failed()) {
+  if (ended_otherwise) {
     const bool depends_on_card = without_limit != nullptr && without_limit->completed;
     return absl::FailedPreconditionError(
         depends_on_card

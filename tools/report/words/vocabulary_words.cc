@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "messages/message.h"
 #include "messages/role_words.h"
@@ -44,13 +43,13 @@ constexpr std::array kSites = {
     Marked("in forward"),  Marked("in recompute"), Marked("in backward"), Marked("in optimizer"),
     Marked("in evaluate"), Marked("in generate")};
 
+}  // namespace
+
 std::optional<trace::Role> RoleNamed(std::string_view name) {
   for (size_t i = 0; i < trace::kRoleCount; ++i)
     if (const auto role = static_cast<trace::Role>(i); name == RoleName(role)) return role;
   return std::nullopt;
 }
-
-}  // namespace
 
 std::string RoleWords(trace::Role role) { return MessageOf(kRoleWords[static_cast<size_t>(role)]); }
 
@@ -58,8 +57,6 @@ std::string RoleWords(std::string_view name) {
   const std::optional<trace::Role> role = RoleNamed(name);
   return role ? RoleWords(*role) : Printable(name);
 }
-
-bool IsRole(std::string_view name) { return RoleNamed(name).has_value(); }
 
 std::string LedgerWords(analysis::LedgerPart part) {
   return MessageOf(kLedgerEntries[static_cast<size_t>(part)]);

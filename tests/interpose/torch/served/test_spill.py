@@ -130,7 +130,7 @@ def test_a_cache_under_a_movable_tag_goes_before_the_optimizer_s_states(tmp_path
     assert done.report()["simulated"]["first_faults"] == []
 
 
-def test_while_the_program_generates_the_optimizer_s_states_go_before_the_cache(tmp_path):
+def test_while_the_program_evaluates_the_optimizer_s_states_go_before_the_cache(tmp_path):
     done = beside_cache(tmp_path, "evaluating")
     moved = [row["to"] for row in done.report()["moved"] if row["kind"] == "spilled" and row["step"] > 1]
     assert moved == ["optimizer_state"]

@@ -29,7 +29,7 @@ constexpr uint64_t kPassesOfStep = 2;
 
 // Returns the words for a role, or the name of an owner in quotes.
 std::string WhatMoved(std::string_view what) {
-  return IsRole(what) ? RoleWords(what) : absl::StrCat("'", Printable(what), "'");
+  return RoleNamed(what) ? RoleWords(what) : absl::StrCat("'", Printable(what), "'");
 }
 
 std::string SentenceOf(const MovedBytes& moved) {
