@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random work with torch on a card that reports work as done only when the host has waited for it.
 
-Arguments: the seed, the number of instructions, and "careless" for a program that forgets every record_stream. All
-work names the memory that it uses. Prints one line of JSON: what was done, and the card's faults.
+Arguments: the seed, the number of instructions, and "careless" for a program that forgets every record_stream; it has
+one thread, so that it does the same, and causes the same faults, in every run. All work names the memory that it uses.
+Prints one line of JSON: what was done, and the card's faults.
 """
 
 import collections
@@ -122,13 +123,13 @@ def capture(worker):
 
 
 def main(seed, instructions, careless):
-    workers = [Worker(f"{seed} {thread}", careless) for thread in range(THREADS)]
+    workers = [Worker(f"{seed} {thread}", careless) for thread in range(1 if careless else THREADS)]
     # A first capture that runs out of memory ends the process, also with torch's own allocator ("The graph should be
     # registered to the state", thrown by a destructor), so it comes before the rest.
     workers[0].graphs.append(capture(workers[0]))
     rounds = 10
     for _ in range(rounds):
-        threads = [threading.Thread(target=w.run, args=(instructions // rounds // THREADS,)) for w in workers]
+        threads = [threading.Thread(target=w.run, args=(instructions // rounds // len(workers),)) for w in workers]
         for thread in threads:
             thread.start()
         for thread in threads:

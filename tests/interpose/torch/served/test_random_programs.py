@@ -16,7 +16,7 @@ def run(folder, *arguments):
     return on_card(PROGRAM, folder, *arguments, card=CARD, options=("--events", "lazy")).printed()
 
 
-# Threads take turns as the machine lets them, so what happens how often differs from run to run.
+# Threads take turns as the machine lets them, so how often a case occurs differs from run to run.
 @pytest.mark.parametrize(
     ("seed", "instructions"), [("1", "3000"), *(pytest.param(seed, "6000", marks=pytest.mark.slow) for seed in "123")]
 )
