@@ -73,6 +73,11 @@ AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes si
   if (!request.at.is_null()) return AllocateAt(request, size);
   SegmentGroup& group = GroupOf(request, size);
   if (request.only_free) return TakeFree(group, request, size);
+  return AllocateIn(group, request, size);
+}
+
+AllocationResult DeviceHeap::AllocateIn(SegmentGroup& group, const AllocationRequest& request,
+                                        Bytes size) {
   const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
   const DeviceAddress place = grower_.NextPlannedAddress(group, size);
   const absl::StatusOr<Block*> placed = grower_.TryPlace(group, size, place, allowed);

@@ -12,10 +12,11 @@
 #include "tools/report/sections/growth_table.h"
 #include "tools/report/sections/peak_section.h"
 #include "tools/report/sections/variables_text.h"
-#include "tools/report/sections/verdict_text.h"
+#include "tools/report/simulation_json.h"
 #include "tools/report/verdict/others_text.h"
 #include "tools/report/verdict/position_words.h"
 #include "tools/report/verdict/unneeded_text.h"
+#include "tools/report/verdict_json.h"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/known_bytes.h"
 
@@ -90,73 +91,6 @@ ordered_json CardsJson(const Explanation& explanation) {
     if (!card.ledger.off_card.empty()) cards.back()["off_card"] = OffCardJson(card.ledger);
   }
   return cards;
-}
-
-std::string_view NeedSourceName(analysis::NeedSource source) {
-  switch (source) {
-    case analysis::NeedSource::kUnknown:
-      return "unknown";
-    case analysis::NeedSource::kForeachCopy:
-      return "optimizer_hook";
-    case analysis::NeedSource::kOptimizer:
-      return "optimizer";
-    case analysis::NeedSource::kPlacement:
-      return "placement";
-    case analysis::NeedSource::kLayers:
-      return "layers";
-    case analysis::NeedSource::kKvCache:
-      return "kv_cache";
-    case analysis::NeedSource::kPreviousMicroBatch:
-      return "previous_micro_batch";
-    case analysis::NeedSource::kPreviousStep:
-      return "previous_step";
-  }
-  return "unknown";
-}
-
-// Returns null if the trace does not say what the optimizers will allocate.
-ordered_json StillToComeJson(const analysis::RestOfStep& rest) {
-  const analysis::OptimizerNeed& need = rest.optimizer;
-  if (need.bytes() == 0) return nullptr;
-  return {{"gradients", need.gradients},
-          {"optimizer_states", need.states},
-          {"optimizer_states_made", need.states_made},
-          {"copy", need.copy},
-          {"at_least", rest.at_least}};
-}
-
-ordered_json LayersToComeJson(const analysis::RestOfStep& rest) {
-  if (!rest.layers) return nullptr;
-  return {{"name", rest.layers->name},
-          {"current", rest.layers->current + 1},
-          {"layers", rest.layers->layers},
-          {"each", rest.layers->each},
-          {"bytes", rest.layers->to_come}};
-}
-
-ordered_json VerdictJson(const Explanation& explanation) {
-  std::string sentence;
-  for (const std::string& part : VerdictSentences(explanation)) {
-    sentence += (sentence.empty() ? "" : " ") + part;
-  }
-  const analysis::Verdict& verdict = explanation.failure.verdict;
-  ordered_json contributing = ordered_json::array();
-  ordered_json contributing_bytes = ordered_json::object();
-  for (const analysis::Contribution& contribution : verdict.contributing) {
-    const std::string name(analysis::ContributionName(contribution.kind));
-    contributing.push_back(name);
-    contributing_bytes[name] = contribution.bytes;
-  }
-  return {{"cause", std::string(trace::FailureCauseName(verdict.cause))},
-          {"short_by", verdict.short_by},
-          {"sentence", sentence},
-          {"contributing", contributing},
-          {"contributing_bytes", contributing_bytes},
-          {"step_short_by",
-           verdict.step_short_by ? ordered_json(*verdict.step_short_by) : ordered_json(nullptr)},
-          {"step_short_by_from", std::string(NeedSourceName(verdict.rest.source))},
-          {"still_to_come", StillToComeJson(verdict.rest)},
-          {"layers_to_come", LayersToComeJson(verdict.rest)}};
 }
 
 // Describes the last failed request if the program completed all the same; otherwise null.
@@ -269,60 +203,6 @@ ordered_json NextStepJson(const Explanation& explanation) {
           {"need", explanation.cures.next_step->need},
           {"new_states", explanation.cures.next_step->new_states},
           {"how_known", "estimated"}};
-}
-
-ordered_json OptionalText(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
-
-ordered_json OptionalCount(const std::optional<uint64_t>& count) {
-  return count ? ordered_json(*count) : ordered_json(nullptr);
-}
-
-ordered_json HostValuesJson(const analysis::SimulationFacts& facts) {
-  ordered_json lines = ordered_json::array();
-  for (const analysis::HostRead& read : facts.reads) {
-    lines.push_back({{"place", read.place},
-                     {"count", read.count},
-                     {"known", read.assumed ? "assumed" : "unknown"},
-                     {"answer", read.answer},
-                     {"operation", read.operation}});
-  }
-  return {{"reads",
-           {{"known", facts.reads_known},
-            {"assumed", facts.reads_assumed},
-            {"unknown", facts.reads_unknown}}},
-          {"lines", lines}};
-}
-
-ordered_json SimulatedJson(const RunFacts& run) {
-  ordered_json unsupported = ordered_json::object();
-  for (const auto& [name, count] : run.simulation.unsupported) unsupported[name] = count;
-  ordered_json simulated = {
-      {"is_simulated", run.simulated},
-      {"kernel_launches", OptionalCount(run.simulation.kernel_launches)},
-      {"device_to_host_copies", OptionalCount(run.simulation.device_to_host_copies)},
-      {"copies_dropped", OptionalCount(run.simulation.copies_dropped)},
-      {"faults", OptionalCount(run.simulation.faults)},
-      {"first_faults", run.simulation.first_faults},
-      {"events", OptionalText(run.simulation.events)},
-      {"timed_answers", OptionalCount(run.simulation.timed_answers)},
-      {"unsupported", unsupported}};
-  if (run.simulation.bus_bytes) simulated["bus_bytes"] = *run.simulation.bus_bytes;
-  if (run.simulation.product_bus_bytes)
-    simulated["product_bus_bytes"] = *run.simulation.product_bus_bytes;
-  if (run.simulation.assumed_workspaces)
-    simulated["assumed_workspaces"] = *run.simulation.assumed_workspaces;
-  for (const auto& [card, nccl] : run.simulation.nccl) {
-    simulated["nccl"].push_back({{"card", card},
-                                 {"bytes", nccl.charged},
-                                 {"least", nccl.least},
-                                 {"most", nccl.most},
-                                 {"communicators", nccl.communicators},
-                                 {"host_bytes", nccl.host}});
-  }
-  if (run.simulation.host_values) simulated["host_values"] = HostValuesJson(run.simulation);
-  return simulated;
 }
 
 ordered_json RunJson(const Explanation& explanation, const RunFacts& run) {

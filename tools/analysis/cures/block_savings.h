@@ -10,8 +10,8 @@
 namespace memtrace::analysis {
 
 // Returns savings of blocks that nothing has to keep, recognized by where they were made and by
-// their roles: loaded checkpoints, graphs without a backward, attention weights, logits, casts of
-// autocast, gradients of an earlier step. docs/reference/report.md has the rule of each.
+// their roles: loaded checkpoints, graphs without a backward, copies of trained modules, gradients
+// of an earlier step, buckets, pools of graphs. docs/reference/report.md has the rule of each.
 std::vector<Saving> FindBlockSavings(const SavingFacts& facts);
 
 }  // namespace memtrace::analysis

@@ -6,6 +6,7 @@
 
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
+#include "tools/analysis/cures/activation_savings.h"
 #include "tools/analysis/cures/batch_savings.h"
 #include "tools/analysis/cures/block_savings.h"
 #include "tools/analysis/cures/call_savings.h"
@@ -63,7 +64,7 @@ class SavingFinder {
     FindDeletedModels();
     FindOwners();
     for (const auto& find : {FindBatchSavings, FindOptimizerSavings, FindBlockSavings,
-                             FindCallSavings, FindUnneededSavings})
+                             FindActivationSavings, FindCallSavings, FindUnneededSavings})
       for (Saving& saving : find(facts_)) list_.Add(std::move(saving));
     FindSummedPasses();
     FindKept();

@@ -15,10 +15,21 @@ ABI_VERSION = 1
 LABEL_WORDS = 5
 UNKNOWN_MODULE = 0xFFFFFFFF
 
+_Registration = Callable[[Callable[[], object]], object]
+
 
 def _text(text: str) -> bytes:
     """Returns UTF-8; characters that UTF-8 cannot encode, as in file names, become '?'."""
     return text.encode(errors="replace")
+
+
+def _declared(library: ctypes.CDLL, name: str, result: type | None, *arguments: type) -> Callable[..., int]:
+    """Returns the library's function memtrace_`name`, which ctypes then calls with these types."""
+    function = getattr(library, f"memtrace_{name}")  # which the library keeps; library[...] would be another object
+    function.argtypes, function.restype = arguments, result
+    # ctypes has no type for its functions. Those without a result return None, and nobody reads it.
+    typed: Callable[..., int] = function
+    return typed
 
 
 class Core:
@@ -27,73 +38,55 @@ class Core:
     def __init__(self) -> None:
         """Loads the library for the whole process. Raises OSError if it is missing or of another ABI."""
         self._library = ctypes.CDLL(str(CORE_LIBRARY), mode=ctypes.RTLD_GLOBAL)
-        short = ctypes.PyDLL(str(CORE_LIBRARY), mode=ctypes.RTLD_GLOBAL)
-        self._library.memtrace_abi_version.restype = c_uint32
-        if self._library.memtrace_abi_version() != ABI_VERSION:
+        if _declared(self._library, "abi_version", c_uint32)() != ABI_VERSION:
             raise OSError(f"{CORE_LIBRARY} has another ABI than this package. Install memtrace again.")
-        self._library.memtrace_trace_path.restype = c_char_p
-        self._library.memtrace_set_info.argtypes = (c_char_p, c_char_p)
-        self._library.memtrace_annotate.argtypes = (c_char_p, c_char_p)
-        self._library.memtrace_set_before_out_of_memory.argtypes = (c_void_p, c_void_p)
-        self._library.memtrace_set_collector.argtypes = (c_void_p, c_void_p)
-        self._library.memtrace_close.restype = None
-        self._library.memtrace_pause_activities.restype = self._library.memtrace_resume_activities.restype = None
-        self._library.memtrace_take_explanation.argtypes = (c_char_p, c_uint64)
-        self._library.memtrace_take_explanation.restype = c_uint64
-        self.push_tag = short.memtrace_push_tag
-        self.pop_tag = short.memtrace_pop_tag
-        self.push_module = short.memtrace_push_module
-        self.pop_module = short.memtrace_pop_module
-        self.module_depth = short.memtrace_module_depth
+        self._declare_long_calls()
+        self._declare_short_calls(ctypes.PyDLL(str(CORE_LIBRARY), mode=ctypes.RTLD_GLOBAL))
+        self._find_builtins()
+
+    def _declare_long_calls(self) -> None:
+        for name, result, arguments in (
+            ("trace_path", c_char_p, ()),
+            ("set_info", None, (c_char_p, c_char_p)),
+            ("annotate", None, (c_char_p, c_char_p)),
+            ("set_before_out_of_memory", None, (c_void_p, c_void_p)),
+            ("set_collector", None, (c_void_p, c_void_p)),
+            ("set_before_spill", None, (c_void_p, c_void_p)),
+            ("pause_activities", None, ()),
+            ("resume_activities", None, ()),
+            ("take_explanation", c_uint64, (c_char_p, c_uint64)),
+            ("close", None, ()),
+        ):
+            _declared(self._library, name, result, *arguments)
+
+    def _declare_short_calls(self, short: ctypes.PyDLL) -> None:
+        self.push_tag = _declared(short, "push_tag", None, c_uint32)
+        self.pop_tag = _declared(short, "pop_tag", None)
+        self.push_module = _declared(short, "push_module", None, c_uint32)
+        self.pop_module = _declared(short, "pop_module", None)
+        self.module_depth = _declared(short, "module_depth", c_uint32)
+        self.push_role = _declared(short, "push_role", None, c_int)
+        self.pop_role = _declared(short, "pop_role", None)
+        self.current_scope = _declared(short, "current_scope", c_uint32)
+        self.scope_of_forward = _declared(short, "scope_of_forward", c_uint32, c_uint64)
+        self.enter_scope = _declared(short, "enter_scope", None, c_uint32)
+        self.leave_scope = _declared(short, "leave_scope", None)
+        self.set_phase = _declared(short, "set_phase", None, c_int)
+        self.begin_step = _declared(short, "begin_step", None)
+        self.relabel = _declared(short, "relabel", None, c_int, c_uint64, c_uint64, c_int, c_uint32, c_uint32)
+        self._relabel_all = _declared(short, "relabel_all", None, c_int, c_void_p, c_size_t)
+        self._intern = _declared(short, "intern", c_uint32, c_char_p)
+        self._note_idle = _declared(short, "note_idle", None, c_int, c_void_p, c_uint64)
+
+    def _find_builtins(self) -> None:
         self.enter_module: Callable[[int], bool] = builtin(self._library, "memtrace_python_enter_module", METH_O)
         self.leave_module: Callable[[], bool] = builtin(self._library, "memtrace_python_leave_module", METH_NOARGS)
-        self.forget: Callable[..., None] = builtin(self._library, "memtrace_python_forget", METH_VARARGS)
-        call_before: Callable[[Callable[[], object]], None] = builtin(
+        self.forget: Callable[..., object] = builtin(self._library, "memtrace_python_forget", METH_VARARGS)
+        self.before_out_of_memory: _Registration = builtin(
             self._library, "memtrace_python_call_before_out_of_memory", METH_O
         )
-        self.before_out_of_memory: Callable[[Callable[[], object]], None] = call_before
-        self.before_spill: Callable[[Callable[[], object]], None] = builtin(
-            self._library, "memtrace_python_call_before_spill", METH_O
-        )
-        call_to_collect: Callable[[Callable[[], object]], None] = builtin(
-            self._library, "memtrace_python_call_to_collect", METH_O
-        )
-        self.collect_before_failing: Callable[[Callable[[], object]], None] = call_to_collect
-        self.push_role = short.memtrace_push_role
-        self.pop_role = short.memtrace_pop_role
-        self.current_scope = short.memtrace_current_scope
-        self.scope_of_forward = short.memtrace_scope_of_forward
-        self.enter_scope = short.memtrace_enter_scope
-        self.leave_scope = short.memtrace_leave_scope
-        self.set_phase = short.memtrace_set_phase
-        self.begin_step = short.memtrace_begin_step
-        self.relabel = short.memtrace_relabel
-        self._relabel_all = short.memtrace_relabel_all
-        self._intern = short.memtrace_intern
-        self._note_idle = short.memtrace_note_idle
-        self.push_tag.argtypes = self.push_module.argtypes = self.enter_scope.argtypes = (c_uint32,)
-        self.pop_tag.argtypes = self.pop_module.argtypes = self.pop_role.argtypes = self.leave_scope.argtypes = ()
-        self.current_scope.argtypes, self.current_scope.restype = (), c_uint32
-        self.module_depth.argtypes, self.module_depth.restype = (), c_uint32
-        self.scope_of_forward.argtypes, self.scope_of_forward.restype = (c_uint64,), c_uint32
-        self.set_phase.argtypes = self.push_role.argtypes = (c_int,)
-        self.begin_step.argtypes = ()
-        self.relabel.argtypes = (c_int, c_uint64, c_uint64, c_int, c_uint32, c_uint32)
-        self._relabel_all.argtypes = (c_int, c_void_p, c_size_t)
-        self._intern.argtypes, self._intern.restype = (c_char_p,), c_uint32
-        for function in (
-            self.push_tag,
-            self.pop_tag,
-            self.push_module,
-            self.pop_module,
-            self.push_role,
-            self.pop_role,
-        ):
-            function.restype = None
-        for function in (self.enter_scope, self.leave_scope, self.set_phase, self.begin_step):
-            function.restype = None
-        self._note_idle.argtypes = (c_int, c_void_p, c_uint64)
-        self.relabel.restype = self._relabel_all.restype = self._note_idle.restype = None
+        self.before_spill: _Registration = builtin(self._library, "memtrace_python_call_before_spill", METH_O)
+        self.collect_before_failing: _Registration = builtin(self._library, "memtrace_python_call_to_collect", METH_O)
 
     def intern(self, name: str) -> int:
         """Returns the number of a name; the same name has the same number."""

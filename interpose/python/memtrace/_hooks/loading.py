@@ -108,10 +108,9 @@ class _Loading:
             if files:
                 self._files.set(model, tuple(str(file) for file in files))
             card = _only_card(getattr(load_config, "device_map", None))
-            if card is not None and self._torch.cuda.is_initialized():
-                self._loaded = (model, card, self._torch.cuda.memory_allocated(card))
-            elif card is not None:
-                self._loaded = (model, card, 0)
+            if card is not None:
+                before = self._torch.cuda.memory_allocated(card) if self._torch.cuda.is_initialized() else 0
+                self._loaded = (model, card, before)
         except Exception as error:  # another version of transformers: nothing is known then
             raise_if_from_outside(error)
 
@@ -189,8 +188,12 @@ def _card(device: object) -> int | None:
     return int(number or 0) if name == "cuda" else None
 
 
-def _type_of(files: Iterable[str]) -> str:
-    """Returns the type of nearly all numbers in these safetensors ("BF16"); "" if there is none."""
+@functools.lru_cache(maxsize=64)
+def _type_of(files: tuple[str, ...]) -> str:
+    """Returns the type of nearly all numbers in these safetensors ("BF16"); "" if there is none.
+
+    The files are read once: facts are stated again at each step.
+    """
     sizes: dict[str, int] = {}
     for file in files:
         for kind, count in _types(file):
@@ -199,17 +202,19 @@ def _type_of(files: Iterable[str]) -> str:
     return largest if sizes and sizes[largest] >= 0.95 * sum(sizes.values()) else ""
 
 
-def _types(file: str) -> Iterator[tuple[str, int]]:
-    """Yields types and bytes of the tensors of a file, from its header; none if the file has another format."""
+def _types(file: str) -> list[tuple[str, int]]:
+    """Returns types and bytes of the tensors of a file, from its header; none if the file has another format."""
     try:
-        with open(file, "rb") as stream:
-            length = int.from_bytes(stream.read(8), "little")
-            header = (
-                json.loads(stream.read(length)) if file.endswith(".safetensors") and length < _LARGEST_HEADER else {}
-            )
-    except (OSError, ValueError):
-        return
-    for name, tensor in header.items():
-        if name != "__metadata__":
-            begin, end = tensor["data_offsets"]
-            yield tensor["dtype"], end - begin
+        return _types_in_header(file)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return []
+
+
+def _types_in_header(file: str) -> list[tuple[str, int]]:
+    if not file.endswith(".safetensors"):
+        return []
+    with open(file, "rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        header = json.loads(stream.read(length)) if length < _LARGEST_HEADER else {}
+    spans = ((tensor["dtype"], tensor["data_offsets"]) for name, tensor in header.items() if name != "__metadata__")
+    return [(kind, end - begin) for kind, (begin, end) in spans]
