@@ -106,13 +106,14 @@ def test_a_program_that_serves_one_call_keeps_the_gap(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_job_that_only_survives_an_even_choice_does_not_fit(tmp_path: Path) -> None:
-    _, large = fit(tmp_path, "24GiB", "eager", "--whole-job")
+@pytest.mark.parametrize(("word", "program", "line"), [("eager", PROGRAM, 12), ("forward", SERVING, 16)])
+def test_job_that_only_survives_an_even_choice_does_not_fit(word, program, line, tmp_path: Path) -> None:
+    _, large = fit(tmp_path, "24GiB", word, "--whole-job", program=program)
     short = by_name(large)["routing"]["needs"] // MIB - 8
-    code, answer = fit(tmp_path, f"{short}MiB", "eager", "--whole-job")
+    code, answer = fit(tmp_path, f"{short}MiB", word, "--whole-job", program=program)
     moments = by_name(answer)
     assert (code, moments["step"]["fits"], moments["routing"]["fits"]) == (1, True, False), answer["moments"]
-    assert moments["routing"]["line"] == "train.py:12", moments["routing"]
+    assert moments["routing"]["line"] == f"train.py:{line}", moments["routing"]
 
 
 @pytest.mark.slow
