@@ -46,18 +46,20 @@ DnnGraph AnalyseAttention(const Operations& operations, bool is_backward) {
   return graph;
 }
 
-// Attention built from products: the forward pass multiplies queries with keys and weights with
-// values; the backward pass repeats the first product and computes one for each of four gradients.
+// Attention built from products: the forward pass multiplies queries with keys, takes the softmax
+// (built from reductions before cuDNN 9.20), and multiplies the weights with values; the backward
+// pass repeats the first product and computes one for each of four gradients.
 DnnGraph AnalyseProducts(const Operations& operations) {
   if (!ConsistsOf(
           operations,
           {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
            CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
-           CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR})) {
+           CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR, kDiagonalBandMask, kSoftmax})) {
     return {};
   }
   const std::ptrdiff_t products = CountOf(operations, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
-  const bool reduces = CountOf(operations, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR) > 0;
+  const bool reduces = CountOf(operations, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR) > 0 ||
+                       CountOf(operations, kSoftmax) > 0;
   if (products == 2 && reduces) return AnalyseAttention(operations, false);
   if (products == 5 && reduces) return AnalyseAttention(operations, true);
   if (reduces) return {};

@@ -9,4 +9,12 @@
 #include <cudnn.h>  // IWYU pragma: export
 #pragma GCC visibility pop
 
+namespace memtrace::card {
+
+// Operations of cuDNN 9.20, which the headers of older ones do not name (cudnn_graph_v9.h).
+inline constexpr auto kDiagonalBandMask = static_cast<cudnnBackendDescriptorType_t>(44);
+inline constexpr auto kSoftmax = static_cast<cudnnBackendDescriptorType_t>(45);
+
+}  // namespace memtrace::card
+
 #endif  // MEMTRACE_INTERPOSE_SIMULATED_CARD_DNN_HEADER_H_

@@ -109,6 +109,37 @@ class Convolution : public Descriptor {
   How how_;
 };
 
+class Product : public Descriptor {
+ public:
+  Product(const Tensor& a, const Tensor& b, const Tensor& c)
+      : Descriptor(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR),
+        how_(CUDNN_BACKEND_MATMUL_DESCRIPTOR) {
+    how_.Set<cudnnDataType_t>(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
+                              {CUDNN_DATA_FLOAT});
+    EXPECT_EQ(how_.Finalize(), CUDNN_STATUS_SUCCESS);
+    Refer(CUDNN_ATTR_OPERATION_MATMUL_ADESC, a);
+    Refer(CUDNN_ATTR_OPERATION_MATMUL_BDESC, b);
+    Refer(CUDNN_ATTR_OPERATION_MATMUL_CDESC, c);
+    Refer(CUDNN_ATTR_OPERATION_MATMUL_DESC, how_);
+    EXPECT_EQ(Finalize(), CUDNN_STATUS_SUCCESS);
+  }
+
+ private:
+  Descriptor how_;
+};
+
+// The numbers of cuDNN 9.20 (cudnn_graph_v9.h), which older headers do not name.
+class Softmax : public Descriptor {
+ public:
+  Softmax(const Tensor& x, const Tensor& y)
+      : Descriptor(static_cast<cudnnBackendDescriptorType_t>(45)) {
+    Refer(static_cast<cudnnBackendAttributeName_t>(3100), x);
+    EXPECT_EQ(Finalize(), CUDNN_STATUS_BAD_PARAM) << "it has no output";
+    Refer(static_cast<cudnnBackendAttributeName_t>(3101), y);
+    EXPECT_EQ(Finalize(), CUDNN_STATUS_SUCCESS);
+  }
+};
+
 class DnnGraphTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -220,6 +251,25 @@ TEST_F(DnnGraphTest, UnknownPatternIsRejectedByNameAndCounted) {
   Counts counts;
   memtrace_card_visit_unsupported(Collect, &counts);
   EXPECT_EQ(counts["cuDNN graph of convolution forward + convolution forward"], 1u);
+}
+
+TEST_F(DnnGraphTest, AttentionHasTwoProductsAndASoftmax) {
+  const Tensor queries('q', {1, 8, 64, 32});
+  const Tensor keys('k', {1, 8, 32, 64});
+  const Tensor values('v', {1, 8, 64, 32});
+  const Tensor scores('s', {1, 8, 64, 64});
+  const Tensor weights('w', {1, 8, 64, 64});
+  const Tensor output('o', {1, 8, 64, 32});
+  const Product first(queries, keys, scores);
+  const Softmax softmax(scores, weights);
+  const Product second(weights, values, output);
+  Descriptor half(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  half.Set<cudnnBackendDescriptor_t>(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                     {first.raw(), softmax.raw()});
+  EXPECT_EQ(half.Finalize(), CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN);
+  graph_.Set<cudnnBackendDescriptor_t>(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                       {first.raw(), softmax.raw(), second.raw()});
+  EXPECT_EQ(graph_.Finalize(), CUDNN_STATUS_SUCCESS);
 }
 
 TEST_F(DnnGraphTest, UnknownDescriptorIsRejected) {
