@@ -35,15 +35,7 @@ Spill::Moved Spill::PutOnHost(const Victims& victims, Bytes wanted) {
   Moved moved;
   moved.by_class.resize(victims.size());
   if (!is_on()) return moved;
-  {
-    const CardLock::Holder lock(lock_);
-    if (heap_.groups().IsAnyCaptured()) {
-      moved.status = absl::UnavailableError("a graph is being captured");
-      return moved;
-    }
-  }
-  // Without the lock, because work on the card may wait for a thread that needs it.
-  moved.status = events_.WaitForAll();
+  moved.status = WaitForWork();
   if (!moved.status.ok()) return moved;
   const CardLock::Holder lock(lock_);
   moved.status = Mend();
@@ -54,6 +46,32 @@ Spill::Moved Spill::PutOnHost(const Victims& victims, Bytes wanted) {
   }
   if (moved.bytes > 0) NoteLeft();
   return moved;
+}
+
+absl::Status Spill::WaitForWork() {
+  {
+    const CardLock::Holder lock(lock_);
+    if (heap_.groups().IsAnyCaptured()) return absl::UnavailableError("a graph is being captured");
+  }
+  // Without the lock, because work on the card may wait for a thread that needs it.
+  return events_.WaitForAll();
+}
+
+bool Spill::HasLeft() const {
+  const CardLock::Holder lock(lock_);
+  bool has_left = false;
+  ForEachSegment([&](SegmentGroup& /*group*/, ExpandableSegment& segment) {
+    segment.spill().ForEachBlock(segment.reservation().range(), [&](const Block& block) {
+      has_left = has_left || block.is(Block::State::kLeftOnHost);
+    });
+  });
+  return has_left;
+}
+
+Bytes Spill::FreeLeftBlocks() {
+  if (!is_on() || !HasLeft() || !WaitForWork().ok()) return 0;
+  const CardLock::Holder lock(lock_);
+  return Mend().ok() ? FreeLeft() : 0;
 }
 
 Bytes Spill::MoveClass(const std::vector<DeviceAddress>& victims, Bytes wanted,

@@ -57,6 +57,10 @@ class Spill {
   // Moves at least `wanted` bytes, if there are as many, after all work of the card.
   Moved PutOnHost(const Victims& victims, Bytes wanted);
 
+  // Gives free what blocks that were freed on the host still have, there and on the card, after all
+  // work of the card. Returns the bytes that left the host.
+  Bytes FreeLeftBlocks();
+
   struct CameBack {
     Bytes bytes = 0;
     Bytes freed = 0;  // blocks of the host that the program has freed: nothing was copied
@@ -91,6 +95,9 @@ class Spill {
     AddressRange range;
   };
 
+  // Returns OK when all work of the card is done; kUnavailable while a graph is captured.
+  absl::Status WaitForWork();
+  bool HasLeft() const;
   bool MayMove(const SegmentGroup& group) const;
   // Calls `visit(group, segment)` for each segment that memory may move from.
   void ForEachSegment(const std::function<void(SegmentGroup&, ExpandableSegment&)>& visit) const

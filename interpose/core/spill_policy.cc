@@ -56,7 +56,13 @@ bool SpillPolicy::IsOn(int device) const {
 Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   const int device = static_cast<int>(failure.device);
   const Bytes wanted = failure.allocated - std::min(failure.allocated, failure.obtainable);
-  if (!IsOn(device) || !IsAllowed(device, wanted)) return 0;
+  if (!IsOn(device) || !IsAllowed()) return 0;
+  // What is left of freed blocks may be all that the request lacks.
+  if (const Bytes freed = SpillOf(device).FreeLeftBlocks(); freed > 0) {
+    TellBack(device, freed, /*copied=*/0, {});
+    return freed;
+  }
+  if (!HostHasRoom(device, wanted)) return 0;
   before_.Call();
   trace::Phase phase{};
   const std::vector<recorder::PlacedBlock> blocks = BlocksInUse(device, phase);
@@ -126,7 +132,7 @@ std::vector<DeviceAddress> SpillPolicy::OfMovableOwners(
   return SpillOf(device).OfMovableOwners(addresses);
 }
 
-bool SpillPolicy::IsAllowed(int device, Bytes wanted) {
+bool SpillPolicy::IsAllowed() {
   if (recorder_.load(std::memory_order_acquire) == nullptr) {
     SayOnce(Silence::kNoTrace,
             Message("--spill moves nothing, because without a trace it is not known what memory is "
@@ -138,6 +144,10 @@ bool SpillPolicy::IsAllowed(int device, Bytes wanted) {
                                        "program use the card."));
     return false;
   }
+  return true;
+}
+
+bool SpillPolicy::HostHasRoom(int device, Bytes wanted) {
   // A driver may take memory of the host until the host ends a process.
   const bool is_real = !cards_.all()[static_cast<size_t>(device)].reader->simulated();
   if (is_real && wanted + ChunkExchange::kLargest > ReadHostMemory().available / 10 * 9) {

@@ -55,7 +55,8 @@ class SpillPolicy {
   // True if memory of the card may move to the host.
   bool IsOn(int device) const;
 
-  // Moves what the failed request lacks. Returns the bytes that moved.
+  // Moves what the failed request lacks, unless blocks that were freed on the host still have
+  // memory of the card: then gives that free. Returns the bytes that moved, or left the host.
   Bytes MakeRoom(const OutOfMemoryEvent& failure);
 
   // Ends a step of the program.
@@ -73,7 +74,8 @@ class SpillPolicy {
 
   // REQUIRES: memtrace's allocator serves the card.
   Spill& SpillOf(int device) const { return cards_.allocator(device)->movement().spill(); }
-  bool IsAllowed(int device, Bytes wanted);
+  bool IsAllowed();
+  bool HostHasRoom(int device, Bytes wanted);
   void TellMoves(int device, const VictimClasses& classes, const Spill::Moved& moved,
                  std::chrono::nanoseconds duration);
   // Tells that bytes left the host; those that were freed are not copied.

@@ -221,7 +221,7 @@ FOREVER = "import torch, time\ntorch.zeros(1).cuda()\nprint(1)\nwhile True: time
 
 def test_program_without_steps_is_ended_with_its_position(tmp_path: Path) -> None:
     done = fit(tmp_path, FOREVER, options=("--card", "2GiB", "--time", "12"))
-    assert done.returncode == 3
+    assert done.returncode == 6
     assert "--time" in done.stderr and "it was at program.py:4" in done.stderr
     assert done.stdout.startswith("NOT KNOWN. memtrace fit reached its time limit")
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from support.events import annotations
 from support.json_object import JsonObject
 from support.programs import MEMTRACE
@@ -59,6 +60,7 @@ def test_growth_below_an_earlier_peak_is_followed_to_its_step(tmp_path: Path) ->
 
 
 # cuBLAS gets no memory for its workspace; its error is of another class, and is passed on as the cause of a third.
+CUDA = tuple(int(part) for part in (torch.version.cuda or "0").split("."))
 FULL_FOR_A_LIBRARY = """
 import torch
 kept = torch.empty(500 << 20, dtype=torch.uint8, device="cuda")
@@ -103,6 +105,7 @@ def test_library_that_gets_no_memory_beside_torchs_own_allocator_does_not_fit(tm
     assert "DOES NOT FIT." in done.stdout and "short" in done.stdout
 
 
+@pytest.mark.skipif(CUDA >= (13, 2), reason="cublasCreate of CUDA 13.2 gets by with the 8 MiB that are left")
 def test_error_of_a_library_that_got_no_memory_is_no_recovery(tmp_path: Path) -> None:
     """Under memtrace's allocator the request of the library is in the trace, as one that failed."""
     all_but_little = "torch.cuda.mem_get_info()[0] - (8 << 20)"

@@ -103,6 +103,11 @@ absl::Status Search::FindLargest() {
   MEMTRACE_ASSIGN_OR_RETURN(LargestValue found, FindLargestValue(question_, run_));
   answer_.unlimited = answer_.within = std::move(found.outcome);
   answer_.has_within = true;
+  if (question_.whole_job) {
+    answer_.gaps = GapsAfter(answer_.within, {});
+  } else if (!answer_.within.outlook.is_whole) {
+    answer_.gaps = answer_.within.gaps;
+  }
   answer_.beyond = std::move(found.beyond);
   answer_.scalings.push_back(std::move(found.scaling));
   return absl::OkStatus();

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "messages/message.h"
 #include "tools/fit/trials/why_failed.h"
 
@@ -16,7 +15,6 @@ namespace {
 constexpr const char* kResume = "resume";
 constexpr const char* kEvaluation = "evaluation";
 constexpr const char* kEnd = "end";
-constexpr int kUsageCode = 2;  // docs/reference/exit-codes.md
 
 // True if the job came to the end of the moment.
 bool HasPassed(const Outcome& job, const std::string& moment) {
@@ -42,12 +40,6 @@ std::string WhyNotEnded(const Outcome& job) {
 }
 
 }  // namespace
-
-absl::Status CheckCallsAreKnown(const Outcome& outcome, const Trial& trial) {
-  if (trial.also.empty() || outcome.exit_code != kUsageCode) return absl::OkStatus();
-  const std::string said = LastMemtraceSentence(outcome.log_end);
-  return absl::StartsWith(said, "--also") ? absl::InvalidArgumentError(said) : absl::OkStatus();
-}
 
 void AddResumed(Outcome resumed, Outcome& outcome) {
   outcome.gaps.erase(std::remove_if(outcome.gaps.begin(), outcome.gaps.end(),

@@ -5,16 +5,10 @@
 
 #include <vector>
 
-#include "absl/status/status.h"
 #include "tools/fit/answer/answer.h"
 #include "tools/fit/needs/gap.h"
-#include "tools/fit/trials/trial.h"
 
 namespace memtrace::fit {
-
-// Returns kInvalidArgument, with the run's own sentence, if a call of --also was refused in the
-// run.
-absl::Status CheckCallsAreKnown(const Outcome& outcome, const Trial& trial);
 
 // Adds the run that resumed from the checkpoint of `outcome`. If it failed by itself, that is a gap
 // of `outcome`.

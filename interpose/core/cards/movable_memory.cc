@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/core/cards/movable_memory.h"
 
+#include <map>
 #include <utility>
 
 #include "absl/container/btree_map.h"
@@ -54,13 +55,35 @@ void MovableMemory::Undo(MovableOwner owner) {
   }
 }
 
+// Returns what the owner's memory on a card keeps asleep.
+Sleep::Keep MovableMemory::KeepOf(const Card& card, MovableOwner owner) {
+  for (const Sleep::Owner& one : card.sleep->owners())
+    if (one.owner == owner) return one.keep;
+  return Sleep::Keep::kHost;
+}
+
+// Puts the cards that woke back to sleep, as they were. One that cannot stays awake: nothing is
+// lost.
+void MovableMemory::UndoWake(MovableOwner owner, const std::map<int, Sleep::Keep>& kept) {
+  for (const CardMove& move : std::exchange(moves_, {})) {
+    Sleep::Moved undone;
+    cards_.allocator(move.device)
+        ->movement()
+        .sleep()
+        .PutToSleep(owner, kept.at(move.device), undone)
+        .IgnoreError();
+  }
+}
+
 absl::Status MovableMemory::Wake(MovableOwner owner, Sleep::Moved& moved) {
   moves_.clear();
   absl::Status first_failure;
+  std::map<int, Sleep::Keep> kept;
   bool is_known = false;
   for (const Card& card : Cards()) {
     const auto begin = Clock::now();
     Sleep::Moved one;
+    kept[card.device] = KeepOf(card, owner);
     const absl::Status status = card.sleep->Wake(owner, one);
     if (absl::IsNotFound(status)) continue;
     is_known = true;
@@ -70,6 +93,10 @@ absl::Status MovableMemory::Wake(MovableOwner owner, Sleep::Moved& moved) {
       Add(one, moved);
     }
     first_failure.Update(status);
+  }
+  if (!first_failure.ok() && !moves_.empty()) {
+    UndoWake(owner, kept);
+    moved.bytes = moved.host = 0;
   }
   return is_known ? first_failure : absl::NotFoundError("the owner is not asleep");
 }

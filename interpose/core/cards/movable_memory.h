@@ -4,6 +4,7 @@
 #define MEMTRACE_INTERPOSE_CORE_CARDS_MOVABLE_MEMORY_H_
 
 #include <chrono>
+#include <map>
 #include <vector>
 
 #include "absl/base/attributes.h"
@@ -15,7 +16,7 @@
 namespace memtrace {
 
 // Sleep and wake of an owner on all cards of the process. If a card refuses a sleep, those before
-// it wake again.
+// it wake again; if one refuses a wake, the others fall asleep again.
 //
 // Errors: as Sleep; kNotFound if no card has memory of the owner. Thread rule: any thread.
 class MovableMemory {
@@ -29,11 +30,10 @@ class MovableMemory {
     Sleep::Moved moved;
     std::chrono::nanoseconds duration{};
   };
-  // Returns what the last call has moved; nothing after a sleep that was refused.
+  // Returns what the last call has moved; nothing after one that was refused.
   const std::vector<CardMove>& moves() const { return moves_; }
 
   absl::Status PutToSleep(MovableOwner owner, Sleep::Keep keep, Sleep::Moved& moved);
-  // Wakes the owner on the other cards also if one of them fails; a second call continues.
   absl::Status Wake(MovableOwner owner, Sleep::Moved& moved);
 
   // Returns the owners, each once, with the sums over the cards.
@@ -54,6 +54,8 @@ class MovableMemory {
     Sleep* sleep = nullptr;
   };
   std::vector<Card> Cards() const;
+  static Sleep::Keep KeepOf(const Card& card, MovableOwner owner);
+  void UndoWake(MovableOwner owner, const std::map<int, Sleep::Keep>& kept);
   // Wakes the owner on the cards on which the call has put it to sleep.
   void Undo(MovableOwner owner);
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "allocator/card/unique_descriptor.h"
@@ -36,13 +37,15 @@ Conversation Begin(const std::string& name, const RoomRequest& request) {
   return begun;
 }
 
-// Returns false after the time is up.
+// Returns false after the time is up; true after an answer, or a signal, which may come at any
+// time.
 bool WaitForAnswers(std::vector<Conversation>& all, milliseconds left) {
   std::vector<pollfd> sockets;
   sockets.reserve(all.size());
   for (const Conversation& one : all)
     sockets.push_back({.fd = one.socket.get(), .events = POLLIN, .revents = 0});
-  if (poll(sockets.data(), sockets.size(), static_cast<int>(left.count())) <= 0) return false;
+  const int ready = poll(sockets.data(), sockets.size(), static_cast<int>(left.count()));
+  if (ready <= 0) return ready < 0 && errno == EINTR;
   for (size_t i = 0; i < all.size(); ++i) {
     if (sockets[i].revents == 0) continue;
     RoomAnswer& answer = all[i].answer;

@@ -119,7 +119,7 @@ const DnnDescriptorKind kKinds[] = {
     {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
      "reshape",
      CUDNN_ATTR_OPERATION_RESHAPE_XDESC,
-     CUDNN_ATTR_OPERATION_RESHAPE_YDESC,
+     2249,
      {CUDNN_ATTR_OPERATION_RESHAPE_XDESC, CUDNN_ATTR_OPERATION_RESHAPE_YDESC}},
     {CUDNN_BACKEND_RNG_DESCRIPTOR,
      "random numbers description",
@@ -176,7 +176,7 @@ std::size_t DnnAttributeSize(cudnnBackendAttributeType_t type) {
     case CUDNN_TYPE_FRACTION:
       return sizeof(cudnnFraction_t);
     default:  // 32-bit numbers and enumerations
-      return type >= CUDNN_TYPE_HANDLE && type <= CUDNN_TYPE_MOE_GROUPED_MATMUL_MODE ? 4 : 0;
+      return type >= CUDNN_TYPE_HANDLE && type <= kLastAttributeType ? 4 : 0;
   }
 }
 

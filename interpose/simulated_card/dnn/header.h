@@ -14,6 +14,8 @@ namespace memtrace::card {
 // Operations of cuDNN 9.20, which the headers of older ones do not name (cudnn_graph_v9.h).
 inline constexpr auto kDiagonalBandMask = static_cast<cudnnBackendDescriptorType_t>(44);
 inline constexpr auto kSoftmax = static_cast<cudnnBackendDescriptorType_t>(45);
+// The last type of attributes, which is a kind of reshape of cuDNN 9.22.
+inline constexpr int kLastAttributeType = 31;
 
 }  // namespace memtrace::card
 

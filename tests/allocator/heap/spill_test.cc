@@ -91,6 +91,16 @@ TEST_F(SpillTest, ABlockFreedOnTheHostGivesTheHostsMemoryBack) {
   EXPECT_FALSE(card_.Write(200_MiB, 2).is_null()) << "the addresses can be mapped again";
 }
 
+TEST_F(SpillTest, TheCardsPartOfABlockFreedOnTheHostBecomesFree) {
+  const DeviceAddress cold = card_.Write(192_MiB, 1);
+  EXPECT_EQ(card_.Move({{cold}}, 64_MiB).bytes, 64_MiB);
+  EXPECT_EQ(card_.spill.FreeLeftBlocks(), 0) << "it is in use";
+  card_.Free(cold);
+  EXPECT_TRUE(card_.Write(200_MiB, 2).is_null()) << "work may still use what is left";
+  EXPECT_EQ(card_.spill.FreeLeftBlocks(), 64_MiB);
+  EXPECT_FALSE(card_.Write(200_MiB, 2).is_null());
+}
+
 TEST_F(SpillTest, ANeighbourThatStaysOnTheHostKeepsTheCommonChunk) {
   const DeviceAddress first = card_.Write(7_MiB, 1);
   const DeviceAddress second = card_.Write(7_MiB, 2);

@@ -3,6 +3,7 @@
 #include "interpose/core/room/neighbours.h"
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,10 @@ class NeighboursTest : public testing::Test {
               static_cast<ssize_t>(sizeof(request)));
     EXPECT_TRUE(request.is_valid());
     EXPECT_EQ(request.card, card_.uuid);
+    for (int i = 0; signalled_ && i < 20; ++i) {
+      pthread_kill(*signalled_, SIGUSR1);
+      usleep(1000);
+    }
     RoomAnswer answer;
     answer.cached = cached;
     if (request.bytes > 0) {
@@ -100,6 +105,7 @@ class NeighboursTest : public testing::Test {
   CardName card_;
   std::string own_;
   std::map<std::string, Bytes> asked_;
+  std::optional<pthread_t> signalled_;  // while a neighbour thinks about its answer
 };
 
 TEST_F(NeighboursTest, ThoseWithTheMostGiveWhatIsLacking) {
@@ -126,6 +132,19 @@ TEST_F(NeighboursTest, MemoryThatWorkStillUsesIsPending) {
   const auto returned = Ask(neighbours, 80_MiB);
   EXPECT_EQ(returned.now, 50_MiB);
   EXPECT_EQ(returned.pending, 30_MiB);
+}
+
+TEST_F(NeighboursTest, SignalsDoNotEndTheWait) {
+  struct sigaction ignore {};
+  ignore.sa_handler = [](int) {};
+  struct sigaction before {};
+  ASSERT_EQ(sigaction(SIGUSR1, &ignore, &before), 0);
+  Neighbours neighbours(kPatient);
+  Add(100_MiB);
+  signalled_ = pthread_self();
+  EXPECT_EQ(Ask(neighbours, 50_MiB).now, 50_MiB);
+  EXPECT_THAT(neighbours.Names(card_, own_), testing::SizeIs(1)) << "it is asked again";
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_F(NeighboursTest, OwnNameIsNotAsked) {

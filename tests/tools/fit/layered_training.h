@@ -29,6 +29,7 @@ class LayeredTraining {
   uint64_t activations = 16 * kGiB;
   uint64_t holes = 0;           // bytes that cannot be used
   uint64_t foreach_copies = 0;  // of the optimizer, unless it is fused
+  bool recomputes = false;      // what needs most in the forward does so while it is computed again
   bool has_time = true;
   bool fails_early = false;         // a run that fails does so before any change was made
   bool fails_if_looked_at = false;  // a run in which hooks only count their places fails
@@ -85,7 +86,8 @@ class LayeredTraining {
     Outcome outcome;
     ProcessNeed& process = outcome.processes.emplace_back();
     CardNeed& need = process.cards.emplace_back(CardNeed{.card = 0, .peak_at = {}, .parts = {}});
-    need.phase_peaks[static_cast<size_t>(trace::Phase::kForward)] = forward;
+    const trace::Phase first = recomputes ? trace::Phase::kRecompute : trace::Phase::kForward;
+    need.phase_peaks[static_cast<size_t>(first)] = forward;
     need.phase_peaks[static_cast<size_t>(trace::Phase::kOptimizer)] = update;
     need.peak_allocated = need.total = std::max(forward, update);
     need.fragmentation = holes;
@@ -95,8 +97,7 @@ class LayeredTraining {
     outcome.exit_code = 1;
     process.failed = FailedLine{.line = "train.py:3", .bytes = kGiB, .at = {}};
     process.failed->short_by = std::min(need.peak_reserved - card, kGiB);
-    process.failed->at.phase =
-        forward + holes > card ? trace::Phase::kForward : trace::Phase::kOptimizer;
+    process.failed->at.phase = forward + holes > card ? first : trace::Phase::kOptimizer;
     return outcome;
   }
 };

@@ -194,6 +194,8 @@ bool Timeline::got_over() const {
 
 void Timeline::Apply(const trace::CardSample& sample) {
   CardTimeline& card = cards_[sample.card.device];
+  card.most_beside =
+      std::max(card.most_beside, sample.card.context + sample.card.outside_allocator);
   card.last_sample = sample.card;
   if (!card.first_sample) card.first_sample = sample.card;
 }

@@ -46,6 +46,7 @@ struct CardTimeline {
   uint64_t peak_of_earlier_steps = 0;  // the peak when the current step began
   uint64_t fullest = 0;        // highest sum of allocated bytes in use or waiting for a stream
   uint64_t fullest_event = 0;  // as peak_event
+  uint64_t most_beside = 0;  // sampled: the process's context, and its memory outside the allocator
   std::optional<trace::CardLedger> first_sample;
   std::optional<trace::CardLedger> last_sample;
   std::vector<uint64_t> live_at_steps;  // live requested bytes as each step began

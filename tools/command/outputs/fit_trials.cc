@@ -26,6 +26,7 @@
 #include "tools/report/fit/file_sentences.h"
 #include "tools/report/fit/fit_document.h"
 #include "tools/report/fit/fit_json.h"
+#include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/page/fit_page.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -92,6 +93,8 @@ fit::Outcome Read(const fit::TrialResult& result, const fit::Trial& trial) {
       [](const fit::ProcessNeed& process) { return process.failed && !process.went_on; });
   outcome.completed = result.exit_code == 0 && !result.is_late && !is_out;
   outcome.outlook = fit::OutlookOf(outcome.processes, fit::CardBytesOf(trial));
+  outcome.would_run_out =
+      trial.moments == "job" && fit::ExceedsWithUnseen(outcome, fit::CardBytesOf(trial));
   for (const fit::ProcessNeed& process : outcome.processes)
     fit::AddGaps(process.gaps, outcome.gaps);
   for (const fit::TrialResult& resumed : result.resumed)
@@ -113,6 +116,8 @@ std::string DescribeEnd(const fit::Outcome& outcome) {
     return failed->line.empty() ? Message("out of memory")
                                 : Message("out of memory at $0", failed->line);
   if (!outcome.completed) return Message("fails");
+  if (outcome.would_run_out)
+    return Message("completes, but all batches of a moment, of which few ran, do not fit");
   if (outcome.outlook.is_whole) return Message("completes");
   const uint64_t steps = outcome.outlook.steps;
   if (outcome.fits())
@@ -358,7 +363,9 @@ int RunFitSearch(fit::Question question, const FitOutput& output) {
   const bool is_told =
       (is_stopped || trials.latest().is_late) && PrintPartialAnswer(trials, output, answer);
   if (!is_told && !answer.changes.names.empty()) Note(report::ChangedFilesText(answer.changes));
-  return ReportSearchFailure(searched, trials, question, output);
+  const int code = ReportSearchFailure(searched, trials, question, output);
+  if (!is_told || is_stopped) return code;
+  return report::IsKnownNotToFit(answer) ? kLimitExceeded : kNotKnown;
 }
 
 }  // namespace memtrace::command

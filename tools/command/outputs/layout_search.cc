@@ -27,7 +27,7 @@ int CodeOf(const fit::LayoutAnswer& answer) {
     return std::any_of(answer.layouts.begin(), answer.layouts.end(),
                        [verdict](const auto& layout) { return layout.verdict == verdict; });
   };
-  if (has(Verdict::kFits)) return kDone;
+  if (has(Verdict::kFits)) return fit::UnseenMoments(answer).empty() ? kDone : kNotKnown;
   if (has(Verdict::kNotKnown)) return kNotKnown;
   return has(Verdict::kDoesNotFit) ? kLimitExceeded : kUnreadable;
 }

@@ -52,8 +52,9 @@ constexpr const char* kFitExamples =
     "\n"
     "Exit codes: 0 it fits, 1 it does not fit, 2 an option is wrong, 3 the program fails by "
     "itself,\n"
-    "5 it cannot be started, 6 nothing failed but its peak was still growing, or ranks of the job\n"
-    "that did not run may need more, 130 stopped by Ctrl-C.";
+    "5 it cannot be started, 6 it is not known: a moment of the job was not seen, the peak was\n"
+    "still growing, the time limit was reached, or ranks that did not run may need more,\n"
+    "130 stopped by Ctrl-C.";
 
 struct FitOptions {
   fit::Question question;
@@ -130,6 +131,10 @@ bool ReadTrial(const FitOptions& options, const std::vector<std::string>& comman
         "--smallest-card");
     return false;
   }
+  if (question.trial.cards.empty() && options.world.empty()) {  // a job needs its own cards
+    question.trial.cards = {fit::kAnyCard};
+    question.asks_card = false;
+  }
   launch::AddCardKey("nccl", options.nccl, &question.trial.cards);
   question.trial.command = command;
   return true;
@@ -193,11 +198,13 @@ int Fit(FitOptions& options, const std::vector<std::string>& command) {
     Note(Message("--save-plan and --diff are about changes of one program; layouts have none"));
     return kUsage;
   }
-  if (asks_layouts) return RunLayoutSearch(question, options.output);
-  if (question.trial.cards.empty()) {
-    question.trial.cards = {fit::kAnyCard};
-    question.asks_card = false;
+  if (asks_layouts && question.whole_job) {
+    Note(
+        Message("--world with --vary compares layouts by their steps; ask for --whole-job without "
+                "--vary, with the values of one layout in the command"));
+    return kUsage;
   }
+  if (asks_layouts) return RunLayoutSearch(question, options.output);
   if (!question.trial.job && !question.largest) VaryProcesses(question);
   question.with_remedies = !options.no_remedies;
   options.output.page.force = options.output.changes.overwrite;

@@ -33,7 +33,7 @@ bool HasRecovered(const ProcessNeed& process) { return process.failures > 0 && p
 
 FitVerdict Outcome::verdict() const {
   if (is_late) return FitVerdict::kNotKnown;
-  if (!completed) return FitVerdict::kDoesNotFit;
+  if (!completed || would_run_out) return FitVerdict::kDoesNotFit;
   if (outlook.is_whole) return FitVerdict::kFits;
   if (outlook.climb && outlook.full_in_step <= kUsualSteps) return FitVerdict::kWillNotFit;
   if (outlook.climb)

@@ -43,6 +43,8 @@ struct Outcome {
   // recover from.
   bool completed = false;
   bool is_late = false;
+  // True if a moment would need more than its card has with all its batches, of which few ran.
+  bool would_run_out = false;
   int exit_code = 0;
   std::vector<ProcessNeed> processes;     // that used a card
   analysis::Annotations annotations;      // of the first of them

@@ -27,11 +27,6 @@ ptrdiff_t PlaceOf(const std::string& moment) {
   return std::find(std::begin(kOrder), std::end(kOrder), moment) - std::begin(kOrder);
 }
 
-// Returns what the batches that were not seen take beside those that were.
-uint64_t UnseenBytes(const MomentStay& stay) {
-  return stay.of > stay.batches ? (stay.of - stay.batches) * stay.growth : 0;
-}
-
 std::vector<MomentStay> StaysOf(const ProcessNeed& process) {
   std::vector<MomentStay> stays;
   stays.reserve(process.moments.size());

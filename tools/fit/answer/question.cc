@@ -8,14 +8,17 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "messages/message.h"
 #include "tools/fit/trials/card_limit.h"
+#include "tools/fit/trials/why_failed.h"
 
 namespace memtrace::fit {
 namespace {
 
 constexpr double kTrusted = 0.9;        // of the time: an estimate of it errs
 constexpr int kKilled = 128 + SIGKILL;  // as a shell says it
+constexpr int kUsageCode = 2;           // docs/reference/exit-codes.md
 constexpr uint64_t kToTheEnd = std::numeric_limits<int32_t>::max();
 
 Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
@@ -27,13 +30,26 @@ Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
 
 }  // namespace
 
+bool ExceedsWithUnseen(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
+  const auto exceeds = [&card_bytes](const MomentPeak& peak) {
+    const auto card = static_cast<size_t>(peak.card);
+    const uint64_t unseen = UnseenBytes(peak.stay);
+    return unseen > 0 && card < card_bytes.size() && peak.needs + unseen > card_bytes[card];
+  };
+  return std::any_of(outcome.processes.begin(), outcome.processes.end(),
+                     [&exceeds](const ProcessNeed& process) {
+                       return std::any_of(process.moments.begin(), process.moments.end(), exceeds);
+                     });
+}
+
 bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
   const std::vector<CardNeed> needs = Joined(outcome.processes);
   const bool is_below =
       std::all_of(needs.begin(), needs.end(), [&card_bytes](const CardNeed& need) {
         const auto card = static_cast<size_t>(need.card);
-        return card < card_bytes.size() && need.total + need.fragmentation <= card_bytes[card];
+        return card < card_bytes.size() && AtMost(need) <= card_bytes[card];
       });
+  if (ExceedsWithUnseen(outcome, card_bytes)) return false;
   return is_below && std::all_of(outcome.resumed.begin(), outcome.resumed.end(),
                                  [&card_bytes](const Outcome& resumed) {
                                    return IsBelow(resumed, card_bytes);
@@ -42,6 +58,11 @@ bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
 
 absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial,
                                   const Outcome* without_limit) {
+  if (outcome.is_late && trial.least_steps >= kToTheEnd) {
+    return absl::FailedPreconditionError(
+        Message("the program had not come to its end after $0 s; give it more time with --time",
+                trial.seconds));
+  }
   if (outcome.is_late) {
     return absl::FailedPreconditionError(CountedMessage(
         trial.least_steps,
@@ -72,6 +93,12 @@ absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial,
         Message("the program allocates nothing on a card, so there is nothing to fit"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckCallsAreKnown(const Outcome& outcome, const Trial& trial) {
+  if (trial.also.empty() || outcome.exit_code != kUsageCode) return absl::OkStatus();
+  const std::string said = LastMemtraceSentence(outcome.log_end);
+  return absl::StartsWith(said, "--also") ? absl::InvalidArgumentError(said) : absl::OkStatus();
 }
 
 absl::StatusOr<Trial> Unlimited(Trial trial) {

@@ -52,14 +52,22 @@ struct Question {
 // Runs a trial and reads its result; the name is for progress. Errors are those of RunTrial.
 using Runner = std::function<absl::StatusOr<Outcome>(const Trial&, std::string_view name)>;
 
-// True if all that the run ever reserved fits these cards: it would make the same run there, so it
-// need not be run again.
+// True if a moment needs more than its card has when the batches that did not run are counted. Says
+// nothing of moments whose batches all ran.
+bool ExceedsWithUnseen(const Outcome& outcome, const std::vector<uint64_t>& card_bytes);
+
+// True if all that the run ever reserved, and the most that it ever held beside, fits these cards:
+// it would make the same run there, so it need not be run again.
 bool IsBelow(const Outcome& outcome, const std::vector<uint64_t>& card_bytes);
 
 // Returns kFailedPrecondition, with a sentence, if the outcome says nothing about memory.
 // `without_limit` is the outcome of the same trial on cards without a limit; null: it is this one.
 absl::Status CheckOutcomeIsUseful(const Outcome& outcome, const Trial& trial,
                                   const Outcome* without_limit = nullptr);
+
+// Returns kInvalidArgument, with the run's own sentence, if a call of --also was refused in the
+// run.
+absl::Status CheckCallsAreKnown(const Outcome& outcome, const Trial& trial);
 
 // Returns the trial on the same cards without a limit. Errors are those of WithBytes.
 absl::StatusOr<Trial> Unlimited(Trial trial);

@@ -64,7 +64,7 @@ void CheapestSearch::NoteKnown() {
   with_margin_.choice.Note(nothing, false);
   on_card_.choice.Note(nothing, false);
   if (const auto failed = answer_.deciding().Failed())
-    model_.Failed(nothing, static_cast<size_t>(failed->at.phase),
+    model_.Failed(nothing, PlannedPhase(failed->at.phase),
                   LimitOf(0) + static_cast<double>(failed->short_by));
   for (size_t place = 0; place < answer_.remedies.size(); ++place) {
     const TriedRemedy& tried = answer_.remedies[place];
@@ -93,7 +93,7 @@ void CheapestSearch::Note(const Plan& plan, const TriedRemedy& tried, size_t pla
     model_.Saw(plan, *figures);
   } else if (const auto failed = tried.outcome.Failed()) {
     const double limit = LimitOf(tried.is_smaller_card ? answer_.margin_percent : 0);
-    model_.Failed(plan, static_cast<size_t>(failed->at.phase),
+    model_.Failed(plan, PlannedPhase(failed->at.phase),
                   limit + static_cast<double>(failed->short_by));
   }
 }

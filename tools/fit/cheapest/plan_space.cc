@@ -37,15 +37,13 @@ size_t CardThatIsShortest(const Answer& answer) {
   return shortest;
 }
 
-// Returns the bytes of each phase, with what the process holds beside the allocator. What is
-// computed again is part of the backward pass.
+// Returns the bytes of each phase, with what the process holds beside the allocator.
 PhaseNeeds NeedsOf(const CardNeed& need) {
   PhaseNeeds needs = {};
   const uint64_t beside = need.total - std::min(need.total, need.peak_allocated);
   for (size_t phase = 0; phase < needs.size(); ++phase) {
     if (need.phase_peaks[phase] == 0) continue;
-    const bool is_backward = phase == static_cast<size_t>(Phase::kRecompute);
-    double& of = needs[is_backward ? static_cast<size_t>(Phase::kBackward) : phase];
+    double& of = needs[PlannedPhase(static_cast<Phase>(phase))];
     of = std::max(of, static_cast<double>(need.phase_peaks[phase] + beside));
   }
   return needs;
@@ -95,14 +93,21 @@ double LeastByCopies(const Outcome& unchanged, const Outcome& changed) {
 
 }  // namespace
 
+size_t PlannedPhase(Phase phase) {
+  return static_cast<size_t>(phase == Phase::kRecompute ? Phase::kBackward : phase);
+}
+
 std::vector<uint32_t> LadderOf(const Candidate& candidate) {
   const remedies::Degrees& degrees = candidate.degrees;
   std::vector<uint32_t> ladder;
   if (degrees.step == Step::kByOne) {
     for (uint32_t degree = 1; degree <= candidate.of; ++degree) ladder.push_back(degree);
+  } else if (degrees.step == Step::kDoubling && degrees.strongest == 0) {
+    // The parts are of equal size, so that the product of the two numbers stays the same.
+    for (uint32_t degree = degrees.weakest; degree <= candidate.of; ++degree)
+      if (candidate.of % degree == 0) ladder.push_back(degree);
   } else if (degrees.step == Step::kDoubling) {
-    const uint32_t strongest = degrees.strongest == 0 ? candidate.of : degrees.strongest;
-    for (uint32_t degree = degrees.weakest; degree <= strongest; degree *= 2)
+    for (uint32_t degree = degrees.weakest; degree <= degrees.strongest; degree *= 2)
       ladder.push_back(degree);
   }
   return ladder.empty() ? std::vector<uint32_t>{0} : ladder;

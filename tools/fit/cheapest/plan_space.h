@@ -50,6 +50,10 @@ class PlanSpace {
   std::vector<PlanChange> changes_;
 };
 
+// Returns the phase that `phase` counts as in a plan: what is computed again is part of the
+// backward pass.
+size_t PlannedPhase(trace::Phase phase);
+
 // Returns the degrees of a candidate that has places in a program, from the weakest on; {0} if its
 // hook takes none. LoRA keeps its one rank.
 std::vector<uint32_t> LadderOf(const Candidate& candidate);

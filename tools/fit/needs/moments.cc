@@ -128,6 +128,10 @@ MomentPeak PeakOf(const analysis::EventSource& source, const MomentStay& stay, i
 
 }  // namespace
 
+uint64_t UnseenBytes(const MomentStay& stay) {
+  return stay.of > stay.batches ? (stay.of - stay.batches) * stay.growth : 0;
+}
+
 std::vector<MomentStay> MomentStaysOf(std::string_view text) {
   const json list = json::parse(text, nullptr, false);
   std::vector<MomentStay> stays;

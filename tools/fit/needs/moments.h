@@ -29,6 +29,9 @@ struct MomentStay {
   bool Has(uint64_t step) const { return first <= step && step <= last; }
 };
 
+// Returns what the batches that were not seen take beside those that were, in bytes.
+uint64_t UnseenBytes(const MomentStay& stay);
+
 // Parses the annotation; returns none if the text is malformed.
 std::vector<MomentStay> MomentStaysOf(std::string_view text);
 

@@ -89,8 +89,11 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
   parts.Add(Marked("rounding"), need.peak_allocated - std::min(need.peak_allocated, requested));
   need.fragmentation = need.peak_reserved - std::min(need.peak_reserved, parts.sum());
   using analysis::LedgerPart;
-  parts.Add(Marked("context"), card.ledger.positive(LedgerPart::kContext));
-  parts.Add(Marked("outside torch"), card.ledger.positive(LedgerPart::kOutsideAllocator));
+  const uint64_t context = card.ledger.positive(LedgerPart::kContext);
+  const uint64_t outside = card.ledger.positive(LedgerPart::kOutsideAllocator);
+  parts.Add(Marked("context"), context);
+  parts.Add(Marked("outside torch"), outside);
+  need.more_beside = timeline.most_beside - std::min(timeline.most_beside, context + outside);
   parts.Add(kOthers, card.ledger.positive(LedgerPart::kOtherProcesses));
   need.total = parts.sum();
   need.parts = parts.Take();
@@ -155,6 +158,8 @@ StepCost CostOf(const analysis::Annotations& annotations) {
           .microseconds = number("microseconds")};
 }
 
+uint64_t AtMost(const CardNeed& need) { return need.total + need.fragmentation + need.more_beside; }
+
 ProcessNeed NeedOf(const Explanation& explanation) {
   ProcessNeed need;
   for (const CardExplanation& card : explanation.cards) {
@@ -199,6 +204,7 @@ std::vector<CardNeed> Joined(const std::vector<ProcessNeed>& processes) {
       joined.peak_reserved += need.peak_reserved;
       joined.total += need.total;
       joined.fragmentation += need.fragmentation;
+      joined.more_beside += need.more_beside;
       for (const NeedPart& part : need.parts) {
         const auto same =
             std::find_if(joined.parts.begin(), joined.parts.end(),

@@ -34,6 +34,9 @@ struct CardNeed {
   // Bytes that torch reserved beyond the peak: cached, and in holes. It gives back what it can
   // before a request fails.
   uint64_t fragmentation = 0;
+  // Bytes by which the process held more beside the allocator at another moment than at the peak: a
+  // library's, after the training. They need not be there when most is reserved.
+  uint64_t more_beside = 0;
   std::vector<NeedPart> sites = {};   // of requested bytes: "activation, model.layers.*.mlp"
   std::vector<PeakRise> rises = {};   // of the allocated peak, at the ends of steps
   std::vector<PeakRise> floors = {};  // of what stays allocated at the ends of steps
@@ -90,6 +93,9 @@ struct ProcessNeed {
 // ("layers.3.mlp"; "module 3" if that is a number), else the library's line. Returns "" if none of
 // them is known.
 std::string PlaceOf(const analysis::ExplainedRequest& request);
+
+// Returns the most that the need can be of any moment: at no moment did the process hold more.
+uint64_t AtMost(const CardNeed& need);
 
 // `explanation` is that of the process's trace at the default moment (the last failure, else the
 // peak).

@@ -85,6 +85,14 @@ std::tuple<uint64_t, uint64_t, uint64_t> CostOf(const Layout& layout) {
 
 }  // namespace
 
+std::vector<Gap> UnseenMoments(const LayoutAnswer& answer) {
+  std::vector<Gap> gaps;
+  for (const Layout& layout : answer.layouts)
+    if (layout.verdict == LayoutVerdict::kFits && !layout.outcome.outlook.is_whole)
+      AddGaps(layout.outcome.gaps, gaps);
+  return gaps;
+}
+
 double Layout::IdleShare() const {
   if (!job || job->stages < 2 || passes == 0) return 0;
   const auto waits = static_cast<double>(job->stages - 1);

@@ -66,6 +66,9 @@ struct LayoutAnswer {
   FolderChanges changes = {};  // of the user's files meanwhile, where runs have no layer
 };
 
+// Returns the moments of the program that no run of a layout that fits has seen.
+std::vector<Gap> UnseenMoments(const LayoutAnswer& answer);
+
 // Finds which ranks of the trial's job differ. Errors are those of FindRankKinds.
 using RankFinder = std::function<absl::StatusOr<launch::JobRanks>(const Trial&)>;
 

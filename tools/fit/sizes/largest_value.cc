@@ -59,6 +59,7 @@ class LargestSearch {
   // Runs the least value, which tells how many steps the other runs need.
   absl::Status MeasureLeast() {
     MEMTRACE_ASSIGN_OR_RETURN(const Outcome least, RunWithoutLimit(question_.trial, Step()));
+    MEMTRACE_RETURN_IF_ERROR(CheckCallsAreKnown(least, question_.trial));
     MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(least, question_.trial));
     within_ = ForSameSteps(question_.trial, least);
     trial_ = UntilAfterPeakOf(question_.trial, least);

@@ -28,7 +28,7 @@ Bounds BoundsOf(const Outcome& unlimited) {
   Bounds bounds;
   for (const CardNeed& need : Joined(unlimited.processes)) {
     bounds.lower = std::max(bounds.lower, need.total);
-    bounds.upper = std::max(bounds.upper, need.total + need.fragmentation);
+    bounds.upper = std::max(bounds.upper, AtMost(need));
   }
   return bounds;
 }
@@ -59,13 +59,21 @@ class Bisection {
     const uint64_t step = std::max(64 * kMiB, RoundUp(bounds.upper / 256, kMiB));
     uint64_t fails = (bounds.lower - 1) / step;  // in steps; below the least it can run with
     uint64_t completes = RoundUp(bounds.upper, step) / step;
-    // At the upper bound it makes the same run as without a limit, so that is not tried.
+    const uint64_t upper = completes;
     while (completes - fails > 1) {
       const uint64_t middle = fails + (completes - fails) / 2;
-      const absl::StatusOr<bool> completed = CompletesAt(middle * step);
-      if (!completed.ok()) return completed.status();
-      if (!*completed) found_.fails = middle * step;
-      (*completed ? completes : fails) = middle;
+      MEMTRACE_ASSIGN_OR_RETURN(const bool completed, CompletesAt(middle * step));
+      if (!completed) found_.fails = middle * step;
+      (completed ? completes : fails) = middle;
+    }
+    // What is told was run: a library's peak may coincide with torch's there, and not without a
+    // limit.
+    while (completes >= upper) {
+      MEMTRACE_ASSIGN_OR_RETURN(const bool completed, CompletesAt(completes * step));
+      if (completed) break;
+      found_.fails = completes * step;
+      if (completes > 2 * upper) return absl::OkStatus();
+      completes += std::max<uint64_t>(upper / 16, 1);
     }
     found_.completes = completes * step;
     return absl::OkStatus();

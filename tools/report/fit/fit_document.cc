@@ -178,6 +178,9 @@ std::string LargestText(const Answer& answer) {
   const std::string value = name + "=" + std::to_string(*scaling.largest);
   if (!scaling.fails) return Message("$0 fits. Larger values were not tried.", value);
   const std::string next = name + "=" + std::to_string(*scaling.fails);
+  if (answer.beyond->is_late)
+    return Message("$0 fits. It is not known if $1 does: its run reached the time limit of --time.",
+                   value, next);
   const auto failed = answer.beyond->Failed();
   return JoinedSentences({Message("$0 is the largest value that fits.", value),
                           failed ? Message("$0 does not fit ($1).", next, FailedText(*failed))
@@ -216,7 +219,9 @@ Section GapSection(const Answer& answer) {
 // Says where the figures of the need come from.
 std::string BasisText(const Answer& answer, const CardNeed& need) {
   const std::string reserved = FormatBytes(need.peak_reserved);
-  const bool is_unlimited = &answer.told() == &answer.unlimited;
+  const Outcome* told = &answer.told();
+  const bool is_unlimited =
+      told == &answer.unlimited || (answer.whole_job && told == &answer.whole_job->unlimited);
   const auto card = static_cast<size_t>(need.card);
   return JoinedSentences(
       {Message("The peak allocated is $0, $1.", FormatBytes(need.peak_allocated),

@@ -67,6 +67,14 @@ std::string StepsText(const LayoutAnswer& answer) {
                         "That is what $0 steps of each showed.", FormatCount(seen.steps));
 }
 
+// Says what layouts that fit would still have to survive.
+std::string UnseenMomentsText(const LayoutAnswer& answer) {
+  std::string names;
+  for (const fit::Gap& gap : fit::UnseenMoments(answer))
+    names += (names.empty() ? "" : ", ") + fit::MomentWords(gap.moment);
+  return names.empty() ? "" : Message("What comes later was not seen: $0.", names);
+}
+
 std::string UntriedText(const LayoutAnswer& answer) {
   if (answer.untried == 0) return "";
   return CountedMessage(answer.untried, "The search was stopped before another one.",
@@ -222,10 +230,10 @@ ordered_json LayoutJson(const LayoutAnswer& answer, const Layout& layout) {
 }  // namespace
 
 Document LayoutDocument(const LayoutAnswer& answer) {
-  Section verdict{
-      .id = "verdict",
-      .parts = {Paragraph{JoinedSentences(
-          {CountText(answer), StepsText(answer), UntriedText(answer), RecommendedText(answer)})}}};
+  Section verdict{.id = "verdict",
+                  .parts = {Paragraph{JoinedSentences(
+                      {CountText(answer), StepsText(answer), UnseenMomentsText(answer),
+                       UntriedText(answer), RecommendedText(answer)})}}};
   Section limits{
       .id = "limits",
       .title = Message("HOW IT IS KNOWN"),
@@ -242,12 +250,15 @@ Document LayoutDocument(const LayoutAnswer& answer) {
 std::string JsonLayouts(const LayoutAnswer& answer) {
   ordered_json layouts = ordered_json::array();
   for (const Layout& layout : answer.layouts) layouts.push_back(LayoutJson(answer, layout));
+  ordered_json not_seen = ordered_json::array();
+  for (const fit::Gap& gap : fit::UnseenMoments(answer)) not_seen.push_back(gap.moment);
   return JsonText(
       {{"schema", "memtrace.layouts/1"},
        {"card", answer.cards},
        {"margin_percent", answer.margin_percent},
        {"recommended", answer.recommended ? ordered_json(*answer.recommended) : ordered_json()},
        {"layouts", std::move(layouts)},
+       {"not_seen", std::move(not_seen)},
        {"untried", answer.untried},
        {"kept_away",
         {{"layer_bytes", answer.keeping.layer_bytes},

@@ -44,6 +44,7 @@ std::string OutcomeText(const Answer& answer, const TriedRemedy& remedy) {
     return Message("not with $0 % less", answer.margin_percent);
   if (!outcome.completed)
     return outcome.Failed() ? Message("does not fit") : Message("the program fails");
+  if (outcome.would_run_out) return Message("does not fit");
   if (outcome.verdict() == fit::FitVerdict::kWillNotFit)
     return Message("fits only until step $0", FormatCount(outcome.outlook.full_in_step - 1));
   if (!outcome.fits()) return Message("not known: still rises");

@@ -87,14 +87,6 @@ std::string SoFarText(const Answer& answer) {
                                                   : MoreThanCardText(need.total - has)});
 }
 
-// True if the stopped run needed too much already; in its later steps it could only need more.
-bool IsKnownNotToFit(const Answer& answer) {
-  if (answer.has_need() || answer.cards.empty()) return false;
-  const fit::CardNeed need = FullestSoFar(answer.stopped->outcome);
-  const auto card = static_cast<size_t>(need.card);
-  return card < answer.card_bytes.size() && need.total > answer.card_bytes[card];
-}
-
 std::string NeedSoFar(const Answer& answer) {
   if (!answer.has_need()) return "";
   const fit::CardNeed need = FullestSoFar(answer.unlimited);
@@ -213,6 +205,13 @@ std::string WillNotFitText(const Outlook& outlook) {
        ClimbText(*outlook.climb)});
 }
 
+bool IsKnownNotToFit(const Answer& answer) {
+  if (answer.has_need() || answer.cards.empty()) return false;
+  const fit::CardNeed need = FullestSoFar(answer.stopped->outcome);
+  const auto card = static_cast<size_t>(need.card);
+  return card < answer.card_bytes.size() && need.total > answer.card_bytes[card];
+}
+
 std::string NotKnownText(const Outcome& outcome) {
   const Outlook& outlook = outcome.outlook;
   if (outcome.is_late) return Message("NOT KNOWN. The run on the card reached its time limit.");
@@ -252,9 +251,12 @@ std::vector<std::string> FurtherSentences(const Answer& answer) {
     texts.push_back(RecoveredText(within, *last));
   if (std::string batches = BatchesText(answer); !batches.empty())
     texts.push_back(std::move(batches));
-  if (&answer.told() == &answer.within)
+  const uint64_t without_limit = FullestSoFar(answer.unlimited).total;
+  const bool takes_less =
+      &answer.told() == &answer.within && FullestSoFar(answer.within).total < without_limit;
+  if (takes_less)
     texts.push_back(Message("Without a limit it would take $0. It takes less if less is available.",
-                            FormatBytes(FullestSoFar(answer.unlimited).total)));
+                            FormatBytes(without_limit)));
   if (const std::string sent = MostSentText(answer.told()); !sent.empty()) texts.push_back(sent);
   return texts;
 }

@@ -46,6 +46,10 @@ std::string GapsText(const fit::Answer& answer);
 // steps."
 std::string WillNotFitText(const fit::Outlook& outlook);
 
+// True if the stopped run needed too much already; in its later steps it could only need more.
+// Requires a stopped answer.
+bool IsKnownNotToFit(const fit::Answer& answer);
+
 // Says why it is not known if a run that did not fail fits.
 std::string NotKnownText(const fit::Outcome& outcome);
 

@@ -43,7 +43,7 @@ class CaughtErrors:
         Also true if no error reached Python, unless the program ended by another that tells of memory.
         """
         if self.raised == 0:
-            return not _is_about_memory(getattr(sys, "last_value", None))
+            return not is_about_memory(getattr(sys, "last_value", None))
         if self._steps() > 0:
             return self._steps() > self._steps_then
         return self._allocated() - self._allocated_then >= max(self._asked // 2, 1)
@@ -74,7 +74,7 @@ class CaughtErrors:
         return sum(int(cuda.memory_stats(card).get("allocated_bytes.all.allocated", 0)) for card in cards)
 
 
-def _is_about_memory(error: BaseException | None) -> bool:
+def is_about_memory(error: BaseException | None) -> bool:
     """True if an exception, or one that it was raised from, says that a library got no memory."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:

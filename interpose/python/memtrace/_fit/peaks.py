@@ -44,7 +44,7 @@ class Peaks:
         self._read()
         has_risen = self._peaks != self._seen or not self._seen
         allocated = self._allocated()
-        if not self.rises or allocated != self.rises[-1][1]:
+        if allocated and (not self.rises or allocated != self.rises[-1][1]):  # empty before CUDA is initialized
             self.rises.append((step, allocated))
         self._seen = self._peaks.copy()
         return has_risen

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tools/fit/answer/answer.h"
+#include "tools/fit/answer/question.h"
 
 namespace memtrace::fit {
 namespace {
@@ -87,6 +88,28 @@ TEST(MomentNeedsTest, BatchesThatWereNotRunAreAddedByWhatEachKept) {
   EXPECT_EQ(evaluation.known, Known::kInferred);
   EXPECT_EQ(evaluation.fits, false);
   EXPECT_EQ(answer.verdict(), FitVerdict::kDoesNotFit);
+}
+
+TEST(MomentNeedsTest, RunIsNotBelowACardThatItsOtherBatchesWouldFill) {
+  MomentPeak peak = Peak("evaluation", 4, 70 * kNeedMiB);
+  peak.stay.batches = 5;
+  peak.stay.of = 25;
+  peak.stay.growth = kNeedMiB;
+  const Outcome run = RunOf(70 * kNeedMiB, {peak});
+  EXPECT_TRUE(IsBelow(run, {90 * kNeedMiB}));
+  EXPECT_FALSE(IsBelow(run, {89 * kNeedMiB}));
+  EXPECT_TRUE(ExceedsWithUnseen(run, {89 * kNeedMiB}));
+  Outcome changed = RunOf(70 * kNeedMiB, {});
+  EXPECT_EQ(changed.verdict(), FitVerdict::kFits);
+  changed.would_run_out = true;
+  EXPECT_EQ(changed.verdict(), FitVerdict::kDoesNotFit);
+}
+
+TEST(MomentNeedsTest, RunIsNotBelowACardThatALibraryFillsLater) {
+  Outcome run = RunOf(70 * kNeedMiB, {});
+  run.processes.front().cards.front().more_beside = 20 * kNeedMiB;
+  EXPECT_TRUE(IsBelow(run, {90 * kNeedMiB}));
+  EXPECT_FALSE(IsBelow(run, {89 * kNeedMiB}));
 }
 
 TEST(MomentNeedsTest, ResumedRunThatRunsOutIsAMomentThatDoesNotFit) {

@@ -74,6 +74,22 @@ TEST(CheapestSearchTest, PlanThatLeavesTheMarginIsRecommendedAndTheOtherIsKnown)
             "fused + checkpoint=11");
 }
 
+TEST(CheapestSearchTest, FailureWhileLayersAreComputedAgainIsOneOfTheBackwardPass) {
+  LayeredTraining training;
+  training.recomputes = true;
+  EXPECT_EQ(Recommended(*Ask(training)), "fused + checkpoint=12");
+}
+
+TEST(PlanSpaceTest, PartsOfABatchAreOfEqualSize) {
+  const std::vector<Candidate> all = PlanCandidates();
+  const auto micro = std::find_if(all.begin(), all.end(),
+                                  [](const Candidate& one) { return one.hook == "micro"; });
+  ASSERT_NE(micro, all.end());
+  Candidate candidate = *micro;
+  candidate.of = 12;
+  EXPECT_THAT(LadderOf(candidate), ElementsAre(2, 3, 4, 6, 12));
+}
+
 TEST(PlanSpaceTest, DegreesThatTheHostHasNoMemoryForAreLeftOut) {
   const std::vector<uint32_t> all = {1, 2, 3, 4};
   std::vector<uint32_t> ladder = all;

@@ -39,6 +39,7 @@ class SizedProgram {
     return [this](const Trial& trial, std::string_view name) { return Run(trial, name); };
   }
   size_t runs() const { return runs_; }
+  uint64_t more_on_card = 0;  // than without a limit: a library's peak coincides with torch's there
 
  private:
   absl::StatusOr<Outcome> Run(const Trial& trial, std::string_view /*name*/) {
@@ -57,7 +58,7 @@ class SizedProgram {
                              .fragmentation = holes,
                              .sites = {{"activation, layers.*", need - kGiB}}});
     // torch gives back half of the holes before it fails.
-    outcome.completed = BytesOfCards(trial.cards).front() >= need + holes / 2;
+    outcome.completed = BytesOfCards(trial.cards).front() >= need + holes / 2 + more_on_card;
     if (!outcome.completed) process.failed = FailedLine{.line = "train.py:1", .at = {}};
     return outcome;
   }
@@ -83,6 +84,17 @@ TEST(SmallestCardTest, EachAllocatorHasItsOwnSmallestCard) {
   EXPECT_EQ(found[1].completes, 8 * kGiB);
   EXPECT_EQ(found[1].fails, std::nullopt);  // it cannot run with less than it needs
   EXPECT_EQ(found[2].allocator, "memtrace");
+}
+
+TEST(SmallestCardTest, SizeThatIsToldToFitWasRun) {
+  SizedProgram program([](uint64_t) { return 8 * kGiB; });
+  program.more_on_card = 3 * kGiB;
+  const SmallestCard found = (*FindSmallestCards(Asked("1"), program.runner()))[1];
+  EXPECT_GE(found.completes, 11 * kGiB);
+  EXPECT_LT(found.completes, 12 * kGiB);
+  ASSERT_TRUE(found.fails.has_value());
+  EXPECT_LT(*found.fails, 11 * kGiB);
+  EXPECT_GE(*found.fails, 10 * kGiB);
 }
 
 TEST(SmallestCardTest, ProductIsAtLeastTheSmallestCard) {

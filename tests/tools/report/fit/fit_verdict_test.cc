@@ -82,6 +82,34 @@ TEST(FitVerdictTest, AllRanksOfAJobMayRun) {
   EXPECT_THAT(AllOf(answer), HasSubstr("All 2 ranks of the job ran."));
 }
 
+TEST(FitVerdictTest, RunThatNeedsMoreOnTheCardIsNotSaidToTakeLess) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(900));
+  answer.within.outlook.steps = 50;
+  EXPECT_THAT(AllOf(answer), HasSubstr("900.0 MiB"));
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("takes less")));
+  EXPECT_THAT(AllOf(AnswerOf(RunOf(1200), RunOf(900))), HasSubstr("takes less"));
+}
+
+TEST(FitVerdictTest, NeedOfTheWholeJobWasSeenWithoutALimit) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  answer.whole_job = fit::WholeJob{
+      .unlimited = RunOf(700), .within = RunOf(700), .has_within = true, .moments = {}};
+  EXPECT_THAT(AllOf(answer), HasSubstr("It was seen in a run without a limit;"));
+}
+
+TEST(FitVerdictTest, ValueWhoseRunWasLateIsNotSaidToFailByItself) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  fit::Scaling& scaling = answer.scalings.emplace_back();
+  scaling.name = "batch";
+  scaling.points = {{.value = 1}, {.value = 2}};
+  scaling.largest = 4;
+  scaling.fails = 5;
+  answer.beyond = RunOf(600);
+  answer.beyond->is_late = true;
+  answer.beyond->exit_code = 137;
+  EXPECT_THAT(VerdictOf(answer), StartsWith("batch=4 fits. It is not known if batch=5 does"));
+}
+
 TEST(FitVerdictTest, NeedOfAFittingRunIsThatOnTheCard) {
   const std::string verdict = VerdictOf(AnswerOf(RunOf(1200), RunOf(900)));
   EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. In them it needs 900.0 MiB of card"));

@@ -76,6 +76,17 @@ TEST(LayoutDocumentTest, LayoutsThatFailDoNotSayThatTheCardIsTooSmall) {
               StartsWith("DOES NOT FIT. None of 2 layouts fits."));
 }
 
+TEST(LayoutDocumentTest, MomentsThatNoRunSawAreNamed) {
+  LayoutAnswer answer = AnswerOf({LayoutOf("4", LayoutVerdict::kFits)});
+  EXPECT_THAT(TextOfAnswer(answer), Not(HasSubstr("not seen")));
+  answer.layouts[0].outcome.outlook.is_whole = false;
+  answer.layouts[0].outcome.gaps = {{"evaluation", "train.py:61 calls eval().", ""}};
+  EXPECT_THAT(TextOfAnswer(answer), HasSubstr("What comes later was not seen: an evaluation."));
+  EXPECT_EQ(nlohmann::json::parse(JsonLayouts(answer))["not_seen"][0], "evaluation");
+  answer.layouts[0].outcome.outlook.is_whole = true;
+  EXPECT_THAT(TextOfAnswer(answer), Not(HasSubstr("not seen")));
+}
+
 TEST(LayoutDocumentTest, StoppedSearchDoesNotSayThatNothingFits) {
   LayoutAnswer answer = AnswerOf({LayoutOf("2", LayoutVerdict::kDoesNotFit)});
   answer.untried = 3;

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from memtrace._core.vocabulary import MOMENT_BEST_MODEL, MOMENT_CHECKPOINT, MOMENT_EVALUATION
+from memtrace._fit.caught import is_about_memory
 from memtrace._fit.moments import checkpoints
 from memtrace._fit.moments.job import Job
 from memtrace._patching import patches
@@ -137,10 +138,8 @@ def _without_failures(evaluate: Callable[..., object], torch: ModuleType, job: J
             _note_joining(args[0], job)
             try:
                 return evaluate(*args, **kwargs)
-            except torch.OutOfMemoryError:
-                raise
             except Exception as error:
-                if "out of memory" in str(error).lower():
+                if isinstance(error, torch.OutOfMemoryError) or is_about_memory(error):
                     raise
                 if row is not None:
                     row.known["failed_by_itself"] = failure_text(error)
