@@ -57,7 +57,7 @@ Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   const int device = static_cast<int>(failure.device);
   const Bytes wanted = failure.allocated - std::min(failure.allocated, failure.obtainable);
   if (!IsOn(device) || !IsAllowed()) return 0;
-  // What is left of freed blocks may be all that the request lacks.
+  // The request may need no more than freed blocks still have.
   if (const Bytes freed = SpillOf(device).FreeLeftBlocks(); freed > 0) {
     TellBack(device, freed, /*copied=*/0, {});
     return freed;

@@ -148,7 +148,7 @@ const DnnDescriptorKind kKinds[] = {
      2899,
      {CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC, CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC,
       CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC, CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC}},
-    // Of the next two, the input and the output are required.
+    // The next two require an input and an output.
     {kDiagonalBandMask, "diagonal band mask", 3000, 3099, {3000, 3006}},
     {kSoftmax, "softmax", 3100, 3199, {3100, 3101}},
 };

@@ -66,8 +66,8 @@ class Bisection {
       if (!completed) found_.fails = middle * step;
       (completed ? completes : fails) = middle;
     }
-    // What is told was run: a library's peak may coincide with torch's there, and not without a
-    // limit.
+    // The answer is a size that was run, because a library's peak may coincide with torch's only on
+    // a small card.
     while (completes >= upper) {
       MEMTRACE_ASSIGN_OR_RETURN(const bool completed, CompletesAt(completes * step));
       if (completed) break;
