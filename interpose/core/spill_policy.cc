@@ -44,16 +44,17 @@ std::string MovedSentence(int device, const std::string& on_host, const VictimKi
   const std::string printable = trace::PrintableText(name);
   if (most.owner == 0 && most.is_unused)
     return Message(
-        "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of role $2 that "
-        "no "
-        "operation used in this step and the last one. The card reaches it over the bus, which is "
-        "slower.",
+        "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of role $2. No "
+        "operation used that in this step and the last one. The card reaches it over the bus, "
+        "which "
+        "is slower.",
         device, on_host, printable);
   if (most.is_unused)
     return Message(
-        "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of '$2', which no "
-        "operation used in this step and the last one. The card reaches it over the bus, which is "
-        "slower.",
+        "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of '$2'. No "
+        "operation used that in this step and the last one. The card reaches it over the bus, "
+        "which "
+        "is slower.",
         device, on_host, printable);
   return most.owner == 0
              ? Message(

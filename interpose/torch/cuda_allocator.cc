@@ -16,7 +16,7 @@
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/ipc_memory.h"
 #include "interpose/torch/memory_listeners.h"
-#include "interpose/torch/operation_uses.h"
+#include "interpose/torch/operations/operation_uses.h"
 #include "interpose/torch/private_pools.h"
 #include "interpose/torch/torch_views.h"
 #include "interpose/torch/uncached_memory.h"

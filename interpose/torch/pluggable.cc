@@ -14,7 +14,7 @@
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/autograd_context.h"
 #include "interpose/torch/core_calls.h"
-#include "interpose/torch/operation_uses.h"
+#include "interpose/torch/operations/operation_uses.h"
 #include "interpose/torch/private_pools.h"
 
 #define MEMTRACE_PLUGGABLE extern "C" MEMTRACE_API

@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "base/mutex.h"
-#include "interpose/torch/shape_operators.h"
+#include "interpose/torch/operations/shape_operators.h"
 
 namespace memtrace::shim {
 namespace {

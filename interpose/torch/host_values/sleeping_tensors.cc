@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "interpose/torch/shape_operators.h"
+#include "interpose/torch/operations/shape_operators.h"
 
 namespace memtrace::shim {
 namespace {

@@ -159,7 +159,7 @@ def test_with_cupti_what_no_operation_used_goes_before_a_cache_that_each_step_wr
     assert moved.keys() == {"unknown, unused", "parameter, unused"}, "the table and the teacher"
     assert moved["unknown, unused"] == 64 * MIB and moved["parameter, unused"] <= 128 * MIB
     assert done.printed() == {"same addresses": True, "same contents": True, "ooms": 0}
-    assert "no operation used in this step and the last one. The card reaches it over the bus" in done.err
+    assert "No operation used that in this step and the last one. The card reaches it over the bus" in done.err
     text = " ".join(memtrace("report", "--verbose", str(done.trace)).out.split())
     assert "of parameters that no operation used in that step and the one before moved to the host." in text
     assert done.report()["simulated"]["first_faults"] == []

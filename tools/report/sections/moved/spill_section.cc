@@ -36,14 +36,12 @@ std::string WhatMoved(std::string_view what) {
   return role ? RoleWords(what) : absl::StrCat("'", Printable(what), "'");
 }
 
+// Memory is known to be unused only after some steps.
 std::string SentenceOfUnused(const MovedBytes& moved, std::string_view name) {
-  return moved.step == 0
-             ? Message("Before the first step, $0 of $1 that no operation used moved to the host.",
-                       FormatBytes(moved.bytes), WhatMoved(name))
-             : Message(
-                   "In step $0, $1 of $2 that no operation used in that step and the one "
-                   "before moved to the host.",
-                   moved.step, FormatBytes(moved.bytes), WhatMoved(name));
+  return Message(
+      "In step $0, $1 of $2 that no operation used in that step and the one before moved "
+      "to the host.",
+      moved.step, FormatBytes(moved.bytes), WhatMoved(name));
 }
 
 std::string SentenceOf(const MovedBytes& moved) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/operation_uses.h"
+#include "interpose/torch/operations/operation_uses.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "interpose/core/memtrace.h"
-#include "interpose/torch/shape_operators.h"
+#include "interpose/torch/operations/shape_operators.h"
 
 namespace memtrace::shim {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_SHAPE_OPERATORS_H_
-#define MEMTRACE_INTERPOSE_TORCH_SHAPE_OPERATORS_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_OPERATIONS_SHAPE_OPERATORS_H_
+#define MEMTRACE_INTERPOSE_TORCH_OPERATIONS_SHAPE_OPERATORS_H_
 
 #include <ATen/core/function_schema.h>
 
@@ -19,4 +19,4 @@ bool UsesOnlyShapes(std::string_view name);
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_SHAPE_OPERATORS_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_OPERATIONS_SHAPE_OPERATORS_H_

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#ifndef MEMTRACE_INTERPOSE_TORCH_OPERATION_USES_H_
-#define MEMTRACE_INTERPOSE_TORCH_OPERATION_USES_H_
+#ifndef MEMTRACE_INTERPOSE_TORCH_OPERATIONS_OPERATION_USES_H_
+#define MEMTRACE_INTERPOSE_TORCH_OPERATIONS_OPERATION_USES_H_
 
 namespace memtrace::shim {
 
@@ -15,4 +15,4 @@ void FollowUses();
 
 }  // namespace memtrace::shim
 
-#endif  // MEMTRACE_INTERPOSE_TORCH_OPERATION_USES_H_
+#endif  // MEMTRACE_INTERPOSE_TORCH_OPERATIONS_OPERATION_USES_H_

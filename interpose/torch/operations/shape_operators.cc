@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/torch/shape_operators.h"
+#include "interpose/torch/operations/shape_operators.h"
 
 #include <algorithm>
 
