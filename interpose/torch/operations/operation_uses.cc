@@ -18,10 +18,18 @@
 namespace memtrace::shim {
 namespace {
 
+// True when this thread's objects are gone. An operation may still run then.
+thread_local bool has_ended = false;
+
 // Remembers which operators use no memory of their tensors, because a schema can only be copied out
 // of a RecordFunction. Thread rule: one thread.
 class SeenOperators {
  public:
+  SeenOperators() = default;
+  ~SeenOperators() { has_ended = true; }
+  SeenOperators(const SeenOperators&) = delete;
+  SeenOperators& operator=(const SeenOperators&) = delete;
+
   bool UsesMemory(const at::RecordFunction& function) {
     const char* name = function.name();
     const auto seen = seen_.find(name);
@@ -76,6 +84,7 @@ class UsedStorages {
 };
 
 std::unique_ptr<at::ObserverContext> NoteUses(const at::RecordFunction& function) {
+  if (has_ended) return nullptr;
   thread_local SeenOperators operators;
   if (!operators.UsesMemory(function)) return nullptr;
   UsedStorages used;

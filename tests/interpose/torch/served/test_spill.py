@@ -140,9 +140,8 @@ def test_while_the_program_evaluates_the_optimizer_s_states_go_before_the_cache(
 UNUSED = Path(__file__).with_name("spilled_unused.py")
 
 
-def beside_unused(folder, options):
-    # With all of step 5 in use the card lacks some 160 MiB; 192 belong to what only step 1 used.
-    return on_card(UNUSED, folder, card="2GiB", options=("--spill", "1GiB", "--events", "lazy", *options))
+def beside_unused(folder, *arguments, options=()):
+    return on_card(UNUSED, folder, *arguments, card="2GiB", options=("--spill", "1GiB", "--events", "lazy", *options))
 
 
 def moved_in_all(done):
@@ -154,7 +153,7 @@ def moved_in_all(done):
 
 
 def test_with_cupti_what_no_operation_used_goes_before_a_cache_that_each_step_writes(tmp_path):
-    done = beside_unused(tmp_path, ("--cupti",))
+    done = beside_unused(tmp_path, options=("--cupti",))
     moved = moved_in_all(done)
     assert moved.keys() == {"unknown, unused", "parameter, unused"}, "the table and the teacher"
     assert moved["unknown, unused"] == 64 * MIB and moved["parameter, unused"] <= 128 * MIB
@@ -166,9 +165,17 @@ def test_with_cupti_what_no_operation_used_goes_before_a_cache_that_each_step_wr
 
 
 def test_without_cupti_it_stays_and_the_cache_goes(tmp_path):
-    done = beside_unused(tmp_path, ())
+    done = beside_unused(tmp_path)
     assert moved_in_all(done).keys() == {"cache"}
     assert done.printed() == {"same addresses": True, "same contents": True, "ooms": 0}
+
+
+def test_a_model_in_a_captured_graph_is_not_unused(tmp_path):
+    done = beside_unused(tmp_path, "graph", options=("--cupti",))
+    moved = moved_in_all(done)
+    assert moved.keys() == {"unknown, unused", "parameter, unused", "optimizer_state"}, "the card lacks more than both"
+    assert (moved["unknown, unused"], moved["parameter, unused"]) == (64 * MIB, 128 * MIB)
+    assert done.report()["simulated"]["first_faults"] == []
 
 
 @pytest.mark.slow
