@@ -19,6 +19,7 @@ PlacedBlock Block(DeviceAddress address, uint64_t birth) {
 std::vector<BlockUse> UsesOf(const LastUses& uses, std::vector<PlacedBlock> blocks) {
   uses.SetIn(blocks);
   std::vector<BlockUse> found;
+  found.reserve(blocks.size());
   for (const PlacedBlock& one : blocks) found.push_back(one.use);
   return found;
 }
