@@ -30,14 +30,18 @@ def way() -> str:
 def prepare(ours: bool | None = None) -> None:
     """Sets up the simulated card, and our allocator if `ours`; by default unless the way is "native" or "history".
 
-    The way "unrecorded" uses our allocator without recording; "cupti" also records the card's activities. Host values
-    are off, because they are a cost of the card and not of the recorder (see host_values_step.py).
+    The way "unrecorded" uses our allocator without recording; "cupti" also records the card's activities; "observed"
+    and "unobserved" do that with --spill, which observes torch's operations then. Host values are off, because they are
+    a cost of the card and not of the recorder (see host_values_step.py).
     """
     import memtrace
 
     os.environ["MEMTRACE_HOST_VALUES"] = "0"
     memtrace.simulated_card("80GiB")
-    os.environ["MEMTRACE_CUPTI"] = "1" if way() == "cupti" else "0"
+    is_spilling = way() in ("observed", "unobserved")
+    os.environ["MEMTRACE_CUPTI"] = "1" if way() == "cupti" or is_spilling else "0"
+    if is_spilling:
+        os.environ["MEMTRACE_SPILL"] = "1GiB"
     if way() == "unrecorded":
         os.environ["MEMTRACE_TRACE"] = "0"
     if way() not in ("native", "history") if ours is None else ours:

@@ -34,6 +34,18 @@ MEMTRACE_API void memtrace_set_before_spill(void (*callback)(void* user), void* 
  * What movable owners have of it moves first, and of several models the one stated first. */
 MEMTRACE_API void memtrace_note_idle(int device, const uint64_t* addresses, uint64_t count);
 
+/* With MEMTRACE_SPILL and MEMTRACE_CUPTI both set, memory that no operation of the program uses
+ * moves first. Call this after memtrace_start and before memory is requested. Returns 1 if uses are
+ * wanted: memtrace_note_uses must then be called before each operation, because memory whose uses
+ * nobody notes counts as unused. Returns 0 if they are not. */
+MEMTRACE_API int memtrace_follow_uses(void);
+
+/* Notes that an operation uses memory, by the addresses where its tensors' storages begin, of any
+ * card. While a pool is served (memtrace_begin_routing) it counts as part of a graph, whose replays
+ * nobody notes, so that memory never counts as unused. Any thread, with no lock of ours held.
+ * Addresses in no block are ignored; it never fails. */
+MEMTRACE_API void memtrace_note_uses(const uint64_t* addresses, uint64_t count);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

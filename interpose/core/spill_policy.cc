@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "allocator/blocks/size_policy.h"
@@ -15,6 +16,7 @@
 #include "messages/message.h"
 #include "profiler/trace/events/amount.h"
 #include "profiler/trace/events/printable_text.h"
+#include "profiler/trace/events/unused_name.h"
 
 namespace memtrace {
 namespace {
@@ -36,6 +38,35 @@ VictimKind MostOf(const VictimClasses& classes, const Spill::Moved& moved) {
   return most == sums.end() ? VictimKind{} : most->first;
 }
 
+// `name` is that of the kind of which most bytes moved.
+std::string MovedSentence(int device, const std::string& on_host, const VictimKind& most,
+                          const std::string& name) {
+  const std::string printable = trace::PrintableText(name);
+  if (most.owner == 0 && most.is_unused)
+    return Message(
+        "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of role $2. No "
+        "operation used that in this step and the last one. The card reaches it over the bus, "
+        "which "
+        "is slower.",
+        device, on_host, printable);
+  if (most.is_unused)
+    return Message(
+        "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of '$2'. No "
+        "operation used that in this step and the last one. The card reaches it over the bus, "
+        "which "
+        "is slower.",
+        device, on_host, printable);
+  return most.owner == 0
+             ? Message(
+                   "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
+                   "role $2. The card reaches it over the bus, which is slower.",
+                   device, on_host, printable)
+             : Message(
+                   "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
+                   "'$2'. The card reaches it over the bus, which is slower.",
+                   device, on_host, printable);
+}
+
 }  // namespace
 
 Bytes ReadSpillLimit() {
@@ -53,6 +84,12 @@ bool SpillPolicy::IsOn(int device) const {
   return allocator != nullptr && allocator->movement().spill().is_on();
 }
 
+bool SpillPolicy::IsOnAnyCard() const {
+  const std::vector<ServedCard>& cards = cards_.all();
+  return std::any_of(cards.begin(), cards.end(),
+                     [this](const ServedCard& card) { return IsOn(card.reader->device()); });
+}
+
 Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   const int device = static_cast<int>(failure.device);
   const Bytes wanted = failure.allocated - std::min(failure.allocated, failure.obtainable);
@@ -65,9 +102,11 @@ Bytes SpillPolicy::MakeRoom(const OutOfMemoryEvent& failure) {
   if (!HostHasRoom(device, wanted)) return 0;
   before_.Call();
   trace::Phase phase{};
-  const std::vector<recorder::PlacedBlock> blocks = BlocksInUse(device, phase);
+  std::vector<recorder::PlacedBlock> blocks = BlocksInUse(device, phase);
+  const std::optional<uint64_t> step =
+      recorder_.load(std::memory_order_acquire)->uses().SetIn(blocks);
   const VictimClasses classes =
-      ChooseVictims(blocks, phase, TakeIdle(device, blocks), OfMovableOwners(device, blocks));
+      ChooseVictims(blocks, phase, TakeIdle(device, blocks), OfMovableOwners(device, blocks), step);
   const auto begin = Clock::now();
   const Spill::Moved moved = SpillOf(device).PutOnHost(classes.blocks, std::max<Bytes>(wanted, 1));
   NoteRefusal(moved.status);
@@ -178,7 +217,7 @@ void SpillPolicy::TellMoves(int device, const VictimClasses& classes, const Spil
            .bytes = bytes,
            .copied = bytes,
            .duration = duration,
-           .what = NameOf(kind)});
+           .what = kind.is_unused ? trace::UnusedName(NameOf(kind)) : NameOf(kind)});
     duration = {};  // is told once
   }
   SayMoved(device, classes, moved);
@@ -193,14 +232,7 @@ void SpillPolicy::SayMoved(int device, const VictimClasses& classes, const Spill
     said = on_host;
   }
   const VictimKind most = MostOf(classes, moved);
-  PrintSentence(
-      most.owner == 0
-          ? Message("Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
-                    "role $2. The card reaches it over the bus, which is slower.",
-                    device, SizeText(on_host), NameOf(most))
-          : Message("Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
-                    "'$2'. The card reaches it over the bus, which is slower.",
-                    device, SizeText(on_host), trace::PrintableText(NameOf(most))));
+  PrintSentence(MovedSentence(device, SizeText(on_host), most, NameOf(most)));
 }
 
 std::string SpillPolicy::NameOf(const VictimKind& kind) const {

@@ -25,7 +25,7 @@ namespace memtrace {
 // Decides when memory in use moves off a full card, and which: Spill moves it to the host, and back
 // at the end of steps. It is the last that is tried before a request fails, and off unless
 // MEMTRACE_SPILL says how much of the host it may take. What moves is chosen by its role, so a
-// trace is needed.
+// trace is needed; with MEMTRACE_CUPTI also by its last use (recorder::BlockUses).
 //
 // Says on stderr what moved: at the first move, and whenever the amount has doubled.
 //
@@ -38,7 +38,9 @@ class SpillPolicy {
     Bytes bytes = 0;
     Bytes copied = 0;
     std::chrono::nanoseconds duration{};
-    std::string what;  // moved to the host: the name of its role, or of its owner
+    // Moved to the host: the name of its role, or of its owner, which UnusedName has changed if no
+    // operation used it.
+    std::string what;
   };
   using Tell = std::function<void(const Move&)>;
 
@@ -54,6 +56,7 @@ class SpillPolicy {
 
   // True if memory of the card may move to the host.
   bool IsOn(int device) const;
+  bool IsOnAnyCard() const;
 
   // Moves what the failed request lacks, unless blocks that were freed on the host still have
   // memory of the card: then gives that free. Returns the bytes that moved, or left the host.

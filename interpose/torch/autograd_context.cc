@@ -7,8 +7,9 @@
 // at::RecordFunction::currentThreadId() are never used twice.
 //
 // Rejected: hooks on each node (they cost as much as small operations), an observer of all
-// operations (a fifth of a small step), c10::ThreadLocalDebugInfo (it reaches autograd's threads
-// with what held when backward() was called, not when the operation ran forward).
+// operations (a fifth of a small step; operation_uses.h has one for --spill with --cupti),
+// c10::ThreadLocalDebugInfo (it reaches autograd's threads with what held when backward() was
+// called, not when the operation ran forward).
 #include "interpose/torch/autograd_context.h"
 
 #include <ATen/SequenceNumber.h>

@@ -16,6 +16,7 @@
 #include "interpose/torch/core_calls.h"
 #include "interpose/torch/ipc_memory.h"
 #include "interpose/torch/memory_listeners.h"
+#include "interpose/torch/operations/operation_uses.h"
 #include "interpose/torch/private_pools.h"
 #include "interpose/torch/torch_views.h"
 #include "interpose/torch/uncached_memory.h"
@@ -60,6 +61,7 @@ void CudaAllocator::init(int device_count) {
   AllocationHistory::Get().SetDeviceCount(device_count);
   FollowAutograd();
   ThrowUnlessOk(memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE));
+  FollowUses();
   {
     const MutexLock lock(mutex_);
     fractions_.resize(static_cast<size_t>(device_count), 1.0);

@@ -14,20 +14,26 @@
 #include "interpose/core/memtrace.h"
 #include "interpose/torch/autograd_context.h"
 #include "interpose/torch/core_calls.h"
+#include "interpose/torch/operations/operation_uses.h"
 #include "interpose/torch/private_pools.h"
 
 #define MEMTRACE_PLUGGABLE extern "C" MEMTRACE_API
 
 namespace {
 
+int Start(int devices) {
+  const int status = memtrace_start(devices, MEMTRACE_MODE_ALLOCATE);
+  memtrace::shim::FollowUses();
+  return status;
+}
+
 // torch calls set_init_fn's function only if it is set; without it, the first allocation starts us.
 void StartOnce() {
   static const int kStatus = [] {
     memtrace::shim::FollowAutograd();
     int devices = 0;
-    return cudaGetDeviceCount(&devices) == cudaSuccess
-               ? memtrace_start(devices, MEMTRACE_MODE_ALLOCATE)
-               : static_cast<int>(MEMTRACE_NOT_STARTED);
+    if (cudaGetDeviceCount(&devices) != cudaSuccess) return static_cast<int>(MEMTRACE_NOT_STARTED);
+    return Start(devices);
   }();
   memtrace::shim::ThrowUnlessOk(kStatus);
 }
@@ -47,7 +53,7 @@ MEMTRACE_PLUGGABLE void memtrace_free(void* address, size_t /*bytes*/, int /*dev
 
 MEMTRACE_PLUGGABLE void memtrace_init(int device_count) {
   memtrace::shim::FollowAutograd();
-  memtrace_start(device_count, MEMTRACE_MODE_ALLOCATE);
+  static_cast<void>(Start(device_count));
 }
 
 MEMTRACE_PLUGGABLE void memtrace_reset() { memtrace_empty_cache(); }

@@ -11,6 +11,7 @@ Recorder::Recorder(std::unique_ptr<trace::TraceWriter> writer, FrameSymbolizer& 
       scopes_(log_, contexts_),
       stacks_(log_.trace(), symbolizer),
       blocks_(log_, contexts_),
+      uses_(log_),
       program_(log_, contexts_, scopes_) {}
 
 void Recorder::Close() {

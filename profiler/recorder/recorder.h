@@ -7,6 +7,7 @@
 
 #include "profiler/recorder/allocation_context.h"
 #include "profiler/recorder/block_recorder.h"
+#include "profiler/recorder/block_uses.h"
 #include "profiler/recorder/event_log.h"
 #include "profiler/recorder/program_recorder.h"
 #include "profiler/recorder/shared_trace.h"
@@ -35,6 +36,7 @@ class Recorder {
   Recorder(std::unique_ptr<trace::TraceWriter> writer, FrameSymbolizer& symbolizer);
 
   BlockRecorder& blocks() { return blocks_; }      // events of the cards' memory
+  BlockUses& uses() { return uses_; }              // when operations last used that memory
   ProgramRecorder& program() { return program_; }  // phases, steps, facts
   TagScopes& scopes() { return scopes_; }          // tags, modules and roles of the calling thread
   StackTable& stacks() { return stacks_; }         // the call stacks
@@ -50,6 +52,7 @@ class Recorder {
   TagScopes scopes_;
   StackTable stacks_;
   BlockRecorder blocks_;
+  BlockUses uses_;
   ProgramRecorder program_;
 };
 

@@ -31,6 +31,12 @@ std::shared_ptr<const Struct> Adopt(const Struct& given) {
           }};
 }
 
+// Returns what is told of captures; null if there is no trace, or if the call has failed.
+recorder::BlockUses* UsesAfter(int status) {
+  recorder::Recorder* recorder = Process::Get().recorder();
+  return status == MEMTRACE_OK && recorder != nullptr ? &recorder->uses() : nullptr;
+}
+
 class CallersSource final : public MemorySource {
  public:
   explicit CallersSource(const memtrace_memory_source& source) : source_(Adopt(source)) {}
@@ -143,18 +149,24 @@ int memtrace_begin_routing(int device, const memtrace_pool* pool,
   if (!memtrace::HasSize(filter)) return memtrace::Missing("filter");
   const memtrace_stream_filter given = memtrace::ReadCommonPart(filter);
   if (given.takes == nullptr) return memtrace::Missing("takes");
-  return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
-    return allocator.pools().BeginRouting(
-        id, [kept = memtrace::Adopt(given)](memtrace::StreamId stream) {
-          return kept->takes(kept->user, static_cast<uint64_t>(stream)) != 0;
-        });
-  });
+  const int status =
+      memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
+        return allocator.pools().BeginRouting(
+            id, [kept = memtrace::Adopt(given)](memtrace::StreamId stream) {
+              return kept->takes(kept->user, static_cast<uint64_t>(stream)) != 0;
+            });
+      });
+  if (auto* uses = memtrace::UsesAfter(status)) uses->BeginCapture();
+  return status;
 }
 
 int memtrace_end_routing(int device, const memtrace_pool* pool) {
-  return memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
-    return allocator.pools().EndRouting(id);
-  });
+  const int status =
+      memtrace::WithPool(device, pool, [](CachingAllocator& allocator, const PoolId& id) {
+        return allocator.pools().EndRouting(id);
+      });
+  if (auto* uses = memtrace::UsesAfter(status)) uses->EndCapture();
+  return status;
 }
 
 int memtrace_set_capture_reuse(int device, int reuse) {

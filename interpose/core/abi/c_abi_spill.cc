@@ -41,4 +41,20 @@ void memtrace_note_idle(int device, const uint64_t* addresses, uint64_t count) {
   });
 }
 
+int memtrace_follow_uses(void) {
+  int is_wanted = 0;
+  memtrace::Contain([&] {
+    memtrace::Process& process = memtrace::Process::Get();
+    if (process.activities() == nullptr || !process.spill_policy().IsOnAnyCard()) return;
+    process.recorder()->uses().Follow();
+    is_wanted = 1;
+  });
+  return is_wanted;
+}
+
+void memtrace_note_uses(const uint64_t* addresses, uint64_t count) {
+  if (auto* recorder = memtrace::Process::Get().recorder())
+    recorder->uses().Note({addresses, count});
+}
+
 }  // extern "C"

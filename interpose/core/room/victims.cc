@@ -3,8 +3,10 @@
 #include "interpose/core/room/victims.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace memtrace {
 namespace {
@@ -15,6 +17,22 @@ using trace::Role;
 // Activations move in classes of about this size, so that the oldest go first although what moves
 // is ordered by address within a class.
 constexpr Bytes kClass = 256_MiB;
+
+// Steps after its last use from which a block counts as unused: neither this step nor the one
+// before used it.
+constexpr uint64_t kStepsUnused = 2;
+
+// Both are of the last use that is known: the allocation, if there is no later one.
+uint64_t SequenceOfUse(const PlacedBlock& one) {
+  return std::max(one.block.birth, one.use.sequence);
+}
+uint64_t StepOfUse(const PlacedBlock& one) {
+  return std::max<uint64_t>(one.block.step, one.use.step);
+}
+
+bool IsUnused(const PlacedBlock& one, uint64_t step) {
+  return !one.use.is_captured && StepOfUse(one) + kStepsUnused <= step;
+}
 
 std::vector<PlacedBlock> OfRole(std::span<const PlacedBlock> blocks, Role role) {
   std::vector<PlacedBlock> wanted;
@@ -37,7 +55,7 @@ void AddRole(std::span<const PlacedBlock> blocks, Role role, VictimClasses& clas
 void AddActivations(std::span<const PlacedBlock> blocks, VictimClasses& classes) {
   std::vector<PlacedBlock> wanted = OfRole(blocks, Role::kActivation);
   std::sort(wanted.begin(), wanted.end(), [](const PlacedBlock& a, const PlacedBlock& b) {
-    return a.block.birth < b.block.birth;
+    return SequenceOfUse(a) < SequenceOfUse(b);
   });
   size_t first = 0;
   Bytes sum = 0;
@@ -54,10 +72,33 @@ bool IsOfNoModel(Role role) {
   return role == Role::kUnknown || role == Role::kKvCache || role == Role::kCheckpoint;
 }
 
+// True if blocks with this role may move because no operation uses them: libraries use workspaces
+// and memory for communication without one.
+bool MayMoveUnused(Role role) { return role != Role::kWorkspace && role != Role::kComm; }
+
+VictimKind UnusedKind(const PlacedBlock& one) {
+  const Role role = LikelyRole(one.block);
+  const bool is_known_by_owner = IsOfNoModel(role) && one.block.owner != 0;
+  return {.role = is_known_by_owner ? Role::kUnknown : role,
+          .owner = is_known_by_owner ? one.block.owner : 0,
+          .is_unused = true};
+}
+
+// Adds a class for each step and kind, because blocks that are last used in one step, such as those
+// of one model, lie in the same chunks.
+void AddUnused(std::span<const PlacedBlock> blocks, uint64_t step, VictimClasses& classes) {
+  std::map<std::tuple<uint64_t, VictimKind>, std::vector<PlacedBlock>> found;
+  for (const PlacedBlock& one : blocks) {
+    if (IsUnused(one, step) && MayMoveUnused(LikelyRole(one.block)))
+      found[{StepOfUse(one), UnusedKind(one)}].push_back(one);
+  }
+  for (const auto& [key, unused] : found) AddClass(unused, std::get<VictimKind>(key), classes);
+}
+
 // The blocks of a movable owner that belong to no model.
 struct OwnedMemory {
   std::vector<PlacedBlock> blocks;
-  uint64_t latest = 0;  // birth of a block
+  uint64_t latest = 0;  // sequence number of the last use of a block
   bool has_busy_model = false;
 };
 
@@ -76,7 +117,7 @@ std::vector<OwnedMemory> OwnersWithoutModel(std::span<const PlacedBlock> blocks,
     owner.has_busy_model |= role == Role::kParameter;
     if (!IsOfNoModel(role)) continue;
     owner.blocks.push_back(one);
-    owner.latest = std::max(owner.latest, one.block.birth);
+    owner.latest = std::max(owner.latest, SequenceOfUse(one));
   }
   std::vector<OwnedMemory> found;
   for (auto& [name, owner] : owners)
@@ -110,8 +151,10 @@ std::vector<DeviceAddress> BlocksThatContain(std::span<const PlacedBlock> blocks
 }
 
 VictimClasses ChooseVictims(std::span<const PlacedBlock> blocks, trace::Phase now,
-                            const IdleModels& idle, std::span<const DeviceAddress> movable) {
+                            const IdleModels& idle, std::span<const DeviceAddress> movable,
+                            std::optional<uint64_t> step) {
   VictimClasses classes;
+  if (step) AddUnused(blocks, *step, classes);
   for (const std::vector<DeviceAddress>& model : idle) {
     if (model.empty()) continue;
     classes.blocks.push_back(model);
@@ -119,9 +162,14 @@ VictimClasses ChooseVictims(std::span<const PlacedBlock> blocks, trace::Phase no
   }
   const bool infers = now == trace::Phase::kGenerate || now == trace::Phase::kEvaluate;
   const std::vector<OwnedMemory> owners = OwnersWithoutModel(blocks, idle, movable);
+  const auto is_idle = [&](const OwnedMemory& owner) {
+    if (!step) return !infers && !owner.has_busy_model;
+    return std::all_of(owner.blocks.begin(), owner.blocks.end(),
+                       [&](const PlacedBlock& one) { return IsUnused(one, *step); });
+  };
   const auto add_owners = [&](bool are_idle) {
     for (const OwnedMemory& owner : owners)
-      if ((infers || owner.has_busy_model) != are_idle)
+      if (is_idle(owner) == are_idle)
         AddClass(owner.blocks, {.owner = owner.blocks.front().block.owner}, classes);
   };
   add_owners(/*are_idle=*/true);

@@ -4,6 +4,8 @@
 #define MEMTRACE_INTERPOSE_CORE_ROOM_VICTIMS_H_
 
 #include <compare>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,7 +19,8 @@ namespace memtrace {
 struct VictimKind {
   trace::Role role = trace::Role::kUnknown;
   trace::StringId owner =
-      0;  // of memory that may move because of its owner; 0: because of its role
+      0;                   // of memory that may move because of its owner; 0: because of its role
+  bool is_unused = false;  // no operation used it in this step and the one before
   friend auto operator<=>(const VictimKind&, const VictimKind&) = default;
 };
 
@@ -36,13 +39,13 @@ std::vector<DeviceAddress> BlocksThatContain(std::span<const recorder::PlacedBlo
 
 // Chooses among the blocks in use of a card, in this order:
 //
-//   idle models
-//   idle owners without a model, such as caches of keys and values: the owner first that requested
-//   its latest such block first
-//   outside the optimizer: states of optimizers, then activations, the oldest first: a backward
-//   pass reaches those last
-//   in the optimizer: activations, then states of optimizers, then gradients
-//   other owners without a model
+//   if `step`: blocks of any role that were neither allocated nor used in this step and the one
+//   before, except workspaces and memory for communication: those last used in the oldest step
+//   first idle models idle owners without a model, such as caches of keys and values: the owner
+//   first that requested its latest such block first outside the optimizer: states of optimizers,
+//   then activations, those first that were allocated (with `step`: used) least recently: a
+//   backward pass reaches those last in the optimizer: activations, then states of optimizers, then
+//   gradients other owners without a model
 //
 // `movable` are the blocks of movable owners, ascending. What they have of no known role, of role
 // kv_cache or checkpoint belongs to no model. Such an owner is not idle while the program generates
@@ -50,9 +53,13 @@ std::vector<DeviceAddress> BlocksThatContain(std::span<const recorder::PlacedBlo
 //
 // Other parameters, inputs, temporary memory, workspaces and memory for communication stay. A role
 // that nobody stated is guessed as in texts (LikelyRole).
+//
+// `step` is that of the program, if the last uses of the blocks are known; then they, and no guess,
+// decide if an owner without a model is idle. A block that a captured graph uses is always in use.
 VictimClasses ChooseVictims(std::span<const recorder::PlacedBlock> blocks, trace::Phase now,
                             const IdleModels& idle = {},
-                            std::span<const DeviceAddress> movable = {});
+                            std::span<const DeviceAddress> movable = {},
+                            std::optional<uint64_t> step = std::nullopt);
 
 }  // namespace memtrace
 

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/mutex.h"
+#include "interpose/torch/operations/shape_operators.h"
 
 namespace memtrace::shim {
 namespace {
@@ -33,13 +34,6 @@ bool OverwritesFirstArgument(const std::string& name) {
 
 bool StartsWith(const std::string& text, std::string_view start) {
   return text.compare(0, start.size(), start) == 0;
-}
-
-bool IsView(const c10::FunctionSchema& schema) {
-  const auto& results = schema.returns();
-  return !schema.is_mutable() &&
-         std::any_of(results.begin(), results.end(),
-                     [](const c10::Argument& result) { return result.alias_info() != nullptr; });
 }
 
 // Collectives return before they are done: another thread copies to and from the card, which sees

@@ -5,21 +5,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
-#include <string_view>
+
+#include "interpose/torch/operations/shape_operators.h"
 
 namespace memtrace::shim {
 namespace {
-
-// True for operators that make a tensor like another one, and for record_stream.
-bool UsesOnlyShapes(std::string_view name) {
-  const size_t colons = name.find("::");
-  if (colons != std::string_view::npos) name.remove_prefix(colons + 2);
-  constexpr std::string_view kLike = "_like";
-  const bool is_like =
-      name.size() > kLike.size() && name.substr(name.size() - kLike.size()) == kLike;
-  return is_like || name.substr(0, 4) == "new_" || name.substr(0, 5) == "empty" ||
-         name == "record_stream";
-}
 
 void Check(const OperatorFacts& facts, const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.has_storage() || !tensor.device().is_cuda()) return;

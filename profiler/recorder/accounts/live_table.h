@@ -38,10 +38,18 @@ struct LiveBlock {
 // One cache line: each allocation writes it, each free reads it.
 static_assert(sizeof(LiveBlock) == 64);
 
+// When an operation of the program last used a block.
+struct BlockUse {
+  uint64_t sequence = 0;     // of the latest event before it; 0: it is not known
+  uint64_t step = 0;         // of the program
+  bool is_captured = false;  // a captured graph uses the block, so replays may at any time
+};
+
 // A block in use and where it is.
 struct PlacedBlock {
   DeviceAddress address;
   LiveBlock block;
+  BlockUse use = {};  // the last that is known since its allocation
 };
 
 // All live blocks of the cards, by address; its size is proportional to their number. It keeps

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace memtrace {
@@ -117,6 +118,80 @@ TEST(VictimsTest, IdleModelsMoveBeforeAllOthersInTheirOrder) {
     EXPECT_EQ(classes.kinds[0].role, Role::kParameter);
     EXPECT_EQ(classes.kinds.size(), classes.blocks.size());
   }
+}
+
+// The blocks above, all allocated in step 1; `used` were last used in these steps.
+VictimClasses ChooseInStep(uint64_t step,
+                           const std::vector<std::pair<DeviceAddress, recorder::BlockUse>>& used,
+                           Phase phase = Phase::kForward) {
+  std::vector<PlacedBlock> blocks = WithOwners();
+  for (PlacedBlock& one : blocks) {
+    one.block.step = 1;
+    for (const auto& [address, use] : used)
+      if (one.address == address) one.use = use;
+  }
+  return ChooseVictims(blocks, phase, /*idle=*/{}, Movable(), step);
+}
+
+TEST(VictimsTest, UnusedBlocksOfAnyRoleMoveFirstThoseOfTheOldestStepFirst) {
+  const VictimClasses classes = ChooseInStep(9, {{kWeight, {.sequence = 50, .step = 7}},
+                                                 {kEngineWeight, {.sequence = 40, .step = 4}},
+                                                 {kState, {.sequence = 60, .step = 8}},
+                                                 {kGradient, {.sequence = 60, .step = 8}},
+                                                 {kOldActivation, {.sequence = 70, .step = 9}},
+                                                 {kActivation, {.sequence = 65, .step = 9}},
+                                                 {kCache, {.sequence = 60, .step = 8}}});
+  EXPECT_THAT(classes.blocks,
+              ElementsAre(ElementsAre(kTable), ElementsAre(kEngineWeight), ElementsAre(kWeight),
+                          ElementsAre(kTable), ElementsAre(kState),
+                          ElementsAre(kActivation, kOldActivation), ElementsAre(kCache)));
+  const VictimKind table{.owner = kStore, .is_unused = true};
+  const VictimKind weight{.role = Role::kParameter, .is_unused = true};
+  EXPECT_THAT(classes.kinds,
+              ElementsAre(table, weight, weight, VictimKind{.owner = kStore},
+                          VictimKind{.role = Role::kOptimizerState},
+                          VictimKind{.role = Role::kActivation}, VictimKind{.owner = kEngine}));
+}
+
+TEST(VictimsTest, BlocksUsedOrAllocatedInThisStepOrTheLastAreNotUnused) {
+  for (const uint64_t step : {uint64_t{1}, uint64_t{2}}) {
+    for (const VictimKind& kind : ChooseInStep(step, {}).kinds)
+      EXPECT_FALSE(kind.is_unused) << step;
+  }
+  EXPECT_THAT(ChooseInStep(3, {}).blocks, Contains(Contains(kWeight)));
+  EXPECT_THAT(ChooseInStep(3, {{kWeight, {.sequence = 50, .step = 2}}}).blocks,
+              testing::Each(Not(Contains(kWeight))));
+}
+
+TEST(VictimsTest, BlocksOfCapturedGraphsAreNeverUnused) {
+  const recorder::BlockUse captured{.sequence = 50, .step = 2, .is_captured = true};
+  EXPECT_THAT(ChooseInStep(9, {{kWeight, captured}}).blocks, testing::Each(Not(Contains(kWeight))));
+}
+
+TEST(VictimsTest, WorkspacesAndMemoryForCommunicationStayAlthoughNoOperationUsesThem) {
+  for (const Role role : {Role::kWorkspace, Role::kComm}) {
+    const std::vector<PlacedBlock> blocks = {Block(kWeight, role, 1)};
+    EXPECT_THAT(ChooseVictims(blocks, Phase::kForward, {}, {}, 9).blocks, IsEmpty());
+  }
+}
+
+TEST(VictimsTest, AnOwnerWithoutAModelThatWasUsedLatelyIsNotIdle) {
+  // Without uses the table would be idle in training, and the cache's engine has a busy model.
+  const VictimClasses classes = ChooseInStep(3, {{kTable, {.sequence = 50, .step = 3}},
+                                                 {kState, {.sequence = 50, .step = 3}},
+                                                 {kOldActivation, {.sequence = 50, .step = 3}},
+                                                 {kActivation, {.sequence = 51, .step = 3}}});
+  EXPECT_THAT(classes.blocks.back(), ElementsAre(kTable));
+  EXPECT_FALSE(classes.kinds.back().is_unused);
+  EXPECT_THAT(classes.blocks.front(), testing::AnyOf(Contains(kCache), Contains(kWeight)));
+}
+
+TEST(VictimsTest, WhileTheProgramInfersAnUnusedCacheMovesFirst) {
+  const VictimClasses classes = ChooseInStep(
+      9, {{kTable, {.sequence = 50, .step = 9}}, {kEngineWeight, {.sequence = 50, .step = 9}}},
+      Phase::kGenerate);
+  EXPECT_THAT(classes.blocks.back(), ElementsAre(kTable));
+  EXPECT_THAT(classes.kinds, Contains(VictimKind{.owner = kEngine, .is_unused = true}));
 }
 
 TEST(VictimsTest, BlocksAreFoundByAnyAddressInThem) {

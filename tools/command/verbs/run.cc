@@ -356,7 +356,8 @@ void DefineRecording(CLI::App& app, RunOptions& options) {
   CLI::Option* cupti =
       app.add_flag("--cupti", options.request.cupti,
                    "Also record kernels and copies with CUPTI, to show how long each block has "
-                   "been idle. Costs a few MiB of card memory and some speed")
+                   "been idle. With --spill, blocks that no operation uses then move first. Costs "
+                   "a few MiB of card memory and some speed")
           ->group("Recording");
   app.add_flag("--no-trace", options.request.no_trace,
                "Record nothing, so that memtrace's allocator runs at full speed")

@@ -138,6 +138,47 @@ def test_while_the_program_evaluates_the_optimizer_s_states_go_before_the_cache(
     assert done.printed() == {"same address": True, "same contents": True, "ooms": 0}
 
 
+UNUSED = Path(__file__).with_name("spilled_unused.py")
+
+
+def beside_unused(folder, *arguments, options=()):
+    return on_card(UNUSED, folder, *arguments, card="2GiB", options=("--spill", "1GiB", "--events", "lazy", *options))
+
+
+def moved_in_all(done):
+    sums: dict[str, int] = {}
+    for row in done.report()["moved"]:
+        if row["kind"] == "spilled":
+            sums[row["to"]] = sums.get(row["to"], 0) + row["bytes"]
+    return sums
+
+
+def test_with_cupti_what_no_operation_used_goes_before_a_cache_that_each_step_writes(tmp_path):
+    done = beside_unused(tmp_path, options=("--cupti",))
+    moved = moved_in_all(done)
+    assert moved.keys() == {"unknown, unused", "parameter, unused"}, "the table and the teacher"
+    assert moved["unknown, unused"] == 64 * MIB and moved["parameter, unused"] <= 128 * MIB
+    assert done.printed() == {"same addresses": True, "same contents": True, "ooms": 0}
+    assert "No operation used that in this step and the last one. The card reaches it over the bus" in done.err
+    text = " ".join(memtrace("report", "--verbose", str(done.trace)).out.split())
+    assert "of parameters that no operation used in that step and the one before moved to the host." in text
+    assert done.report()["simulated"]["first_faults"] == []
+
+
+def test_without_cupti_it_stays_and_the_cache_goes(tmp_path):
+    done = beside_unused(tmp_path)
+    assert moved_in_all(done).keys() == {"cache"}
+    assert done.printed() == {"same addresses": True, "same contents": True, "ooms": 0}
+
+
+def test_a_model_in_a_captured_graph_is_not_unused(tmp_path):
+    done = beside_unused(tmp_path, "graph", options=("--cupti",))
+    moved = moved_in_all(done)
+    assert moved.keys() == {"unknown, unused", "parameter, unused", "optimizer_state"}, "the card lacks more than both"
+    assert (moved["unknown, unused"], moved["parameter, unused"]) == (64 * MIB, 128 * MIB)
+    assert done.report()["simulated"]["first_faults"] == []
+
+
 @pytest.mark.slow
 def test_without_it_the_training_beside_a_cache_runs_out(tmp_path):
     assert "OutOfMemoryError" in beside_cache(tmp_path, "training", expect=1, options=()).err

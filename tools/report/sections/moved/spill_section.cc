@@ -3,12 +3,14 @@
 #include "tools/report/sections/moved/spill_section.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "messages/message.h"
+#include "profiler/trace/events/unused_name.h"
 #include "tools/report/sections/moved/moved_rows.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/quantity.h"
@@ -29,10 +31,21 @@ constexpr uint64_t kPassesOfStep = 2;
 
 // Returns the words for a role, or the name of an owner in quotes.
 std::string WhatMoved(std::string_view what) {
-  return RoleNamed(what) ? RoleWords(what) : absl::StrCat("'", Printable(what), "'");
+  const std::optional<trace::Role> role = RoleNamed(what);
+  if (role == trace::Role::kUnknown) return Message("blocks of unknown role");
+  return role ? RoleWords(what) : absl::StrCat("'", Printable(what), "'");
+}
+
+// Memory is known to be unused only after some steps.
+std::string SentenceOfUnused(const MovedBytes& moved, std::string_view name) {
+  return Message(
+      "In step $0, $1 of $2 that no operation used in that step and the one before moved "
+      "to the host.",
+      moved.step, FormatBytes(moved.bytes), WhatMoved(name));
 }
 
 std::string SentenceOf(const MovedBytes& moved) {
+  if (const auto unused = trace::NameOfUnused(moved.to)) return SentenceOfUnused(moved, *unused);
   return moved.step == 0 ? Message("Before the first step, $0 of $1 moved to the host.",
                                    FormatBytes(moved.bytes), WhatMoved(moved.to))
                          : Message("In step $0, $1 of $2 moved to the host.", moved.step,
