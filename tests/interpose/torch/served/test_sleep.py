@@ -117,6 +117,35 @@ except RuntimeError as error:
 """
 
 
+TWO_CARDS = """
+import json, memtrace, torch
+MIB = 1 << 20
+with memtrace.tag("policy", movable=True):
+    halves = [torch.full((8 * MIB,), 1.0 + card).to(f"cuda:{card}") for card in (0, 1)]
+memtrace.sleep("policy")
+free = torch.cuda.mem_get_info(0)[0]
+filling = torch.empty(torch.cuda.mem_get_info(1)[0] - 16 * MIB, dtype=torch.uint8, device="cuda:1")
+try:
+    memtrace.wake("policy")
+    error = ""
+except torch.OutOfMemoryError as refused:
+    error = str(refused)
+told = {"error": error, "asleep": memtrace.asleep()["policy"].card_bytes, "free": torch.cuda.mem_get_info(0)[0] == free}
+del filling
+told["woke"] = memtrace.wake("policy").card_bytes
+told["contents"] = [half.cpu().unique().tolist() for half in halves]
+print(json.dumps(told))
+"""
+
+
+def test_a_wake_that_one_card_refuses_leaves_all_asleep(tmp_path):
+    (tmp_path / "cards.py").write_text(TWO_CARDS)
+    told = on_card(tmp_path / "cards.py", tmp_path, card="2x2GiB").printed()
+    assert "It stays asleep." in told["error"]
+    assert told["asleep"] == told["woke"] == 64 * MIB and told["free"]
+    assert told["contents"] == [[1.0], [2.0]]
+
+
 @pytest.mark.slow
 def test_limit_of_the_host_refuses_a_copy(tmp_path):
     told = on_card(SMALL, tmp_path, MEMTRACE_HOST_LIMIT="8KiB").printed()
