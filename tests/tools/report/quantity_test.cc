@@ -87,6 +87,8 @@ TEST(PrintableTest, LinesAreBrokenBeforeTheLastColumn) {
 TEST(PrintableTest, ChineseIsBrokenBetweenItsCharactersButNotBeforeAComma) {
   std::string line;
   for (int i = 0; i < 49; ++i) line += "显";
+  EXPECT_EQ(Wrapped(std::string(97, 'a') + " 5 % less", 2),
+            std::string(97, 'a') + "\n  5 % less\n");
   EXPECT_EQ(Wrapped(line + "存，不足", 2), line + "\n  存，不足\n");
   EXPECT_EQ(Wrapped(line + "（存", 2), line + "\n  （存\n");
   EXPECT_EQ(Wrapped(line + "存够", 2), line + "存\n  够\n");

@@ -91,7 +91,7 @@ std::string TimeText(double time) { return absl::StrFormat("%.2f", time); }
 Section FrontierSection(const Answer& answer) {
   Section section{.id = "frontier",
                   .title = Message("FRONTIER"),
-                  .subtitle = Message("no other run needs less memory and less time")};
+                  .subtitle = Message("runs that no other beats in both")};
   Table table;
   table.columns = {{"", kNameWidth},
                    {Message("needs"), 12, TableColumn::Kind::kFigure},

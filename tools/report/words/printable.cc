@@ -75,10 +75,16 @@ void SplitWord(std::string_view word, bool is_after_blank, std::vector<Unbroken>
   parts.push_back({word.substr(begin), is_after_blank && begin == 0});
 }
 
+// Returns the end of the first word. A number and its "%" are one.
+size_t EndOfWord(std::string_view text) {
+  const size_t end = std::min(text.find(' '), text.size());
+  return text.substr(end).starts_with(" %") ? std::min(text.find(' ', end + 1), text.size()) : end;
+}
+
 std::vector<Unbroken> PartsOf(std::string_view text) {
   std::vector<Unbroken> parts;
   while (!text.empty()) {
-    const size_t blank = std::min(text.find(' '), text.size());
+    const size_t blank = EndOfWord(text);
     SplitWord(text.substr(0, blank), !parts.empty(), parts);
     text.remove_prefix(std::min(blank + 1, text.size()));
   }
