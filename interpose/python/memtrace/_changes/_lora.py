@@ -60,8 +60,8 @@ class _Lora:
             if adapters is None:
                 adapters = {} if self._only_notes(model) else self._adapt(model)
                 self._adapters.set(model, adapters)
-                self._change.found(len(adapters), type(model).__name__, next(iter(adapters), ""))
-                self._change.made(len(adapters))
+                self._change.found(bool(adapters), type(model).__name__, next(iter(adapters), ""))
+                self._change.made(bool(adapters))
             if adapters:
                 self._replace(arguments["params"], model, adapters)
         return arguments["params"]
