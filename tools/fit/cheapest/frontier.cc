@@ -12,10 +12,9 @@
 namespace memtrace::fit {
 namespace {
 
-bool MayChangeResults(const std::vector<Candidate>& changes) {
-  return std::any_of(changes.begin(), changes.end(), [](const Candidate& change) {
-    return change.effort >= remedies::Effort::kResults;
-  });
+bool HasEffort(const std::vector<Candidate>& changes, remedies::Effort effort) {
+  return std::any_of(changes.begin(), changes.end(),
+                     [effort](const Candidate& change) { return change.effort == effort; });
 }
 
 class PointList {
@@ -31,7 +30,8 @@ class PointList {
       point.needs = need.total;
       point.reserved = need.peak_reserved;
     }
-    point.may_change_results = MayChangeResults(changes);
+    point.may_change_results = HasEffort(changes, remedies::Effort::kResults);
+    point.takes_another_card = HasEffort(changes, remedies::Effort::kMoney);
     points_.push_back(std::move(point));
   }
 
@@ -66,7 +66,7 @@ class PointList {
   }
 
   static bool Beats(const FrontierPoint& a, const FrontierPoint& b) {
-    if (a.may_change_results && !b.may_change_results) return false;
+    if (a.has_price() && !b.has_price()) return false;
     const bool is_no_worse = a.needs <= b.needs && a.time <= b.time;
     return is_no_worse && (a.needs < b.needs || a.time < b.time);
   }

@@ -19,10 +19,14 @@ struct FrontierPoint {
   bool fits = false;               // the card, or with `has_margin` the smaller card
   bool has_margin = false;
   bool may_change_results = false;
+  bool takes_another_card = false;
   bool is_plan = false;  // the cheapest plan that keeps the margin
-  // True if no other run needs less memory and no more time, of those that change results no more
-  // than this one.
+  // True if no other run needs less memory and no more time, of those that come at no price if this
+  // one comes at none.
   bool is_on_frontier = false;
+
+  // True if it may change results, or takes another card.
+  bool has_price() const { return may_change_results || takes_another_card; }
 };
 
 // Returns a point for each set of changes whose memory and time are known, by time; none if the

@@ -260,6 +260,7 @@ ordered_json FrontierJson(const fit::Answer& answer) {
                       {"fits", point.fits},
                       {"has_margin", point.has_margin},
                       {"may_change_results", point.may_change_results},
+                      {"takes_another_card", point.takes_another_card},
                       {"is_cheapest", point.is_plan},
                       {"on_frontier", point.is_on_frontier}});
   return points;

@@ -71,6 +71,7 @@ TableRow RowOf(const Answer& answer, const FrontierPoint& point) {
   }
   if (point.is_plan) row.remarks.push_back(Message("the cheapest"));
   if (point.may_change_results) row.remarks.push_back(Message("may change results"));
+  if (point.takes_another_card) row.remarks.push_back(Message("takes another card"));
   return row;
 }
 

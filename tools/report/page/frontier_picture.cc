@@ -25,7 +25,8 @@ std::string WordsOf(const FrontierPoint& point, uint64_t margin_percent) {
       {Message("$0: needs $1, a step takes $2 times as long; $3.", PointName(point),
                FormatBytes(point.needs), TimeText(point.time), PointVerdict(point, margin_percent)),
        point.is_plan ? Message("It is the cheapest plan that leaves the margin.") : "",
-       point.may_change_results ? Message("It may change results.") : ""});
+       point.may_change_results ? Message("It may change results.") : "",
+       point.takes_another_card ? Message("It takes another card.") : ""});
 }
 
 std::vector<FrontierPoint> ByNeeds(std::vector<FrontierPoint> points) {
@@ -118,7 +119,7 @@ class FrontierDrawing {
     std::string path;
     double height = 0;
     for (const FrontierPoint& point : points_) {
-      if (!point.is_on_frontier || point.may_change_results) continue;
+      if (!point.is_on_frontier || point.has_price()) continue;
       path += path.empty() ? "M" + SvgNumber(X(point)) + " " + SvgNumber(Y(point))
                            : "H" + SvgNumber(X(point)) + "V" + SvgNumber(Y(point));
       height = Y(point);
@@ -132,14 +133,14 @@ class FrontierDrawing {
     return style;
   }
 
-  // Draws a diamond for what may change results, else a circle.
+  // Draws a diamond for what has a price, else a circle.
   std::string Shape(const FrontierPoint& point) const {
     const double size = point.is_plan ? 8 : 5;
     const std::string style = StyleOf(point);
     const std::string place = SvgNumber(X(point)) + " " + SvgNumber(Y(point));
     const std::string title =
         "<title>" + HtmlEscaped(WordsOf(point, picture_.margin_percent)) + "</title>";
-    if (!point.may_change_results)
+    if (!point.has_price())
       return "<circle class=\"" + style + "\" cx=\"" + SvgNumber(X(point)) + "\" cy=\"" +
              SvgNumber(Y(point)) + "\" r=\"" + SvgNumber(size) + "\">" + title + "</circle>";
     const std::string side = SvgNumber(size + 1);
@@ -180,8 +181,8 @@ class FrontierDrawing {
     entries.push_back({"best", Message("no other run needs less memory and less time")});
     if (has([](const FrontierPoint& point) { return !point.is_on_frontier; }))
       entries.push_back({"beaten", Message("another run needs less of both")});
-    if (has([](const FrontierPoint& point) { return point.may_change_results; }))
-      entries.push_back({"diamond", Message("diamond: may change results")});
+    if (has([](const FrontierPoint& point) { return point.has_price(); }))
+      entries.push_back({"diamond", Message("diamond: may change results, or takes another card")});
     return LegendOf(entries);
   }
 
