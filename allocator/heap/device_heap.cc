@@ -66,18 +66,8 @@ DeviceHeap::~DeviceHeap() {
   groups_.WaitForAll().IgnoreError();
 }
 
-AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes size) {
-  if (!pools_.movable().IsAwake(request.movable))
-    return absl::FailedPreconditionError("the owner of the memory is asleep");
-  waiting_.CompleteDone(request.stream);
-  if (!request.at.is_null()) return AllocateAt(request, size);
-  SegmentGroup& group = GroupOf(request, size);
-  if (request.only_free) return TakeFree(group, request, size);
-  return AllocateIn(group, request, size);
-}
-
-AllocationResult DeviceHeap::AllocateIn(SegmentGroup& group, const AllocationRequest& request,
-                                        Bytes size) {
+inline AllocationResult DeviceHeap::AllocateIn(SegmentGroup& group,
+                                               const AllocationRequest& request, Bytes size) {
   const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
   const DeviceAddress place = grower_.NextPlannedAddress(group, size);
   const absl::StatusOr<Block*> placed = grower_.TryPlace(group, size, place, allowed);
@@ -103,6 +93,16 @@ AllocationResult DeviceHeap::AllocateIn(SegmentGroup& group, const AllocationReq
   }
   if (group.planned() != nullptr) group.planned()->Count(block->address == place);
   return HandOut(block, request.bytes, request.context);
+}
+
+AllocationResult DeviceHeap::Allocate(const AllocationRequest& request, Bytes size) {
+  if (!pools_.movable().IsAwake(request.movable))
+    return absl::FailedPreconditionError("the owner of the memory is asleep");
+  waiting_.CompleteDone(request.stream);
+  if (!request.at.is_null()) return AllocateAt(request, size);
+  SegmentGroup& group = GroupOf(request, size);
+  if (request.only_free) return TakeFree(group, request, size);
+  return AllocateIn(group, request, size);
 }
 
 AllocationResult DeviceHeap::TakeFree(SegmentGroup& group, const AllocationRequest& request,

@@ -92,8 +92,10 @@ class DeviceHeap {
   // Lets go of chunks that pools without users share with others, after a wait for all work.
   void EndTurns();
   SegmentGroup& GroupOf(const AllocationRequest& request, Bytes size);
-  // Takes a free block of the group, or obtains memory for one.
-  AllocationResult AllocateIn(SegmentGroup& group, const AllocationRequest& request, Bytes size);
+  // Takes a free block of the group, or obtains memory for one. Inline: it is part of each request.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE AllocationResult AllocateIn(SegmentGroup& group,
+                                                           const AllocationRequest& request,
+                                                           Bytes size);
   AllocationResult AllocateAt(const AllocationRequest& request, Bytes size);
   AllocationResult TakeFree(SegmentGroup& group, const AllocationRequest& request, Bytes size);
 
