@@ -62,6 +62,13 @@ TEST_F(CommandLineTest, TraceWithNothingToPlanIsRejected) {
   ExpectRefusal("memtrace plan no.trace", 3, "there is no file no.trace");
 }
 
+TEST_F(CommandLineTest, LayoutsAreNotComparedByTheirWholeJobs) {
+  ExpectRefusal(
+      "memtrace fit --card 8xh100-80gb --world 64 --vary tp=2,4 --whole-job -- python train.py "
+      "{tp}",
+      2, "ask for --whole-job without --vary");
+}
+
 TEST_F(CommandLineTest, WithoutACommandUsageIsPrintedToStderr) {
   const Outcome outcome = shell_.Run("memtrace");
   EXPECT_EQ(outcome.code, 2);
