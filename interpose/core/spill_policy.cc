@@ -42,29 +42,19 @@ VictimKind MostOf(const VictimClasses& classes, const Spill::Moved& moved) {
 std::string MovedSentence(int device, const std::string& on_host, const VictimKind& most,
                           const std::string& name) {
   const std::string printable = trace::PrintableText(name);
-  if (most.owner == 0 && most.is_unused)
-    return Message(
-        "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of role $2. No "
-        "operation used that in this step and the last one. The card reaches it over the bus, "
-        "which "
-        "is slower.",
-        device, on_host, printable);
-  if (most.is_unused)
-    return Message(
-        "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of '$2'. No "
-        "operation used that in this step and the last one. The card reaches it over the bus, "
-        "which "
-        "is slower.",
-        device, on_host, printable);
-  return most.owner == 0
-             ? Message(
-                   "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
-                   "role $2. The card reaches it over the bus, which is slower.",
-                   device, on_host, printable)
-             : Message(
-                   "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
-                   "'$2'. The card reaches it over the bus, which is slower.",
-                   device, on_host, printable);
+  const std::string what =
+      most.owner == 0
+          ? Message(
+                "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
+                "role $2.",
+                device, on_host, printable)
+          : Message(
+                "Card $0 is full, so the host has $1 of its memory now (--spill), mostly of "
+                "'$2'.",
+                device, on_host, printable);
+  const std::string unused =
+      most.is_unused ? " " + Message("No operation used that in this step and the last one.") : "";
+  return what + unused + " " + Message("The card reaches it over the bus, which is slower.");
 }
 
 }  // namespace

@@ -39,13 +39,16 @@ std::vector<DeviceAddress> BlocksThatContain(std::span<const recorder::PlacedBlo
 
 // Chooses among the blocks in use of a card, in this order:
 //
-//   if `step`: blocks of any role that were neither allocated nor used in this step and the one
+// - if `step`: blocks of any role that were neither allocated nor used in this step and the one
 //   before, except workspaces and memory for communication: those last used in the oldest step
-//   first idle models idle owners without a model, such as caches of keys and values: the owner
-//   first that requested its latest such block first outside the optimizer: states of optimizers,
-//   then activations, those first that were allocated (with `step`: used) least recently: a
-//   backward pass reaches those last in the optimizer: activations, then states of optimizers, then
-//   gradients other owners without a model
+//   first
+// - idle models
+// - idle owners without a model, such as caches of keys and values: the owner first that requested
+//   (with `step`: used) its latest such block first
+// - outside the optimizer: states of optimizers, then activations, those first that were allocated
+//   (with `step`: used) least recently: a backward pass reaches those last
+// - in the optimizer: activations, then states of optimizers, then gradients
+// - other owners without a model
 //
 // `movable` are the blocks of movable owners, ascending. What they have of no known role, of role
 // kv_cache or checkpoint belongs to no model. Such an owner is not idle while the program generates

@@ -72,7 +72,11 @@ class Bisection {
       MEMTRACE_ASSIGN_OR_RETURN(const bool completed, CompletesAt(completes * step));
       if (completed) break;
       found_.fails = completes * step;
-      if (completes > 2 * upper) return absl::OkStatus();
+      if (completes > 2 * upper)
+        return absl::FailedPreconditionError(
+            Message("the program fails on a card of $0 MiB, although without a limit it completes "
+                    "with less than half of that",
+                    completes * step / kMiB));
       completes += std::max<uint64_t>(upper / 16, 1);
     }
     found_.completes = completes * step;

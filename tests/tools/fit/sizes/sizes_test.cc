@@ -97,6 +97,13 @@ TEST(SmallestCardTest, SizeThatIsToldToFitWasRun) {
   EXPECT_GE(*found.fails, 10 * kGiB);
 }
 
+TEST(SmallestCardTest, ProgramThatFailsOnEachCardHasNoSmallestOne) {
+  SizedProgram program([](uint64_t) { return 8 * kGiB; });
+  program.more_on_card = 100 * kGiB;
+  EXPECT_THAT(FindSmallestCards(Asked("1"), program.runner()).status().ToString(),
+              HasSubstr("although without a limit it completes"));
+}
+
 TEST(SmallestCardTest, ProductIsAtLeastTheSmallestCard) {
   SizedProgram program([](uint64_t) { return 23 * kGiB; });
   const auto found = *FindSmallestCards(Asked("1"), program.runner());
