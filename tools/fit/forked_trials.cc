@@ -97,6 +97,11 @@ bool ForkedTrials::CanFork(const Trial& trial, const FileKeeping& keeping) const
          CardBytesOf(trial).size() == CardBytesOf(*first_).size();
 }
 
+bool ForkedTrials::IsDecided(const Trial& trial, const FileKeeping& keeping) const {
+  const bool is_settled = !first_ || state_ == State::kProven || state_ == State::kRefused;
+  return started_ >= kFirstStarted && (is_settled || !CanFork(trial, keeping));
+}
+
 ForkServer* ForkedTrials::ServerFor(const Trial& trial, const FileKeeping& keeping) {
   const bool is_wanted = started_ >= kFirstStarted && first_ && state_ != State::kRefused;
   if (!is_wanted || !CanFork(trial, keeping)) return nullptr;

@@ -11,6 +11,7 @@
 
 #include "tools/fit/answer/answer.h"
 #include "tools/fit/forks/fork_server.h"
+#include "tools/fit/trials/running_trial.h"
 #include "tools/fit/trials/trial.h"
 
 namespace memtrace::fit {
@@ -30,6 +31,9 @@ class ForkedTrials {
 
   // Notes a run that was started and took `folder`, which still has its files.
   void NoteStarted(const Trial& trial, const Outcome& outcome, const std::filesystem::path& folder);
+
+  // True if it is known whether the trial is forked, from a process that is there, or started.
+  bool IsDecided(const Trial& trial, const FileKeeping& keeping) const;
 
   // Returns the process from which the trial can be forked; null if it must be started.
   ForkServer* ServerFor(const Trial& trial, const FileKeeping& keeping);

@@ -225,14 +225,21 @@ absl::Status Search::TryRemedies() {
 }
 
 absl::Status Search::TryEach(std::vector<Candidate>& useful) {
-  for (const Candidate& candidate : AllCandidates()) {
+  std::vector<Candidate> to_try;
+  for (Candidate& candidate : AllCandidates()) {
     // In a job the other cards belong to other ranks.
     if (question_.trial.job && candidate.takes_another_card) continue;
     const std::string package = MissingPackage(candidate, answer_.deciding().annotations);
-    if (!package.empty()) {
+    if (package.empty()) {
+      to_try.push_back(std::move(candidate));
+    } else {
       answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
-      continue;
     }
+  }
+  std::vector<Trial> trials;
+  for (const Candidate& candidate : to_try) trials.push_back(TrialWith(question_, {candidate}));
+  run_.WillRun(trials);
+  for (const Candidate& candidate : to_try) {
     MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
     if (tried.had_effect) useful.push_back(candidate);
     MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));

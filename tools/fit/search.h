@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "tools/fit/answer/answer.h"
 #include "tools/fit/answer/question.h"
+#include "tools/fit/answer/runner.h"
 #include "tools/fit/trials/trial.h"
 
 namespace memtrace::fit {

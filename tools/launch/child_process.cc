@@ -23,23 +23,11 @@
 #include "absl/strings/str_cat.h"
 #include "tools/launch/program_arguments.h"
 #include "tools/launch/program_file.h"
+#include "tools/launch/side_by_side.h"
+#include "tools/launch/stop_signals.h"
 
 namespace memtrace::launch {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr std::chrono::seconds kPatience(5);  // time for a process to end after a signal to stop
-
-constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
-sigset_t WatchedSignals() {
-  sigset_t watched;
-  sigemptyset(&watched);
-  for (int signal : kPassedOn) sigaddset(&watched, signal);
-  sigaddset(&watched, SIGCHLD);
-  return watched;
-}
 
 // Makes stdin empty and sends stdout and stderr to the log.
 bool OpenLog(const std::string& log) {
@@ -104,50 +92,6 @@ absl::StatusOr<pid_t> Spawn(const LaunchPlan& plan, const sigset_t& mask) {
   return absl::UnavailableError(why);
 }
 
-// True if the signal must be passed on. A terminal's Ctrl-C comes from the kernel and reaches the
-// whole foreground group, the child included; a signal that a program sent reached only this
-// process.
-bool IsForChild(const siginfo_t& signal) {
-  const bool from_keyboard = signal.si_signo == SIGINT || signal.si_signo == SIGQUIT;
-  return !from_keyboard || signal.si_code == SI_USER || signal.si_code == SI_QUEUE;
-}
-
-ExitStatus Decode(int status) {
-  ExitStatus end;
-  end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  end.code = end.signal == 0 ? WEXITSTATUS(status) : 128 + end.signal;
-  return end;
-}
-
-bool IsStopSignal(int signal) {
-  return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
-}
-
-// Blocks the watched signals, once. Returns the mask that this process was started with.
-const sigset_t& MaskAtStart(const sigset_t& watched) {
-  static const sigset_t kMask = [&watched] {
-    sigset_t before;
-    sigprocmask(SIG_BLOCK, &watched, &before);
-    return before;
-  }();
-  return kMask;
-}
-
-// Waits for a signal, or until `end` if there is a limit. Returns nothing after the limit.
-std::optional<siginfo_t> NextSignal(const sigset_t& watched, bool is_limited,
-                                    Clock::time_point end) {
-  siginfo_t signal;
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - Clock::now());
-    if (is_limited && left.count() <= 0) return std::nullopt;
-    constexpr int64_t kSecond = 1'000'000'000;
-    const timespec time{.tv_sec = left.count() / kSecond, .tv_nsec = left.count() % kSecond};
-    const int got =
-        is_limited ? sigtimedwait(&watched, &signal, &time) : sigwaitinfo(&watched, &signal);
-    if (got >= 0) return signal;  // otherwise interrupted by stop and continue, or too late
-  }
-}
-
 // Processes that run together.
 class JointProcesses {
  public:
@@ -183,7 +127,7 @@ class JointProcesses {
 
  private:
   void Note(size_t plan, int status) {
-    end_.ends[plan] = Decode(status);
+    end_.ends[plan] = ExitStatusOf(status);
     end_.ends[plan].asked_to_stop = asked_to_stop_;
     if (end_.ends[plan].code != 0 && !end_.failed) end_.failed = plan;
   }
@@ -207,35 +151,9 @@ absl::StatusOr<pid_t> StartProcess(const LaunchPlan& plan) {
 }
 
 ExitStatus WaitForEnd(pid_t child, const LaunchPlan& plan) {
-  const sigset_t watched = WatchedSignals();
-  Clock::time_point end = Clock::now() + std::chrono::seconds(plan.seconds);
-  const pid_t group = plan.seconds == 0 ? child : -child;
-  const pid_t told = plan.passes_on_signals ? child : group;
-  int asked_to_stop = 0;
-  while (true) {
-    const std::optional<siginfo_t> signal = NextSignal(watched, plan.seconds != 0, end);
-    int status = 0;
-    if (!signal) {
-      kill(group, SIGKILL);
-      waitpid(child, &status, 0);
-      ExitStatus late = Decode(status);
-      late.is_late = asked_to_stop == 0;
-      late.asked_to_stop = asked_to_stop;
-      return late;
-    }
-    if (signal->si_signo != SIGCHLD) {
-      if (plan.seconds != 0 || IsForChild(*signal)) kill(told, signal->si_signo);
-      if (IsStopSignal(signal->si_signo)) {
-        asked_to_stop = signal->si_signo;
-        end = std::min(end, Clock::now() + kPatience);
-      }
-      continue;
-    }
-    if (waitpid(child, &status, WNOHANG) != child) continue;
-    ExitStatus ended = Decode(status);
-    ended.asked_to_stop = asked_to_stop;
-    return ended;
-  }
+  SideBySide alone;
+  alone.Add(child, plan);
+  return alone.Wait()->status;
 }
 
 absl::StatusOr<JointEnd> RunTogether(const std::vector<LaunchPlan>& plans) {
@@ -248,10 +166,9 @@ absl::StatusOr<JointEnd> RunTogether(const std::vector<LaunchPlan>& plans) {
     processes.Reap(/*waits=*/true);
     return started;
   }
-  bool is_limited = false;
-  Clock::time_point end;
+  std::optional<Clock::time_point> end;  // of their patience
   while (processes.AreRunning()) {
-    const std::optional<siginfo_t> signal = NextSignal(watched, is_limited, end);
+    const std::optional<siginfo_t> signal = NextSignal(watched, end);
     if (!signal) {
       processes.Send(SIGKILL);
       processes.Reap(/*waits=*/true);
@@ -260,9 +177,8 @@ absl::StatusOr<JointEnd> RunTogether(const std::vector<LaunchPlan>& plans) {
       if (IsStopSignal(signal->si_signo)) processes.AskedToStop(signal->si_signo);
     } else {
       processes.Reap(/*waits=*/false);
-      if (is_limited || !processes.FailedByItself()) continue;
+      if (end || !processes.FailedByItself()) continue;
       processes.Send(SIGTERM);
-      is_limited = true;
       end = Clock::now() + kPatience;
     }
   }

@@ -10,17 +10,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/launch/exit_status.h"
 #include "tools/launch/launch_plan.h"
 
 namespace memtrace::launch {
-
-// The way a process ended, as a shell reports it: its exit status, or 128 + n for signal n.
-struct ExitStatus {
-  int code = 0;
-  int signal = 0;         // 0 if it ended by itself
-  bool is_late = false;   // it was ended at the plan's limit
-  int asked_to_stop = 0;  // the signal that asked this process to stop meanwhile; 0: none
-};
 
 // Starts the process and waits for its end. Passes on signals that ask this process to stop, except
 // those that a terminal sends to both at once (Ctrl-C). If the plan has a time limit, the program

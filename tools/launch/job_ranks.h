@@ -28,6 +28,8 @@ struct JobRanks {
   bool HasEachKind() const;
   // Returns the number of ranks on that machine; the last one may have fewer.
   int RanksOn(int machine) const;
+
+  bool operator==(const JobRanks&) const = default;
 };
 
 // Reads `--world` ("512", or "64x8": machines of so many ranks) and `--ranks` ("0,448", "0-3",

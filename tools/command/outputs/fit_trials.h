@@ -9,29 +9,37 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/command/outputs/changes_file.h"
-#include "tools/command/outputs/page_file.h"
 #include "tools/command/outputs/workplace.h"
 #include "tools/fit/answer/question.h"
 #include "tools/fit/forked_trials.h"
+#include "tools/fit/trials/concurrent_trials.h"
 
 namespace memtrace::command {
 
 // Runs trials in folders of their own, reads their results, and prints progress on stderr.
 class FitTrials {
  public:
-  FitTrials(std::filesystem::path folder, fit::FileKeeping keeping, Progress progress)
+  // At most `at_once` run at the same time.
+  FitTrials(std::filesystem::path folder, fit::FileKeeping keeping, Progress progress,
+            size_t at_once = 1)
       : folder_(std::move(folder)),
         keeping_(std::move(keeping)),
         progress_(progress),
-        forks_(folder_ / "forks") {}
+        forks_(folder_ / "forks"),
+        trials_(at_once) {}
 
   // Errors are those of fit::RunTrial; kCancelled if memtrace is told to stop. If a program fails
   // by itself under a layer that may be the reason, it is run again without one; if it no longer
   // fails by itself, no later trial has a layer.
   absl::StatusOr<fit::Outcome> Run(const fit::Trial& trial, std::string_view name);
+
+  // Notes the trials that will be run next, the first one first. Those that are not forked from a
+  // process that is yet to be made, and for which the host has memory, are run beside others.
+  void WillRun(const std::vector<fit::Trial>& trials);
 
   // How the user's files are kept at present.
   const fit::FileKeeping& keeping() const { return keeping_; }
@@ -54,10 +62,15 @@ class FitTrials {
   int asked_to_stop() const { return asked_to_stop_; }
 
  private:
+  using Finished = fit::ConcurrentTrials::Finished;
+
   absl::StatusOr<fit::Outcome> RunOnce(const fit::Trial& trial, std::string_view name);
-  absl::StatusOr<fit::TrialResult> RunIn(const std::filesystem::path& folder,
-                                         const fit::Trial& trial, fit::ForkServer* server);
+  absl::StatusOr<Finished> RunToEnd(const fit::Trial& trial);
+  absl::StatusOr<Finished> Finish(const fit::Trial& trial);
+  absl::Status Begin(const fit::Trial& trial, fit::ForkServer* server);
+  void BeginNext();
   fit::ForkServer* ServerFor(const fit::Trial& trial);
+  fit::Outcome Take(const Finished& finished, const fit::Trial& trial, std::string_view name);
   void PrintTrialBegin(std::string_view name) const;
   void PrintTrialEnd(std::string_view name, const std::string& end) const;
 
@@ -68,27 +81,12 @@ class FitTrials {
   std::string log_end_;
   Progress progress_;
   fit::ForkedTrials forks_;
+  fit::ConcurrentTrials trials_;
+  std::vector<fit::Trial> next_;  // will be run after the present one
   int number_ = 0;
   int exit_code_ = 0;
   int asked_to_stop_ = 0;
 };
-
-// Options for the output of `fit` and `estimate`.
-struct FitOutput {
-  bool json = false;
-  bool quiet = false;
-  bool is_own_program = false;  // memtrace's: its last sentence and exit code are ours
-  ChangesFile changes = {};     // the file for the recommended changes
-  bool patch = false;           // print these changes as a patch
-  PageOption page = {};         // a page instead of text
-  std::string title = {};       // of the page
-};
-
-// Runs the search, after that for the ranks of a job, prints the answer on stdout and returns the
-// exit code: kDone, kLimitExceeded (it does not fit), kNotKnown (it cannot be told), kUnreadable
-// (the program fails by itself, or made too few steps in its time), kUsage, kEnvironment, 128 + n
-// after signal n. If it is stopped, it prints what is known.
-int RunFitSearch(fit::Question question, const FitOutput& output);
 
 }  // namespace memtrace::command
 

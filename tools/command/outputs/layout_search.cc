@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tools/command/inputs/user_files.h"
+#include "tools/command/outputs/fit_trials.h"
 #include "tools/command/outputs/rank_search.h"
 #include "tools/command/outputs/workplace.h"
 #include "tools/command/program/exit_code.h"

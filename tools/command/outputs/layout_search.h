@@ -3,7 +3,7 @@
 #ifndef MEMTRACE_TOOLS_COMMAND_OUTPUTS_LAYOUT_SEARCH_H_
 #define MEMTRACE_TOOLS_COMMAND_OUTPUTS_LAYOUT_SEARCH_H_
 
-#include "tools/command/outputs/fit_trials.h"
+#include "tools/command/outputs/fit_search.h"
 #include "tools/fit/answer/question.h"
 
 namespace memtrace::command {

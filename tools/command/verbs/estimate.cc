@@ -8,7 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "base/environment.h"
 #include "tools/command/inputs/number_check.h"
-#include "tools/command/outputs/fit_trials.h"
+#include "tools/command/outputs/fit_search.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
@@ -85,6 +85,7 @@ int Estimate(EstimateOptions& options) {
   question.asks_card = !question.trial.cards.empty();
   if (!question.asks_card) question.trial.cards = {fit::kAnyCard};
   question.with_remedies = options.recommend;
+  question.runs_at_once = fit::UsualRunsAtOnce();
   question.user_settings = env::Text(env::kTorchCudaAllocConf);
   options.output.is_own_program = true;
   return RunFitSearch(question, options.output);

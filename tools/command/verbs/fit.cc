@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,21 +7,19 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "base/environment.h"
 #include "messages/message.h"
 #include "tools/command/help/usage_error.h"
+#include "tools/command/inputs/fit_values.h"
 #include "tools/command/inputs/number_check.h"
-#include "tools/command/outputs/fit_trials.h"
+#include "tools/command/outputs/fit_search.h"
 #include "tools/command/outputs/layout_search.h"
 #include "tools/command/program/exit_code.h"
 #include "tools/command/program/program.h"
 #include "tools/command/verbs/verbs.h"
 #include "tools/fit/answer/question.h"
 #include "tools/fit/sizes/largest_value.h"
-#include "tools/fit/sizes/scaling.h"
 #include "tools/fit/trials/card_limit.h"
 #include "tools/launch/card_keys.h"
 #include "tools/launch/job_ranks.h"
@@ -69,46 +66,6 @@ struct FitOptions {
   bool no_remedies = false;
   FitOutput output;
 };
-
-// Parses "3" or "2:8".
-bool ReadSteps(const std::string& text, fit::Trial& trial) {
-  const std::vector<std::string> parts = absl::StrSplit(absl::string_view(text), ':');
-  return parts.size() <= 2 && absl::SimpleAtoi(parts.front(), &trial.least_steps) &&
-         absl::SimpleAtoi(parts.back(), &trial.most_steps) && trial.least_steps >= 1 &&
-         trial.least_steps <= trial.most_steps;
-}
-
-bool Mentions(const std::vector<std::string>& command, const fit::Variation& variation) {
-  return std::any_of(command.begin(), command.end(), [&variation](const std::string& word) {
-    return word.find("{" + variation.name + "}") != std::string::npos;
-  });
-}
-
-// Returns false, after printing one sentence, if one of them is wrong.
-bool ReadVariations(const std::string& option, const std::vector<std::string>& texts,
-                    const std::vector<std::string>& command,
-                    std::vector<fit::Variation>& variations) {
-  for (const std::string& text : texts) {
-    absl::StatusOr<fit::Variation> variation = fit::ParseVariation(option, text);
-    const bool is_used = variation.ok() && Mentions(command, *variation);
-    if (!is_used) {
-      Note(variation.ok() ? option + ": the command does not contain {" + variation->name + "}"
-                          : std::string(variation.status().message()));
-      return false;
-    }
-    variations.push_back(*std::move(variation));
-  }
-  return true;
-}
-
-bool AreNumbers(const std::vector<fit::Variation>& scalings) {
-  for (const fit::Variation& scaling : scalings) {
-    const auto values = fit::ValuesOf(scaling);
-    if (!values.ok()) Note(std::string(values.status().message()));
-    if (!values.ok()) return false;
-  }
-  return true;
-}
 
 // Reads what the trials run and how long. Returns false after printing one sentence.
 bool ReadTrial(const FitOptions& options, const std::vector<std::string>& command,
@@ -335,6 +292,13 @@ void DefineTries(CLI::App& app, FitOptions& options) {
       ->group("Changes to try");
   app.add_option("--trials", options.question.most_runs,
                  "Runs with changes that the search for the cheapest plan may make (default: 24)")
+      ->type_name("N")
+      ->check(CountFromOne())
+      ->group("Changes to try");
+  options.question.runs_at_once = fit::UsualRunsAtOnce();
+  app.add_option("--at-once", options.question.runs_at_once,
+                 "Runs that are made at the same time where the host has memory for them (default: "
+                 "2, with one processor 1)")
       ->type_name("N")
       ->check(CountFromOne())
       ->group("Changes to try");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -29,6 +30,10 @@ Trial ForSteps(Trial trial, uint64_t least, uint64_t most) {
 }
 
 }  // namespace
+
+uint64_t UsualRunsAtOnce() {
+  return std::clamp<uint64_t>(std::thread::hardware_concurrency(), 1, 2);
+}
 
 bool ExceedsWithUnseen(const Outcome& outcome, const std::vector<uint64_t>& card_bytes) {
   const auto exceeds = [&card_bytes](const MomentPeak& peak) {

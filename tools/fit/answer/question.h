@@ -4,10 +4,8 @@
 #define MEMTRACE_TOOLS_FIT_ANSWER_QUESTION_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -39,6 +37,7 @@ struct Question {
   std::string resumed_by;         // as Trial::resumed_by
   uint64_t margin_percent = 5;    // percent of each card that a recommendation leaves
   uint64_t most_runs = 24;        // with changes, if the time of a step is known
+  uint64_t runs_at_once = 1;      // the most, where the host has memory for them
   std::string user_settings;      // of PYTORCH_CUDA_ALLOC_CONF
 
   // Returns all options that vary. An option stands at its first value while another is tried.
@@ -49,8 +48,8 @@ struct Question {
   }
 };
 
-// Runs a trial and reads its result; the name is for progress. Errors are those of RunTrial.
-using Runner = std::function<absl::StatusOr<Outcome>(const Trial&, std::string_view name)>;
+// Returns 2; with one processor 1.
+uint64_t UsualRunsAtOnce();
 
 // True if a moment needs more than its card has when the batches that did not run are counted. Says
 // nothing of moments whose batches all ran.

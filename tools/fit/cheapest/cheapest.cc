@@ -25,10 +25,11 @@ Plan With(Plan plan, size_t change, uint32_t degree) {
 
 }  // namespace
 
-CheapestSearch::CheapestSearch(Answer& answer, uint64_t& runs_left, Try run)
+CheapestSearch::CheapestSearch(Answer& answer, uint64_t& runs_left, Try run, Expect expect)
     : answer_(answer),
       runs_left_(runs_left),
       run_(std::move(run)),
+      expect_(std::move(expect)),
       space_(answer),
       model_(space_.Model()),
       with_margin_{.is_smaller = answer.margin_percent > 0,
@@ -117,12 +118,25 @@ absl::Status CheapestSearch::Settle(Size& size) {
 
 absl::StatusOr<bool> CheapestSearch::RunPlan(const Plan& plan, Size& size) {
   --runs_left_;
+  WillRun(plan, size);
   MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, run_(space_.ChangesOf(plan), size.is_smaller));
   const size_t place = answer_.remedies.size();
   answer_.remedies.push_back(std::move(tried));
   Note(plan, answer_.remedies[place], place);
   size.runs[plan] = place;
   return size.choice.Fits(plan).value_or(false);
+}
+
+// Tells of the run of the plan. If it fits, its dearest degree is lowered next, unless that was run.
+void CheapestSearch::WillRun(const Plan& plan, const Size& size) const {
+  std::vector<std::vector<Candidate>> runs = {space_.ChangesOf(plan)};
+  const std::vector<size_t> changes = ByTime(plan);
+  if (!changes.empty() && runs_left_ > 0) {
+    const Plan less = With(plan, changes.front(), plan[changes.front()] - 1);
+    const bool is_new = SizeOf(less) > 0 && !size.runs.contains(less);
+    if (is_new) runs.push_back(space_.ChangesOf(less));
+  }
+  expect_(runs, size.is_smaller);
 }
 
 // Lowers the degrees of a plan that fits as far as it fits, those that take most time first.

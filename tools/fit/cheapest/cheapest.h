@@ -29,10 +29,13 @@ class CheapestSearch {
   // Runs the program with changes, on cards smaller by the margin if `on_smaller_card`.
   using Try = std::function<absl::StatusOr<TriedRemedy>(const std::vector<Candidate>& changes,
                                                         bool on_smaller_card)>;
+  // Is told of the runs that Try will make next, or is likely to, by their changes.
+  using Expect = std::function<void(const std::vector<std::vector<Candidate>>& runs,
+                                    bool on_smaller_card)>;
 
   // Adds its runs to the answer's remedies, and takes them from `runs_left`. Requires the answer's
   // single changes, and its run for reference.
-  CheapestSearch(Answer& answer, uint64_t& runs_left, Try run);
+  CheapestSearch(Answer& answer, uint64_t& runs_left, Try run, Expect expect);
 
   // Returns the errors of the runs. The answer then has the plan, and recommends it if there is
   // one.
@@ -50,6 +53,7 @@ class CheapestSearch {
   void Note(const Plan& plan, const TriedRemedy& tried, size_t place);
   absl::Status Settle(Size& size);
   absl::StatusOr<bool> RunPlan(const Plan& plan, Size& size);
+  void WillRun(const Plan& plan, const Size& size) const;
   absl::Status Refine(Plan plan, Size& size);
   absl::Status RefineDegree(size_t change, Plan& plan, Size& size);
   std::vector<size_t> ByTime(const Plan& plan) const;
@@ -61,6 +65,7 @@ class CheapestSearch {
   Answer& answer_;
   uint64_t& runs_left_;
   Try run_;
+  Expect expect_;
   PlanSpace space_;
   PlanModel model_;
   Size with_margin_;

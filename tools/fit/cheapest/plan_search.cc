@@ -3,6 +3,7 @@
 #include "tools/fit/cheapest/plan_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +15,6 @@
 #include "tools/fit/changes/untried.h"
 #include "tools/fit/cheapest/cheapest.h"
 #include "tools/fit/cheapest/plan_space.h"
-#include "tools/fit/cheapest/remedy_trial.h"
 #include "tools/remedies/catalogue.h"
 
 namespace memtrace::fit {
@@ -79,16 +79,26 @@ absl::Status PlanSearch::Run() {
   MEMTRACE_RETURN_IF_ERROR(RunReference());
   if (!answer_.reference) return absl::OkStatus();
   std::vector<Candidate> later;
-  for (Candidate& candidate : PlanCandidates()) {
-    const bool waits = !KeepsResults(candidate) && (SomethingFits() || !HasRuns(kRunsForPlans));
+  const std::vector<Candidate> candidates = PlanCandidates();
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const bool waits = !KeepsResults(candidates[i]) && (SomethingFits() || !HasRuns(kRunsForPlans));
     if (waits) {
-      later.push_back(std::move(candidate));
-    } else {
-      MEMTRACE_RETURN_IF_ERROR(TryAlone(std::move(candidate)));
+      later.push_back(candidates[i]);
+      continue;
     }
+    // Of those after it, the ones are certain to be tried that keep results.
+    std::vector<Candidate> next = {candidates[i]};
+    std::copy_if(candidates.begin() + static_cast<std::ptrdiff_t>(i) + 1, candidates.end(),
+                 std::back_inserter(next), KeepsResults);
+    WillTryAlone(next);
+    MEMTRACE_RETURN_IF_ERROR(TryAlone(candidates[i]));
   }
   MEMTRACE_RETURN_IF_ERROR(FindCheapest());
-  for (Candidate& candidate : later) MEMTRACE_RETURN_IF_ERROR(TryAlone(std::move(candidate)));
+  for (size_t i = 0; i < later.size(); ++i) {
+    WillTryAlone(std::span(later).subspan(i));
+    MEMTRACE_RETURN_IF_ERROR(TryAlone(later[i]));
+  }
+  run_.WillRun({});
   return absl::OkStatus();
 }
 
@@ -107,16 +117,45 @@ absl::Status PlanSearch::RunReference() {
   return absl::OkStatus();
 }
 
-// Finds the candidate's places. Returns false, after noting it as without effect, if there are
-// none.
-bool PlanSearch::HasPlaces(Candidate& candidate) {
+// In a job the other cards belong to other ranks.
+bool PlanSearch::IsOfOtherRanks(const Candidate& candidate) const {
+  return question_.trial.job && candidate.takes_another_card;
+}
+
+bool PlanSearch::HasNoPlaces(const Candidate& candidate) const {
   const auto found = ChangedPlacesOf(answer_.reference->annotations, candidate.hook);
-  if (candidate.hook.empty() || !found) return true;
-  candidate.of = static_cast<uint32_t>(found->of);
-  if (found->of > 0) return true;
-  answer_.remedies.push_back(
-      {.changes = {candidate}, .outcome = {}, .had_effect = false, .was_run = false});
-  return false;
+  return !candidate.hook.empty() && found && found->of == 0;
+}
+
+// Returns the candidate with its places, and the degree with which it is tried alone.
+Candidate PlanSearch::Prepared(Candidate candidate) const {
+  const auto found = ChangedPlacesOf(answer_.reference->annotations, candidate.hook);
+  if (!candidate.hook.empty() && found) candidate.of = static_cast<uint32_t>(found->of);
+  candidate.degree = DegreeAlone(candidate);
+  return candidate;
+}
+
+// Returns the cards on which a change is tried first, alone; nothing if it is not run.
+std::optional<TrialCards> PlanSearch::FirstCardsOf(const Candidate& candidate) const {
+  const bool can_help = CanHelp(candidate);
+  if (can_help && !IsDearOnHost(candidate)) return TrialCards::kGiven;
+  if (can_help || MayBeFaster(candidate)) return TrialCards::kUnlimited;
+  return std::nullopt;
+}
+
+// Tells the runner of the first runs of these candidates.
+void PlanSearch::WillTryAlone(std::span<const Candidate> candidates) const {
+  std::vector<Trial> trials;
+  for (const Candidate& of : candidates) {
+    const bool is_not_run = IsOfOtherRanks(of) || HasNoPlaces(of) ||
+                            !MissingPackage(of, answer_.deciding().annotations).empty();
+    const Candidate candidate = Prepared(of);
+    const std::optional<TrialCards> cards = is_not_run ? std::nullopt : FirstCardsOf(candidate);
+    if (!cards || !HasRuns(trials.size())) continue;
+    absl::StatusOr<Trial> trial = TrialOn(*cards, question_, {candidate});
+    if (trial.ok()) trials.push_back(*std::move(trial));
+  }
+  run_.WillRun(trials);
 }
 
 // True if the change saves memory in a phase that is short of it.
@@ -136,21 +175,25 @@ bool PlanSearch::CanHelp(const Candidate& candidate) const {
 
 // Runs a change on the card, and without a limit if it fails there.
 absl::Status PlanSearch::TryAlone(Candidate candidate) {
-  // In a job the other cards belong to other ranks.
-  if (question_.trial.job && candidate.takes_another_card) return absl::OkStatus();
+  if (IsOfOtherRanks(candidate)) return absl::OkStatus();
   const std::string package = MissingPackage(candidate, answer_.deciding().annotations);
   if (!package.empty()) {
     answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
     return absl::OkStatus();
   }
-  if (!HasPlaces(candidate) || !HasRuns()) return absl::OkStatus();
-  candidate.degree = DegreeAlone(candidate);
-  if (!CanHelp(candidate)) {
-    if (MayBeFaster(candidate)) return MeasureAlone(candidate);
+  candidate = Prepared(std::move(candidate));
+  if (HasNoPlaces(candidate)) {
+    answer_.remedies.push_back(
+        {.changes = {candidate}, .outcome = {}, .had_effect = false, .was_run = false});
+    return absl::OkStatus();
+  }
+  if (!HasRuns()) return absl::OkStatus();
+  const std::optional<TrialCards> cards = FirstCardsOf(candidate);
+  if (!cards) {
     answer_.useless.push_back(std::move(candidate));
     return absl::OkStatus();
   }
-  if (IsDearOnHost(candidate)) return MeasureAlone(candidate);
+  if (*cards == TrialCards::kUnlimited) return MeasureAlone(candidate);
   --runs_left_;
   MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
   // A run that fails before the change's moment, such as an optimizer's first step, made it
@@ -176,11 +219,21 @@ bool PlanSearch::SomethingFits() const {
 }
 
 absl::Status PlanSearch::FindCheapest() {
-  const auto run = [this](const std::vector<Candidate>& changes, bool on_smaller_card) {
-    return TryChanges(question_, run_, changes,
-                      on_smaller_card ? TrialCards::kSmallerByMargin : TrialCards::kGiven);
+  const auto cards_of = [](bool on_smaller_card) {
+    return on_smaller_card ? TrialCards::kSmallerByMargin : TrialCards::kGiven;
   };
-  return CheapestSearch(answer_, runs_left_, run).Run();
+  const auto run = [&](const std::vector<Candidate>& changes, bool on_smaller_card) {
+    return TryChanges(question_, run_, changes, cards_of(on_smaller_card));
+  };
+  const auto expect = [&](const std::vector<std::vector<Candidate>>& runs, bool on_smaller_card) {
+    std::vector<Trial> trials;
+    for (const std::vector<Candidate>& changes : runs) {
+      absl::StatusOr<Trial> trial = TrialOn(cards_of(on_smaller_card), question_, changes);
+      if (trial.ok()) trials.push_back(*std::move(trial));
+    }
+    run_.WillRun(trials);
+  };
+  return CheapestSearch(answer_, runs_left_, run, expect).Run();
 }
 
 }  // namespace memtrace::fit

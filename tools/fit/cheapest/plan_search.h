@@ -4,11 +4,15 @@
 #define MEMTRACE_TOOLS_FIT_CHEAPEST_PLAN_SEARCH_H_
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "tools/fit/answer/answer.h"
 #include "tools/fit/answer/question.h"
+#include "tools/fit/answer/runner.h"
+#include "tools/fit/cheapest/remedy_trial.h"
 
 namespace memtrace::fit {
 
@@ -29,11 +33,15 @@ class PlanSearch {
 
  private:
   absl::Status RunReference();
+  void WillTryAlone(std::span<const Candidate> candidates) const;
   absl::Status TryAlone(Candidate candidate);
   absl::Status MeasureAlone(const Candidate& candidate);
   absl::Status FindCheapest();
   bool CanHelp(const Candidate& candidate) const;
-  bool HasPlaces(Candidate& candidate);
+  bool IsOfOtherRanks(const Candidate& candidate) const;
+  bool HasNoPlaces(const Candidate& candidate) const;
+  Candidate Prepared(Candidate candidate) const;
+  std::optional<TrialCards> FirstCardsOf(const Candidate& candidate) const;
   bool SomethingFits() const;
   // True if another run may be made while `kept` are left.
   bool HasRuns(uint64_t kept = 0) const { return runs_left_ > kept; }

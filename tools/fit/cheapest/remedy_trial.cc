@@ -38,14 +38,6 @@ std::string RunName(const Question& question, const std::vector<Candidate>& chan
   return name;
 }
 
-absl::StatusOr<Trial> OnCards(Trial trial, TrialCards cards, uint64_t margin_percent) {
-  if (cards == TrialCards::kUnlimited) return Unlimited(std::move(trial));
-  if (cards == TrialCards::kSmallerByMargin) {
-    MEMTRACE_ASSIGN_OR_RETURN(trial.cards, WithMargin(trial.cards, margin_percent));
-  }
-  return trial;
-}
-
 }  // namespace
 
 std::string NameOf(const std::vector<Candidate>& changes) {
@@ -59,11 +51,20 @@ Trial TrialWith(const Question& question, const std::vector<Candidate>& changes)
   return WithChanges(question.trial, changes, question.user_settings, question.Options());
 }
 
+absl::StatusOr<Trial> TrialOn(TrialCards cards, const Question& question,
+                              const std::vector<Candidate>& changes) {
+  Trial trial = TrialWith(question, changes);
+  if (cards == TrialCards::kUnlimited) return Unlimited(std::move(trial));
+  if (cards == TrialCards::kSmallerByMargin) {
+    MEMTRACE_ASSIGN_OR_RETURN(trial.cards, WithMargin(trial.cards, question.margin_percent));
+  }
+  return trial;
+}
+
 absl::StatusOr<TriedRemedy> TryChanges(const Question& question, const Runner& run,
                                        std::vector<Candidate> changes, TrialCards cards) {
   TriedRemedy tried{.changes = std::move(changes), .outcome = {}};
-  MEMTRACE_ASSIGN_OR_RETURN(const Trial trial, OnCards(TrialWith(question, tried.changes), cards,
-                                                       question.margin_percent));
+  MEMTRACE_ASSIGN_OR_RETURN(const Trial trial, TrialOn(cards, question, tried.changes));
   MEMTRACE_ASSIGN_OR_RETURN(tried.outcome, run(trial, RunName(question, tried.changes, cards)));
   tried.had_effect = HadEffect(tried.changes, tried.outcome);
   tried.is_smaller_card = cards == TrialCards::kSmallerByMargin;

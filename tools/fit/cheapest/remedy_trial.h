@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "tools/fit/answer/answer.h"
 #include "tools/fit/answer/question.h"
+#include "tools/fit/answer/runner.h"
 #include "tools/fit/changes/candidates.h"
 
 namespace memtrace::fit {
@@ -21,6 +22,10 @@ std::string NameOf(const std::vector<Candidate>& changes);
 
 // Returns the question's trial with these changes.
 Trial TrialWith(const Question& question, const std::vector<Candidate>& changes);
+
+// Returns the trial with these changes on such cards. Errors are those of WithBytes.
+absl::StatusOr<Trial> TrialOn(TrialCards cards, const Question& question,
+                              const std::vector<Candidate>& changes);
 
 // Runs the program with these changes. Returns the errors of the runner, and those of WithBytes.
 absl::StatusOr<TriedRemedy> TryChanges(const Question& question, const Runner& run,

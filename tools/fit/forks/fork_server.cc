@@ -169,8 +169,8 @@ bool ForkServer::CanRun(const launch::LaunchPlan& plan) const {
          HasAlike(plan_.environment, plan.environment);
 }
 
-absl::StatusOr<pid_t> ForkServer::Fork(const launch::LaunchPlan& plan,
-                                       const FileLayer& layer) const {
+absl::StatusOr<pid_t> ForkServer::ForkInto(const FileLayer& layer,
+                                           const launch::LaunchPlan& plan) const {
   const Descriptor request(FileWith(RequestText(plan, layer.working_folder())));
   const Descriptor log(
       open(plan.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
@@ -184,11 +184,9 @@ absl::StatusOr<pid_t> ForkServer::Fork(const launch::LaunchPlan& plan,
   return process;
 }
 
-absl::StatusOr<launch::ExitStatus> ForkServer::RunToEnd(const launch::LaunchPlan& plan,
-                                                        FileLayer& layer) {
+absl::StatusOr<pid_t> ForkServer::Fork(const launch::LaunchPlan& plan, FileLayer& layer) {
   MEMTRACE_RETURN_IF_ERROR(layer.MakeFor(*layer_));
-  MEMTRACE_ASSIGN_OR_RETURN(const pid_t process, Fork(plan, layer));
-  return launch::WaitForEnd(process, plan);
+  return ForkInto(layer, plan);
 }
 
 }  // namespace memtrace::fit

@@ -35,14 +35,14 @@ class ForkServer {
   // only in memtrace's own variables and in the temporary folder.
   bool CanRun(const launch::LaunchPlan& plan) const;
 
-  // Makes the layer, forks a run into it, and waits for its end. Returns kUnavailable if it has not
-  // begun; the layer may have been made then.
-  absl::StatusOr<launch::ExitStatus> RunToEnd(const launch::LaunchPlan& plan, FileLayer& layer);
+  // Makes the layer and forks a run into it, for launch::WaitForEnd. Returns kUnavailable if it has
+  // not begun; the layer may have been made then.
+  absl::StatusOr<pid_t> Fork(const launch::LaunchPlan& plan, FileLayer& layer);
 
  private:
   ForkServer(launch::LaunchPlan plan, std::unique_ptr<FileLayer> layer, int socket, pid_t process);
 
-  absl::StatusOr<pid_t> Fork(const launch::LaunchPlan& plan, const FileLayer& layer) const;
+  absl::StatusOr<pid_t> ForkInto(const FileLayer& layer, const launch::LaunchPlan& plan) const;
 
   launch::LaunchPlan plan_;
   std::unique_ptr<FileLayer> layer_;

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "tools/fit/answer/answer.h"
 #include "tools/fit/answer/question.h"
+#include "tools/fit/answer/runner.h"
 #include "tools/fit/changes/candidates.h"
 #include "tools/fit/files/file_layer.h"
 #include "tools/fit/files/folder_watch.h"

@@ -6,6 +6,7 @@
 #include "base/environment.h"
 #include "base/status_macros.h"
 #include "messages/message.h"
+#include "tools/fit/trials/running_trial.h"
 
 namespace memtrace::fit {
 namespace {

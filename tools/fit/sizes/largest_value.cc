@@ -124,6 +124,9 @@ class LargestSearch {
     for (const uint64_t value : failing_) bounds.ExpectToFail(value / Step());
     while (true) {
       while (const std::optional<uint64_t> at = bounds.Next()) {
+        std::vector<Trial> trials = {At(trial_, *at * Step())};
+        if (const auto next = bounds.NextIfFits(*at)) trials.push_back(At(trial_, *next * Step()));
+        run_.WillRun(trials);
         MEMTRACE_ASSIGN_OR_RETURN(const bool fits, FitsAt(trial_, *at * Step()));
         bounds.NoteRun(*at, fits);
       }

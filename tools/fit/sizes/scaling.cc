@@ -104,13 +104,19 @@ class ValueSearch {
   absl::Status Measure(const std::vector<uint64_t>& values) {
     std::vector<CardNeed> needs;
     std::vector<std::pair<uint64_t, double>> totals;
+    std::vector<Trial> trials;
     for (const uint64_t value : values) {
-      const absl::StatusOr<Trial> trial = Unlimited(TrialAt(value));
+      absl::StatusOr<Trial> trial = Unlimited(TrialAt(value));
       if (!trial.ok()) return trial.status();
+      trials.push_back(*std::move(trial));
+    }
+    run_.WillRun(trials);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const uint64_t value = values[i];
       const absl::StatusOr<Outcome> outcome =
-          run_(*trial, Message("$0, without a limit", NameAt(value)));
+          run_(trials[i], Message("$0, without a limit", NameAt(value)));
       if (!outcome.ok()) return outcome.status();
-      MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *trial));
+      MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, trials[i]));
       needs.push_back(Fullest(*outcome));
       Expect(value, needs.back());
       totals.emplace_back(value, static_cast<double>(needs.back().total));
@@ -136,6 +142,9 @@ class ValueSearch {
     for (const uint64_t value : fitting_) bounds.ExpectToFit(value / step);
     for (const uint64_t value : failing_) bounds.ExpectToFail(value / step);
     while (const std::optional<uint64_t> at = bounds.Next()) {
+      std::vector<Trial> trials = {TrialAt(*at * step)};
+      if (const auto next = bounds.NextIfFits(*at)) trials.push_back(TrialAt(*next * step));
+      run_.WillRun(trials);
       MEMTRACE_ASSIGN_OR_RETURN(const bool fits, FitsAt(*at * step));
       bounds.NoteRun(*at, fits);
     }

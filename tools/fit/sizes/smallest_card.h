@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/fit/answer/question.h"
+#include "tools/fit/answer/runner.h"
 
 namespace memtrace::fit {
 

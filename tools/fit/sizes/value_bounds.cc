@@ -55,6 +55,12 @@ std::optional<uint64_t> ValueBounds::Next() const {
   return std::nullopt;
 }
 
+std::optional<uint64_t> ValueBounds::NextIfFits(uint64_t value) const {
+  ValueBounds then = *this;
+  then.NoteRun(value, true);
+  return then.Next();
+}
+
 std::optional<uint64_t> ValueBounds::largest() const {
   return fits_.was_run && fits_.value > 0 ? std::optional(fits_.value) : std::nullopt;
 }

@@ -25,6 +25,9 @@ class ValueBounds {
   // after it were run, and only the first fits; or all values fit, or none.
   std::optional<uint64_t> Next() const;
 
+  // Returns the value to run after that one, if it fits; nothing if the search is over then.
+  std::optional<uint64_t> NextIfFits(uint64_t value) const;
+
   // Values that were run; nothing if none of them fits, or all do.
   std::optional<uint64_t> largest() const;
   std::optional<uint64_t> fails() const;

@@ -6,15 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "tools/fit/files/file_layer.h"
-#include "tools/fit/forks/fork_server.h"
 #include "tools/launch/job_ranks.h"
 
 namespace memtrace::fit {
@@ -40,6 +37,8 @@ struct Trial {
   uint64_t measure_seconds = 10;        // limit for measuring the items of a data set
   uint64_t watch_seconds = 0;           // limit from its first step on, for any number of steps
   uint64_t seconds = 600;               // limit for the whole run
+
+  bool operator==(const Trial&) const = default;
 };
 
 struct TrialResult {
@@ -54,6 +53,7 @@ struct TrialResult {
   std::set<std::string> opened;        // without a layer: files of the user's opened for writing
   std::vector<TrialResult> resumed;    // the run that resumed from its checkpoint, if there was one
   bool is_forked = false;              // from a process that had imported its libraries
+  uint64_t host_bytes = 0;             // the most host memory that one of its processes held
 };
 
 // A folder in the trial's own, in which its processes keep the sizes of items for later trials.
@@ -65,16 +65,8 @@ inline constexpr const char* kImportsFile = "imports.json";
 // trial tells: one process with a layer, and MEMTRACE_FIT_FORKS is not 0.
 bool MayBeForked(const Trial& trial, const FileKeeping& keeping);
 
-// `folder` is made for its traces and what it writes. The run is forked from `server` if there is
-// one and it can. Errors are those of launch::PlanLaunch; kUnavailable if it cannot start.
-absl::StatusOr<TrialResult> RunTrial(const Trial& trial, const std::filesystem::path& folder,
-                                     const FileKeeping& keeping, ForkServer* server = nullptr);
-
-// Starts a process that can fork runs like this trial; `folder` has kImportsFile. Errors are those
-// of launch::PlanLaunch and ForkServer::Start.
-absl::StatusOr<std::unique_ptr<ForkServer>> StartForkServer(const Trial& trial,
-                                                            const std::filesystem::path& folder,
-                                                            const FileKeeping& keeping);
+// True if the trial may run while others do: one process with a layer over its files.
+bool MayRunBesideOthers(const Trial& trial, const FileKeeping& keeping);
 
 // Returns the bytes of each card, by its number; of a job, of each rank's card, by rank.
 std::vector<uint64_t> CardBytesOf(const Trial& trial);

@@ -6,6 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "tests/tools/fit/layered_training.h"
@@ -18,6 +23,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
@@ -72,6 +78,57 @@ TEST(CheapestSearchTest, PlanThatLeavesTheMarginIsRecommendedAndTheOtherIsKnown)
   EXPECT_EQ(NameAt(answer, *answer.cheapest->without_margin), "fused + checkpoint=12");
   EXPECT_EQ(NameAt(answer, answer.cheapest->one_less_without_margin.front()),
             "fused + checkpoint=11");
+}
+
+// What a search tells its runner of the runs that come.
+struct Told {
+  std::vector<Trial> ran;
+  std::vector<Trial> told;                // of runs after the next one
+  size_t others_first = 0;                // lists whose first trial was not the next run
+  std::optional<Trial> next;              // as the latest list says
+
+  Runner RunnerOf(LayeredTraining& training) {
+    return Runner(
+        [this, &training](const Trial& trial, std::string_view name) {
+          if (next && !(*next == trial)) ++others_first;
+          next.reset();
+          ran.push_back(trial);
+          return training.Run(trial, name);
+        },
+        [this](const std::vector<Trial>& trials) {
+          if (trials.empty()) return;
+          next = trials.front();
+          told.insert(told.end(), trials.begin() + 1, trials.end());
+        });
+  }
+
+  // Returns the changes of trials that were told and never run, each once.
+  std::set<std::string> NeverRun() const {
+    std::set<std::string> changes;
+    for (const Trial& trial : told)
+      if (std::find(ran.begin(), ran.end(), trial) == ran.end()) changes.insert(trial.changes);
+    return changes;
+  }
+
+  // Returns how many of the runs were told before their turn.
+  size_t ToldBefore() const {
+    return static_cast<size_t>(std::count_if(ran.begin(), ran.end(), [this](const Trial& trial) {
+      return std::find(told.begin(), told.end(), trial) != told.end();
+    }));
+  }
+};
+
+TEST(CheapestSearchTest, RunnerIsToldOfRunsThatCome) {
+  LayeredTraining training;
+  Question question;
+  question.trial.command = {"python", "train.py"};
+  question.trial.cards = {"24GiB"};
+  Told told;
+  Search search(question, told.RunnerOf(training));
+  ASSERT_TRUE(search.Run().ok());
+  EXPECT_EQ(told.others_first, 0U);
+  EXPECT_GE(told.ToldBefore(), told.ran.size() / 2);
+  EXPECT_THAT(told.NeverRun(), IsEmpty());
 }
 
 TEST(CheapestSearchTest, FailureWhileLayersAreComputedAgainIsOneOfTheBackwardPass) {

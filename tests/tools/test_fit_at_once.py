@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: the memtrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of `memtrace fit` that are made two at a time: they change no answer."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.json_object import JsonObject
+from support.programs import MEMTRACE
+
+# Each run notes, in a folder that no layer covers, how many others run when it begins.
+NOTES = """
+import os
+from pathlib import Path
+
+def runs(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+notes = Path(os.environ["NOTES"])
+others = sum(runs(note.name) for note in notes.iterdir())
+(notes / str(os.getpid())).write_text(str(others))
+"""
+TRAINING = """
+import torch
+from torch import nn
+model = nn.Sequential(*[nn.Sequential(nn.Linear(256, 1024), nn.GELU(), nn.Linear(1024, 256)) for _ in range(12)]).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(4):
+    model(torch.randn(8192, 256, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+# A program of which only one can run at a time, as with a port or a lock of its own.
+ALONE = """
+import fcntl, os
+lock = open(os.environ["NOTES"] + ".lock", "w")
+fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+"""
+OF_EACH_RUN = ("seconds", "forks")
+PROCESS = re.compile(r"process \d+")
+
+
+@pytest.fixture
+def notes() -> Iterator[Path]:
+    folder = Path("/dev/shm") / f"memtrace-test-{uuid.uuid4()}"
+    folder.mkdir()
+    yield folder
+    for note in folder.iterdir():
+        note.unlink()
+    folder.rmdir()
+    folder.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def fit(folder: Path, notes: Path, script: str, *options: str) -> tuple[JsonObject, str]:
+    """Returns the answer about the script on a card that it does not fit, and what was printed meanwhile."""
+    (folder / "train.py").write_text(script)
+    asked = ("--card", "960MiB", "--watch", "0", "--trials", "8", *options)
+    done = subprocess.run(
+        [MEMTRACE, "fit", *asked, "--", sys.executable, "train.py"],
+        cwd=folder,
+        env={**os.environ, "NOTES": str(notes)},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    found: JsonObject = json.loads(done.stdout) if "--json" in options else {}
+    return found, done.stderr
+
+
+def without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_times(each) for key, each in value.items() if key not in OF_EACH_RUN}
+    if isinstance(value, list):
+        return [without_times(each) for each in value]
+    return PROCESS.sub("process", value) if isinstance(value, str) else value
+
+
+def most_beside(notes: Path) -> int:
+    """Returns the most runs that one of them found running when it began, and removes the notes."""
+    counts = [int(note.read_text()) for note in notes.iterdir()]
+    for note in notes.iterdir():
+        note.unlink()
+    return max(counts)
+
+
+@pytest.mark.parametrize("forks", ["1", "0"])
+def test_answer_is_that_of_one_run_at_a_time(
+    tmp_path: Path, notes: Path, forks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTRACE_FIT_FORKS", forks)
+    both, _ = fit(tmp_path, notes, NOTES + TRAINING, "--at-once", "2", "--json")
+    if both["kept_away"]["layer_bytes"] == 0:
+        pytest.skip(both["kept_away"]["why_no_layer"])
+    assert most_beside(notes) == 1
+    single, _ = fit(tmp_path, notes, NOTES + TRAINING, "--at-once", "1", "--json")
+    assert most_beside(notes) == 0
+    assert without_times(both) == without_times(single)
+    assert (both["forks"]["runs"] > 0) == (forks == "1")
+
+
+def test_program_that_fails_beside_another_run_is_run_again_alone(tmp_path: Path, notes: Path) -> None:
+    both, _ = fit(tmp_path, notes, ALONE + NOTES + TRAINING, "--at-once", "2", "--json")
+    if both["kept_away"]["layer_bytes"] == 0:
+        pytest.skip(both["kept_away"]["why_no_layer"])
+    single, _ = fit(tmp_path, notes, ALONE + NOTES + TRAINING, "--at-once", "1", "--json")
+    assert without_times(both) == without_times(single)
+    _, printed = fit(tmp_path, notes, ALONE + NOTES + TRAINING, "--at-once", "2")
+    assert ", beside another run" in printed
+    assert ", alone" in printed
