@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -77,6 +78,17 @@ TEST(SideBySideTest, ProcessStartedAfterASignalToStopWasNotAsked) {
   EXPECT_EQ(processes.Wait()->status.asked_to_stop, SIGTERM);
   Start(processes, Shell("exit 0"));
   EXPECT_EQ(processes.Wait()->status.asked_to_stop, 0);
+}
+
+TEST(SideBySideTest, SignalThatCameBeforeWaitingCountsForAProcessThatHasEnded) {
+  SideBySide processes;
+  const pid_t process = Start(processes, Shell("exit 0"));
+  siginfo_t ended;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT), 0);
+  kill(getpid(), SIGTERM);
+  const auto end = processes.Wait();
+  EXPECT_EQ(end->status.code, 0);
+  EXPECT_EQ(end->status.asked_to_stop, SIGTERM);
 }
 
 TEST(SideBySideTest, WaitingHasALimitOfItsOwn) {

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fit_runs import LAYER, USERS, without_rights
 from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
@@ -62,12 +63,12 @@ def notes() -> Iterator[Path]:
     folder.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def fit(folder: Path, notes: Path, script: str, *options: str) -> tuple[JsonObject, str]:
+def fit(folder: Path, notes: Path, script: str, *options: str, way: str = LAYER) -> tuple[JsonObject, str]:
     """Returns the answer about the script on a card that it does not fit, and what was printed meanwhile."""
     (folder / "train.py").write_text(script)
     asked = ("--card", "960MiB", "--watch", "0", "--trials", "8", *options)
     done = subprocess.run(
-        [MEMTRACE, "fit", *asked, "--", sys.executable, "train.py"],
+        [*without_rights(way), MEMTRACE, "fit", *asked, "--", sys.executable, "train.py"],
         cwd=folder,
         env={**os.environ, "NOTES": str(notes)},
         capture_output=True,
@@ -96,16 +97,16 @@ def most_beside(notes: Path) -> int:
     return max(counts)
 
 
-@pytest.mark.parametrize("forks", ["1", "0"])
+@pytest.mark.parametrize(("forks", "way"), [("1", LAYER), ("0", LAYER), ("0", USERS)])
 def test_answer_is_that_of_one_run_at_a_time(
-    tmp_path: Path, notes: Path, forks: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, notes: Path, forks: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMTRACE_FIT_FORKS", forks)
-    both, _ = fit(tmp_path, notes, NOTES + TRAINING, "--at-once", "2", "--json")
+    both, _ = fit(tmp_path, notes, NOTES + TRAINING, "--at-once", "2", "--json", way=way)
     if both["kept_away"]["layer_bytes"] == 0:
         pytest.skip(both["kept_away"]["why_no_layer"])
     assert most_beside(notes) == 1
-    single, _ = fit(tmp_path, notes, NOTES + TRAINING, "--at-once", "1", "--json")
+    single, _ = fit(tmp_path, notes, NOTES + TRAINING, "--at-once", "1", "--json", way=way)
     assert most_beside(notes) == 0
     assert without_times(both) == without_times(single)
     assert (both["forks"]["runs"] > 0) == (forks == "1")

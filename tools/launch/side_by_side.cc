@@ -26,6 +26,9 @@ std::optional<SideBySide::End> SideBySide::Wait(std::optional<Clock::duration> m
   const sigset_t watched = WatchedSignals();
   const std::optional<Clock::time_point> until =
       most ? std::optional(Clock::now() + *most) : std::nullopt;
+  // A signal to stop is also for those that have ended since.
+  while (const std::optional<siginfo_t> signal = PendingSignal(watched))
+    if (signal->si_signo != SIGCHLD) PassOn(*signal);
   while (true) {
     if (std::optional<End> ended = TakeEnded()) return ended;
     if (std::optional<End> late = TakeLate()) return late;

@@ -34,7 +34,7 @@ class SideBySide {
   // nothing after that. Requires that there is one.
   std::optional<End> Wait(std::optional<Clock::duration> most = std::nullopt);
 
-  // Ends the process and all that it started.
+  // Ends the process; if it has a time limit, also all that it started.
   void Kill(pid_t process);
 
   size_t size() const { return running_.size(); }

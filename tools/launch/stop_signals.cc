@@ -49,6 +49,12 @@ std::optional<siginfo_t> NextSignal(const sigset_t& watched, std::optional<Clock
   }
 }
 
+std::optional<siginfo_t> PendingSignal(const sigset_t& watched) {
+  siginfo_t signal;
+  const timespec none = {};
+  return sigtimedwait(&watched, &signal, &none) >= 0 ? std::optional(signal) : std::nullopt;
+}
+
 bool IsForChild(const siginfo_t& signal) {
   const bool from_keyboard = signal.si_signo == SIGINT || signal.si_signo == SIGQUIT;
   return !from_keyboard || signal.si_code == SI_USER || signal.si_code == SI_QUEUE;

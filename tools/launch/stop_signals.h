@@ -23,6 +23,9 @@ const sigset_t& MaskAtStart(const sigset_t& watched);
 // Waits for a signal, or until `end`, if there is one. Returns nothing after that.
 std::optional<siginfo_t> NextSignal(const sigset_t& watched, std::optional<Clock::time_point> end);
 
+// Returns a signal that has come and was not waited for; nothing if there is none.
+std::optional<siginfo_t> PendingSignal(const sigset_t& watched);
+
 // True if the signal must be passed on. A terminal's Ctrl-C comes from the kernel and reaches the
 // whole foreground group, the child included; a signal that a program sent reached only this
 // process.

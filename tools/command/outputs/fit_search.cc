@@ -22,6 +22,7 @@
 #include "tools/report/fit/file_sentences.h"
 #include "tools/report/fit/fit_document.h"
 #include "tools/report/fit/fit_json.h"
+#include "tools/report/fit/verdict_sentences.h"
 #include "tools/report/page/fit_page.h"
 #include "tools/report/words/printable.h"
 #include "tools/report/words/text_document.h"

@@ -49,13 +49,13 @@ std::string EndText(const fit::Outcome& outcome) {
                  report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)));
 }
 
-// Adds the files of a folder, if it exists, to another. Sizes that are lost are measured again.
+// Adds the files of a folder, if it exists, to another, unless that has newer ones. Sizes that are lost are measured again.
 void CopyFolder(const std::filesystem::path& from, const std::filesystem::path& to) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   if (!fs::exists(from, ignored)) return;
   fs::create_directories(to, ignored);
-  fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::skip_existing, ignored);
+  fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::update_existing, ignored);
 }
 
 void RemoveFolder(const std::filesystem::path& folder) {
@@ -109,7 +109,7 @@ void FitTrials::BeginNext() {
   const auto next = std::find_if(next_.begin(), next_.end(), [this](const fit::Trial& trial) {
     return !trials_.HasBegun(trial);
   });
-  const bool may_begin = next != next_.end() && trials_.HasRoom() &&
+  const bool may_begin = !runs_alone_ && next != next_.end() && trials_.HasRoom() &&
                          fit::MayRunBesideOthers(*next, keeping_) &&
                          forks_.IsDecided(*next, keeping_);
   if (!may_begin) return;
@@ -130,6 +130,7 @@ fit::ForkServer* FitTrials::ServerFor(const fit::Trial& trial) {
   fit::ForkServer* server = forks_.ServerFor(trial, keeping_);
   const std::optional<fit::Trial> proof = forks_.Proof();
   if (server == nullptr || !proof) return server;
+  trials_.WaitForAll();
   std::optional<fit::Outcome> outcome;
   if (Begin(*proof, server).ok()) {
     const absl::StatusOr<Finished> finished = Finish(*proof);
@@ -146,6 +147,7 @@ absl::StatusOr<FitTrials::Finished> FitTrials::RunToEnd(const fit::Trial& trial)
   if (!trials_.HasBegun(trial)) {
     fit::ForkServer* server = ServerFor(trial);
     if (asked_to_stop_ != 0) return absl::CancelledError(Message("stopped"));
+    trials_.WaitForRoom();
     MEMTRACE_RETURN_IF_ERROR(Begin(trial, server));
   }
   BeginNext();
@@ -171,6 +173,15 @@ fit::Outcome FitTrials::Take(const Finished& finished, const fit::Trial& trial,
   return latest_.outcome;
 }
 
+// Runs a trial that failed beside another. If it no longer fails, all later ones run alone.
+absl::StatusOr<fit::Outcome> FitTrials::RunAlone(const fit::Trial& trial, std::string_view name) {
+  trials_.KeepOnly({});
+  runs_alone_ = true;
+  absl::StatusOr<fit::Outcome> outcome = RunOnce(trial, name);
+  runs_alone_ = outcome.ok() && !outcome->is_late && !FailsForOtherReason(*outcome);
+  return outcome;
+}
+
 absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::string_view name) {
   PrintTrialBegin(name);
   absl::StatusOr<Finished> finished = RunToEnd(trial);
@@ -183,8 +194,7 @@ absl::StatusOr<fit::Outcome> FitTrials::RunOnce(const fit::Trial& trial, std::st
                              (outcome.is_late || FailsForOtherReason(outcome));
   if (may_be_others) {
     PrintTrialEnd(name, Message("$0, beside another run", EndText(outcome)));
-    WillRun({});
-    return RunOnce(trial, Message("$0, alone", name));
+    return RunAlone(trial, Message("$0, alone", name));
   }
   PrintTrialEnd(name, asked_to_stop_ != 0 ? Message("stopped") : EndText(outcome));
   if (outcome.kept_away.is_full) {

@@ -65,6 +65,7 @@ class FitTrials {
   using Finished = fit::ConcurrentTrials::Finished;
 
   absl::StatusOr<fit::Outcome> RunOnce(const fit::Trial& trial, std::string_view name);
+  absl::StatusOr<fit::Outcome> RunAlone(const fit::Trial& trial, std::string_view name);
   absl::StatusOr<Finished> RunToEnd(const fit::Trial& trial);
   absl::StatusOr<Finished> Finish(const fit::Trial& trial);
   absl::Status Begin(const fit::Trial& trial, fit::ForkServer* server);
@@ -83,6 +84,7 @@ class FitTrials {
   fit::ForkedTrials forks_;
   fit::ConcurrentTrials trials_;
   std::vector<fit::Trial> next_;  // will be run after the present one
+  bool runs_alone_ = false;       // none beside another
   int number_ = 0;
   int exit_code_ = 0;
   int asked_to_stop_ = 0;

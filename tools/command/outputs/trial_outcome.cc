@@ -11,6 +11,7 @@
 #include "messages/message.h"
 #include "tools/analysis/explanation.h"
 #include "tools/command/inputs/trace_input.h"
+#include "tools/fit/answer/question.h"
 #include "tools/fit/needs/last_step.h"
 #include "tools/fit/whole_job.h"
 

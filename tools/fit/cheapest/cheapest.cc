@@ -110,15 +110,16 @@ absl::Status CheapestSearch::Settle(Size& size) {
       tried_smallest = true;
     }
     if (!next) break;
-    MEMTRACE_ASSIGN_OR_RETURN(const bool fits, RunPlan(*next, size));
+    MEMTRACE_ASSIGN_OR_RETURN(const bool fits, RunPlan(*next, DearestOf(*next), size));
     if (fits) MEMTRACE_RETURN_IF_ERROR(Refine(*std::move(next), size));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> CheapestSearch::RunPlan(const Plan& plan, Size& size) {
+// Runs the plan, in which the degree of the change was chosen last.
+absl::StatusOr<bool> CheapestSearch::RunPlan(const Plan& plan, size_t change, Size& size) {
   --runs_left_;
-  WillRun(plan, size);
+  WillRun(plan, change, size);
   MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, run_(space_.ChangesOf(plan), size.is_smaller));
   const size_t place = answer_.remedies.size();
   answer_.remedies.push_back(std::move(tried));
@@ -127,16 +128,21 @@ absl::StatusOr<bool> CheapestSearch::RunPlan(const Plan& plan, Size& size) {
   return size.choice.Fits(plan).value_or(false);
 }
 
-// Tells of the run of the plan. If it fits, its dearest degree is lowered next, unless that was run.
-void CheapestSearch::WillRun(const Plan& plan, const Size& size) const {
+// Tells of the run of the plan. If it fits, as predicted, one degree less of the change is run next.
+void CheapestSearch::WillRun(const Plan& plan, size_t change, const Size& size) const {
   std::vector<std::vector<Candidate>> runs = {space_.ChangesOf(plan)};
-  const std::vector<size_t> changes = ByTime(plan);
-  if (!changes.empty() && runs_left_ > 0) {
-    const Plan less = With(plan, changes.front(), plan[changes.front()] - 1);
-    const bool is_new = SizeOf(less) > 0 && !size.runs.contains(less);
-    if (is_new) runs.push_back(space_.ChangesOf(less));
+  const bool will_fit = change < plan.size() && model_.At(plan).most() <= size.choice.limit();
+  if (will_fit && runs_left_ > 0) {
+    const Plan less = With(plan, change, plan[change] - 1);
+    if (SizeOf(less) > 0 && !size.runs.contains(less)) runs.push_back(space_.ChangesOf(less));
   }
   expect_(runs, size.is_smaller);
+}
+
+// Returns the change with degrees that takes most time; the number of changes if there is none.
+size_t CheapestSearch::DearestOf(const Plan& plan) const {
+  const std::vector<size_t> changes = ByTime(plan);
+  return changes.empty() ? plan.size() : changes.front();
 }
 
 // Lowers the degrees of a plan that fits as far as it fits, those that take most time first.
@@ -155,7 +161,7 @@ absl::Status CheapestSearch::RefineDegree(size_t change, Plan& plan, Size& size)
   DegreeBracket bracket(fails, plan[change]);
   while (!bracket.is_closed() && runs_left_ > 0) {
     const uint32_t degree = bracket.Next(PredictedDegree(plan, change, size));
-    MEMTRACE_ASSIGN_OR_RETURN(const bool fits, RunPlan(With(plan, change, degree), size));
+    MEMTRACE_ASSIGN_OR_RETURN(const bool fits, RunPlan(With(plan, change, degree), change, size));
     bracket.Note(degree, fits);
   }
   plan[change] = bracket.fits();
@@ -163,7 +169,7 @@ absl::Status CheapestSearch::RefineDegree(size_t change, Plan& plan, Size& size)
   const Plan one_less = With(plan, change, plan[change] - 1);
   const bool is_proven = size.runs.contains(one_less) || SizeOf(one_less) == 0;
   if (is_proven || !bracket.is_closed() || runs_left_ == 0) return absl::OkStatus();
-  MEMTRACE_ASSIGN_OR_RETURN(const bool fits, RunPlan(one_less, size));
+  MEMTRACE_ASSIGN_OR_RETURN(const bool fits, RunPlan(one_less, change, size));
   if (fits) plan = one_less;
   return absl::OkStatus();
 }

@@ -52,8 +52,9 @@ class CheapestSearch {
   void NoteKnown();
   void Note(const Plan& plan, const TriedRemedy& tried, size_t place);
   absl::Status Settle(Size& size);
-  absl::StatusOr<bool> RunPlan(const Plan& plan, Size& size);
-  void WillRun(const Plan& plan, const Size& size) const;
+  absl::StatusOr<bool> RunPlan(const Plan& plan, size_t change, Size& size);
+  void WillRun(const Plan& plan, size_t change, const Size& size) const;
+  size_t DearestOf(const Plan& plan) const;
   absl::Status Refine(Plan plan, Size& size);
   absl::Status RefineDegree(size_t change, Plan& plan, Size& size);
   std::vector<size_t> ByTime(const Plan& plan) const;

@@ -183,6 +183,7 @@ absl::Status PlanSearch::TryAlone(Candidate candidate) {
   }
   candidate = Prepared(std::move(candidate));
   if (HasNoPlaces(candidate)) {
+    candidate.degree = 0;
     answer_.remedies.push_back(
         {.changes = {candidate}, .outcome = {}, .had_effect = false, .was_run = false});
     return absl::OkStatus();

@@ -50,7 +50,8 @@ LayerPlan PlanOf(const launch::Environment& environment, const std::string& scra
 }
 
 // Opens the file by which the run's processes see what each holds on the simulated cards. The run
-// has to open it: in a user namespace of its own it cannot reach what this process opened.
+// has its own, because another may run beside it. The run has to open it: in a user namespace of
+// its own it cannot reach what this process opened.
 void OpenLedger(launch::Environment& environment) {
   if (environment.count(env::kCardShared.name()) == 0) return;
   const int ledger = memfd_create("memtrace-card", 0);
@@ -170,7 +171,7 @@ absl::Status FileLayer::Enter(launch::Environment& environment) const {
       (!root.has_made_users() ||
        PassDescriptor(childs_, open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC)));
   if (!is_passed) return absl::UnavailableError(Message("cannot hand over the layer of the run"));
-  if (root.has_made_users()) OpenLedger(environment);
+  OpenLedger(environment);
   return absl::OkStatus();
 }
 
@@ -218,7 +219,7 @@ absl::Status FileLayer::EnterAgain(launch::Environment& environment) const {
   if (!has_entered)
     return absl::UnavailableError(
         Message("the kernel refused the layer of the run before: $0", std::strerror(errno)));
-  if (users_ >= 0) OpenLedger(environment);
+  OpenLedger(environment);
   return absl::OkStatus();
 }
 

@@ -31,7 +31,7 @@ class ForkServer {
   ForkServer& operator=(const ForkServer&) = delete;
   ~ForkServer();  // ends the process
 
-  // True if a run by this plan is alike up to the options of the script: its environment differs
+  // True if the process has answered and a run by this plan is alike up to the options of the script: its environment differs
   // only in memtrace's own variables and in the temporary folder.
   bool CanRun(const launch::LaunchPlan& plan) const;
 
@@ -42,12 +42,13 @@ class ForkServer {
  private:
   ForkServer(launch::LaunchPlan plan, std::unique_ptr<FileLayer> layer, int socket, pid_t process);
 
-  absl::StatusOr<pid_t> ForkInto(const FileLayer& layer, const launch::LaunchPlan& plan) const;
+  absl::StatusOr<pid_t> ForkInto(const FileLayer& layer, const launch::LaunchPlan& plan);
 
   launch::LaunchPlan plan_;
   std::unique_ptr<FileLayer> layer_;
   int socket_;
   pid_t process_;
+  bool answers_ = true;
 };
 
 }  // namespace memtrace::fit

@@ -130,6 +130,7 @@ class LargestSearch {
         MEMTRACE_ASSIGN_OR_RETURN(const bool fits, FitsAt(trial_, *at * Step()));
         bounds.NoteRun(*at, fits);
       }
+      run_.WillRun({});
       const std::optional<uint64_t> largest = bounds.largest();
       if (!largest) break;
       // It is watched as long as the least value was, for a later peak.

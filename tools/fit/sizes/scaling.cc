@@ -148,6 +148,7 @@ class ValueSearch {
       MEMTRACE_ASSIGN_OR_RETURN(const bool fits, FitsAt(*at * step));
       bounds.NoteRun(*at, fits);
     }
+    run_.WillRun({});
     if (bounds.largest()) scaling_.largest = *bounds.largest() * step;
     if (bounds.fails()) scaling_.fails = *bounds.fails() * step;
     return absl::OkStatus();

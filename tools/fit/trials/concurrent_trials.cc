@@ -53,8 +53,16 @@ void ConcurrentTrials::KeepOnly(const std::vector<Trial>& wanted) {
   std::erase_if(runs_, is_unwanted);
 }
 
-bool ConcurrentTrials::HasRoom() const {
-  return most_ > 1 && processes_.size() < most_ && room_.HasRoomBeside(processes_.size());
+void ConcurrentTrials::WaitForRoom() {
+  while (processes_.size() > 0 && !IsFree()) WaitForOne();
+}
+
+void ConcurrentTrials::WaitForAll() {
+  while (processes_.size() > 0) WaitForOne();
+}
+
+bool ConcurrentTrials::IsFree() const {
+  return processes_.size() < most_ && room_.HasRoomBeside(processes_.size());
 }
 
 // Returns the place of the trial's run; that after the last if it has none.

@@ -52,8 +52,15 @@ class ConcurrentTrials {
   // Ends all trials but these, and removes their folders.
   void KeepOnly(const std::vector<Trial>& wanted);
 
-  // True if one more may begin: fewer run than may, and the host has memory for it.
-  bool HasRoom() const;
+  // True if one more may begin before it is asked for: fewer run than may, and the host has memory
+  // for it.
+  bool HasRoom() const { return most_ > 1 && IsFree(); }
+
+  // Waits until one more may begin, because it is asked for. One that is alone always may.
+  void WaitForRoom();
+
+  // Waits until all that were begun have ended.
+  void WaitForAll();
 
  private:
   struct Run {
@@ -63,6 +70,7 @@ class ConcurrentTrials {
   };
 
   size_t Find(const Trial& trial) const;
+  bool IsFree() const;
   void WaitForOne();
   void NoteEnd(Run& run, const launch::ExitStatus& status);
   void Drop(Run& run);

@@ -101,7 +101,8 @@ absl::Status RunningTrial::Start(const FileKeeping& keeping, ForkServer* server)
 absl::Status RunningTrial::Plan(const Trial& trial, const char* name) {
   MEMTRACE_ASSIGN_OR_RETURN(plan_, PlanOnce(trial, folder_, name, environment_));
   traces_ = WatchTraces(trial, RequestOf(trial, plan_.output), plan_);
-  latest_ = {.log = plan_.log};
+  latest_ = {};
+  latest_.log = plan_.log;
   return absl::OkStatus();
 }
 

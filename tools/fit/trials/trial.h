@@ -47,7 +47,7 @@ struct TrialResult {
   int asked_to_stop = 0;            // the signal that asked this process to stop; 0: none
   std::vector<std::string> traces;  // its processes' traces, the first one's first
   std::filesystem::path log;        // its output
-  double seconds = 0;
+  double seconds = 0;  // until its end was noticed: beside another run, when that had ended
   std::optional<LayerContents> layer;  // files that it wrote; nothing: it had no layer
   std::set<std::string> saves;         // checkpoints among these, whose bytes were not written
   std::set<std::string> opened;        // without a layer: files of the user's opened for writing

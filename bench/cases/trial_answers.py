@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the answers of `memtrace fit` about the five cases with and without forked trials.
+"""Compares the answers of `memtrace fit` about the five cases when its trials are made in two ways.
 
-Usage: fork_answers.py [--trials N] [CASE ...] (a-mend, or A) with the python of an environment that has memtrace and
-the frameworks (setup/setup.sh frameworks). Each case is asked twice as docs/cases asks it, with `--json`. For each it
-prints how many values of the two answers were compared, those that differ, and what the runs took. Compared is
-everything but the seconds that a run took, the number of forks, and the numbers of processes. The answers stay in
-build/cases. Exit code 1 if values differ.
+Usage: trial_answers.py [--by forks|at-once] [--trials N] [CASE ...] (a-mend, or A) with the python of an environment
+that has memtrace and the frameworks (setup/setup.sh frameworks). The ways are with and without forks, or two and one
+at a time. Each case is asked twice as docs/cases asks it, with `--json`. For each it prints how many values of the two
+answers were compared, those that differ, and what the runs took. Compared is everything but the seconds that a run
+took, the number of forks, and the numbers of processes. The answers stay in build/cases. Exit code 1 if values differ.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +33,26 @@ PROCESS = re.compile(r"process \d+")  # the name of one
 
 
 @dataclass(frozen=True)
+class Way:
+    """A way to make the trials: its name in sentences, options of `memtrace fit`, and variables."""
+
+    name: str
+    options: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+WAYS = {
+    "forks": (Way("with forks"), Way("without", variables=(("MEMTRACE_FIT_FORKS", "0"),))),
+    "at-once": (Way("two at a time", ("--at-once", "2")), Way("one at a time", ("--at-once", "1"))),
+}
+
+
+@dataclass(frozen=True)
 class Asked:
-    """An answer (schema memtrace.fit/1), and the seconds of the processor that it took."""
+    """An answer (schema memtrace.fit/1), and the seconds of the clock and of the processor that it took."""
 
     answer: dict[str, Any]
+    clock: float
     processor: float
 
     @property
@@ -49,22 +66,20 @@ def children_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def ask(case: Case, forks: bool, trials: int | None) -> Asked:
+def ask(case: Case, way: Way, trials: int | None) -> Asked:
     """Asks `memtrace fit` about the case."""
     vary = [word for variation in case.vary for word in ("--vary", variation)]
     limit = [] if trials is None else ["--trials", str(trials)]
-    options = ["-q", "--json", "--card", case.card, *vary, *limit]
+    options = ["-q", "--json", "--card", case.card, *vary, *limit, *way.options]
     # The words that make_reports.py uses, so that the answers are about the same program.
     program = ["python", f"examples/cases/{case.script}", *case.options.split()]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     environment.pop("MEMTRACE_FIT_FORKS", None)
-    if not forks:
-        environment["MEMTRACE_FIT_FORKS"] = "0"
-    before = children_seconds()
+    before, begun = children_seconds(), time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "memtrace", "fit", *options, "--", *program],
         cwd=ROOT,
-        env=environment,
+        env={**environment, **dict(way.variables)},
         capture_output=True,
         text=True,
         check=False,
@@ -72,8 +87,8 @@ def ask(case: Case, forks: bool, trials: int | None) -> Asked:
     if not done.stdout:
         raise SystemExit(f"{case.name}: memtrace fit ended with status {done.returncode}.\n{done.stderr}")
     KEPT.mkdir(parents=True, exist_ok=True)
-    (KEPT / f"{case.name}.{'forked' if forks else 'started'}.json").write_text(done.stdout)
-    return Asked(json.loads(done.stdout), children_seconds() - before)
+    (KEPT / f"{case.name}.{way.name.replace(' ', '-')}.json").write_text(done.stdout)
+    return Asked(json.loads(done.stdout), time.monotonic() - begun, children_seconds() - before)
 
 
 def comparable(answer: dict[str, Any]) -> dict[str, Any]:
@@ -94,35 +109,38 @@ def values(of: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, PROCESS.sub("process", of) if isinstance(of, str) else of
 
 
-def compare(case: Case, trials: int | None) -> bool:
+def compare(case: Case, ways: tuple[Way, Way], trials: int | None) -> bool:
     """Prints how the two answers about a case compare. False if they differ."""
-    forked, started = (ask(case, forks, trials) for forks in (True, False))
-    with_forks, without = (dict(values(comparable(asked.answer))) for asked in (forked, started))
+    asked = [ask(case, way, trials) for way in ways]
+    first, second = (dict(values(comparable(each.answer))) for each in asked)
     differing = [
         path
-        for path in [*with_forks, *(without.keys() - with_forks.keys())]
-        if path not in with_forks or path not in without or with_forks[path] != without[path]
+        for path in [*first, *(second.keys() - first.keys())]
+        if path not in first or path not in second or first[path] != second[path]
     ]
-    forks = forked.answer["forks"]
+    forks = asked[0].answer["forks"]
     why = f" ({forks['why_not']})" if forks["why_not"] else ""
-    print(f"{case.name}: {len(with_forks)} values compared, {len(differing)} differ; {forks['runs']} runs forked{why}")
-    print(
-        f"  a run with a change (median): {forked.seconds:.1f} s with forks, {started.seconds:.1f} s without; "
-        f"all runs: {forked.processor:.0f} and {started.processor:.0f} s of the processor"
-    )
+    print(f"{case.name}: {len(first)} values compared, {len(differing)} differ; {forks['runs']} runs forked{why}")
+    for way, each in zip(ways, asked, strict=True):
+        print(
+            f"  {way.name}: {each.seconds:.1f} s a run with a change (median), {each.clock:.0f} s in all, "
+            f"{each.processor:.0f} s of the processor"
+        )
     for path in differing:
-        print(f"  {path}: {with_forks.get(path, 'absent')!r} with forks, {without.get(path, 'absent')!r} without")
+        found = (f"{of.get(path, 'absent')!r} {way.name}" for way, of in zip(ways, (first, second), strict=True))
+        print(f"  {path}: {', '.join(found)}")
     return not differing
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--by", choices=WAYS, default="forks", help="what the two ways differ in")
     parser.add_argument("--trials", type=int, help="as of memtrace fit")
     parser.add_argument("cases", nargs="*", metavar="CASE")
     options = parser.parse_args()
     wanted = {name.lower() for name in options.cases}
     asked = [case for case in CASES if not wanted or {case.name, case.name[0]} & wanted]
-    equal = [compare(case, options.trials) for case in asked]
+    equal = [compare(case, WAYS[options.by], options.trials) for case in asked]
     sys.exit(0 if all(equal) else 1)
 
 
