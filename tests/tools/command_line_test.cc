@@ -69,6 +69,15 @@ TEST_F(CommandLineTest, LayoutsAreNotComparedByTheirWholeJobs) {
       2, "ask for --whole-job without --vary");
 }
 
+TEST_F(CommandLineTest, CommunicatorsOfTheCardThatFitAssumesHaveTheStatedSize) {
+  const std::string fit = "memtrace fit --smallest-card --nccl ";
+  const Outcome outcome =
+      shell_.Run(WithPackage(fit + "800MiB -- sh -c 'echo card $MEMTRACE_CARD; exit 1'"));
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("card 24GiB,nccl=800MiB"));
+  ExpectRefusal(fit + "many -- true", 2, "nccl 'many'");
+}
+
 TEST_F(CommandLineTest, WithoutACommandUsageIsPrintedToStderr) {
   const Outcome outcome = shell_.Run("memtrace");
   EXPECT_EQ(outcome.code, 2);

@@ -40,6 +40,16 @@ def test_largest_value_runs_and_the_next_one_runs_out(tmp_path: Path) -> None:
         assert memtrace(tmp_path, *run).returncode == status
 
 
+def test_value_whose_evaluation_was_not_seen_is_not_known_to_fit(tmp_path: Path) -> None:
+    evaluated = TRAINING.replace("range(5)", "range(500)") + "    if step == 400:\n        model.eval()\n"
+    (tmp_path / "train.py").write_text(evaluated)
+    options = (*CARD, "--largest", "rows=4", "--watch", "0", "--json")
+    done = memtrace(tmp_path, "fit", *options, "--", sys.executable, "train.py", "{rows}")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["verdict"], found["fits"]) == (6, "not_known", None), done.stderr
+    assert found["scalings"][0]["largest"] >= 4 and [gap["moment"] for gap in found["gaps"]] == ["evaluation"]
+
+
 def test_wrong_options_are_refused(tmp_path: Path) -> None:
     def refusal(*options: str) -> str:
         done = memtrace(tmp_path, "fit", *options, "--", sys.executable, "train.py", "{rows}")

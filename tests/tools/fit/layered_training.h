@@ -18,8 +18,8 @@
 namespace memtrace::fit {
 
 // A training of layers with equal activations, as trials of it would find it. It knows the hooks
-// checkpoint[=N], fused, freeze and lora. Its step takes a millisecond for each layer, and another
-// half for each that is computed again.
+// checkpoint[=N], fused, freeze, lora and second_card. Its step takes a millisecond for each layer,
+// and another half for each that is computed again.
 class LayeredTraining {
  public:
   static constexpr uint64_t kGiB = uint64_t{1} << 30;
@@ -27,6 +27,7 @@ class LayeredTraining {
   uint64_t layers = 16;
   uint64_t lasting = 20 * kGiB;  // parameters, gradients and states
   uint64_t activations = 16 * kGiB;
+  uint64_t serving = 0;         // of a model that only serves, which another card may hold
   uint64_t holes = 0;           // bytes that cannot be used
   uint64_t foreach_copies = 0;  // of the optimizer, unless it is fused
   bool recomputes = false;      // what needs most in the forward does so while it is computed again
@@ -44,8 +45,9 @@ class LayeredTraining {
     const uint64_t recomputed = has("checkpoint") ? changes.at("checkpoint") : 0;
     const uint64_t parts = has("lora") ? 4 : 1;  // of what lasts
     const uint64_t kept = activations / layers * (layers - recomputed);
-    const uint64_t forward = lasting / parts + kept;
-    const uint64_t update = lasting / parts + (has("fused") ? 0 : foreach_copies);
+    const uint64_t stays = lasting / parts + (has("second_card") ? 0 : serving);
+    const uint64_t forward = stays + kept;
+    const uint64_t update = stays + (has("fused") ? 0 : foreach_copies);
     Outcome outcome = Seen(forward, update, CardBytesOf(trial).front());
     const bool is_looked_at =
         !changes.empty() && std::all_of(changes.begin(), changes.end(),
@@ -54,7 +56,8 @@ class LayeredTraining {
     const bool is_early = fails_early && !outcome.completed;
     for (const auto& [hook, degree] : changes) {
       const uint64_t of = hook == "checkpoint" ? layers : hook == "freeze" ? 0 : 1;
-      const bool exists = hook == "fused" || hook == "lora" || hook == "checkpoint";
+      const bool exists = hook == "fused" || hook == "lora" || hook == "checkpoint" ||
+                          (hook == "second_card" && serving > 0);
       outcome.annotations["fit.changed." + hook] =
           absl::StrCat(R"({"places":)", is_early ? 0 : std::min(degree, of), R"(,"of":)",
                        exists && !is_early ? of : 0, "}");

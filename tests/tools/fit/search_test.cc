@@ -48,9 +48,19 @@ class Program {
     return EndsBy(exit_code);
   }
 
+  // Each run is stopped before this moment of the job.
+  Program& IsStoppedBefore(const std::string& moment) {
+    unseen_ = moment;
+    return *this;
+  }
+
   absl::StatusOr<Outcome> Run(const Trial& trial, std::string_view name) {
     ran_.emplace_back(name);
     Outcome outcome;
+    if (!unseen_.empty()) {
+      outcome.outlook.is_whole = false;
+      outcome.gaps = {{.moment = unseen_, .evidence = "train.py:61 calls eval().", .why_not = ""}};
+    }
     ProcessNeed& process = outcome.processes.emplace_back();
     process.cards.push_back({.card = 0, .peak_at = {}, .parts = {}});
     for (const char* hook : {"fused", "loop", "freeze", "checkpoint", "adam8bit", "bf16"})
@@ -99,6 +109,7 @@ class Program {
   std::string further_ = "nothing";
   int exit_code_ = 0;
   bool is_on_card_ = false;  // it ends by it only there
+  std::string unseen_;       // a moment of the job that no run comes to
   std::vector<std::string> ran_;
 };
 
@@ -196,6 +207,34 @@ TEST(SearchTest, ValuesOfAnOptionAreTriedUntilOneFits) {
   EXPECT_EQ(Recommended(*program.Ask(question)), "n=2");
   EXPECT_THAT(program.ran(), testing::Contains("n=4"));
   EXPECT_THAT(program.ran(), Not(testing::Contains("n=1")));
+}
+
+Question AskedForLargest() {
+  Question question = Asked();
+  question.trial.command.push_back("{batch}");
+  question.largest = LargestOption{.name = "batch", .step = 1};
+  return question;
+}
+
+TEST(SearchTest, LargestValueThatCameToTheEndFits) {
+  const Answer answer = *Program({std::set<std::string>()}).Ask(AskedForLargest());
+  EXPECT_TRUE(answer.scalings.front().largest.has_value());
+  EXPECT_THAT(answer.gaps, IsEmpty());
+  EXPECT_EQ(answer.verdict(), FitVerdict::kFits);
+}
+
+TEST(SearchTest, LargestValueIsNotKnownToFitIfAMomentWasNotSeen) {
+  Question question = AskedForLargest();
+  for (const bool whole_job : {false, true}) {
+    question.whole_job = whole_job;
+    Program program({std::set<std::string>()});
+    const Answer answer = *program.IsStoppedBefore("evaluation").Ask(question);
+    EXPECT_TRUE(answer.scalings.front().largest.has_value());
+    ASSERT_EQ(answer.gaps.size(), 1U) << whole_job;
+    EXPECT_EQ(answer.gaps[0].moment, "evaluation");
+    EXPECT_EQ(answer.gaps[0].why_not.empty(), !whole_job);
+    EXPECT_EQ(answer.verdict(), FitVerdict::kNotKnown) << whole_job;
+  }
 }
 
 TEST(SearchTest, WithoutRemediesOnlyTheVerdictIsReturned) {

@@ -105,8 +105,7 @@ class Bisection {
     constexpr size_t kMostTried = 3;
     for (size_t i = 0; i < std::min(kMostTried, products.size()); ++i) {
       Trial trial = trial_;
-      trial.cards = std::vector<std::string>(BytesOfCards(trial_.cards).size(),
-                                             std::string(products[i]->name));
+      trial.cards = OnProduct(trial_.cards, products[i]->name);
       const absl::StatusOr<Outcome> outcome =
           run_(trial, MessageOf(found_.allocator) + ", " + std::string(products[i]->name));
       if (!outcome.ok()) return outcome.status();

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/trials/card_limit.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +16,7 @@ namespace memtrace::fit {
 namespace {
 
 constexpr absl::string_view kSize = "size=";
+constexpr absl::string_view kBesideTheKind[] = {"link=", "nccl=", "os=", "other="};
 
 // Returns the specification without a size that was given as a key.
 std::string WithoutSize(absl::string_view spec) {
@@ -20,6 +24,12 @@ std::string WithoutSize(absl::string_view spec) {
   for (const absl::string_view part : absl::StrSplit(spec, ','))
     if (!absl::StartsWith(absl::StripAsciiWhitespace(part), kSize)) kept.push_back(part);
   return absl::StrJoin(kept, ",");
+}
+
+// True for a key that says nothing about the card itself, such as "nccl=800MiB".
+bool IsBesideTheKind(absl::string_view part) {
+  return std::any_of(std::begin(kBesideTheKind), std::end(kBesideTheKind),
+                     [part](absl::string_view key) { return absl::StartsWith(part, key); });
 }
 
 // Returns the specs with another size for each of their cards, which `size` computes from its own.
@@ -66,6 +76,19 @@ absl::StatusOr<std::vector<std::string>> WithBytes(const std::vector<std::string
 absl::StatusOr<std::vector<std::string>> WithMargin(const std::vector<std::string>& specs,
                                                     uint64_t percent) {
   return Resized(specs, [percent](uint64_t bytes) { return bytes / 100 * (100 - percent); });
+}
+
+std::vector<std::string> OnProduct(const std::vector<std::string>& specs, std::string_view name) {
+  std::vector<std::string> products;
+  for (const std::string& spec : specs) {
+    for (const absl::string_view card : absl::StrSplit(absl::string_view(spec), ';')) {
+      std::string product(name);
+      for (const absl::string_view part : absl::StrSplit(card, ','))
+        if (IsBesideTheKind(absl::StripAsciiWhitespace(part))) absl::StrAppend(&product, ",", part);
+      products.insert(products.end(), BytesOfCards({std::string(card)}).size(), product);
+    }
+  }
+  return products;
 }
 
 std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,10 @@ absl::StatusOr<std::vector<std::string>> WithBytes(const std::vector<std::string
 // Returns the cards, each reduced by `percent` percent. Errors as above.
 absl::StatusOr<std::vector<std::string>> WithMargin(const std::vector<std::string>& specs,
                                                     uint64_t percent);
+
+// Returns a card of the product `name` for each card that `specs` describe. What is stated beside
+// the kind of card stays: what others hold on it, its links, the system, and NCCL's memory.
+std::vector<std::string> OnProduct(const std::vector<std::string>& specs, std::string_view name);
 
 // Returns the bytes of each card that `specs` describe; a spec that does not parse describes none.
 std::vector<uint64_t> BytesOfCards(const std::vector<std::string>& specs);

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""When a trial of `memtrace fit` ends its process, what its trace then contains, and whose exit code is kept."""
+"""When a trial of `memtrace fit` ends its process, what its trace then contains, and which errors it lets through."""
 
 import importlib.util
+import json
 
 import pytest
 from support.events import annotations
@@ -65,6 +66,28 @@ print(json.dumps(peaks))
     assert told["steps"] == "0" and "ended" not in told
 
 
+def test_first_rise_is_that_of_the_first_step_that_uses_cuda(tmp_path):
+    script = """
+import torch
+
+def train(device):
+    model = torch.nn.Linear(1024, 1024).to(device)
+    optimizer = torch.optim.AdamW(model.parameters())
+    for step in range(5 if device == "cuda" else 2):
+        model(torch.randn(64, 1024, device=device)).sum().backward()
+        optimizer.step()
+
+train("cpu")
+assert not torch.cuda.is_initialized()
+train("cuda")
+"""
+    told = fit(trial(script, tmp_path, "1:10", card="2x1GiB"))
+    rises = json.loads(told["rises"])
+    assert [step for step, _ in rises] == [3, 4]
+    assert all(peaks[0] > 0 == peaks[1] and len(peaks) == 2 for _, peaks in rises), rises
+    assert (told["ended"], told["steps"]) == ("settled", "5")
+
+
 def test_stated_steps_replace_optimizer_steps(tmp_path):
     script = TRAINING.replace("optimizer.zero_grad()", "optimizer.zero_grad(); memtrace.step()")
     run = trial("import memtrace\nKEEP = lambda step: 0\n" + script, tmp_path, "3:10")
@@ -100,6 +123,57 @@ def test_out_of_memory_of_a_trial_is_raised_to_the_program(tmp_path):
     assert "torch.OutOfMemoryError: CUDA out of memory." in run.err
     assert fit(run)["steps"] == "2" and "ended" not in fit(run)
     assert run.report()["verdict"]["short_by"] > 0
+
+
+# Evaluations fail for want of memory in a library, and by themselves. The card has 20 MiB left; cuSOLVER takes 96.
+EVALUATING = """
+import json, types, torch
+from transformers import Trainer
+
+class Evaluating(Trainer):
+    def __init__(self, metrics):
+        self.metrics = metrics
+        self.args = types.SimpleNamespace(auto_find_batch_size=False, prediction_loss_only=True,
+                                          eval_do_concat_batches=False)
+    def evaluate(self, *args, **kwargs):
+        self.metrics()
+
+def decomposed():
+    torch.linalg.cholesky(matrix)
+
+def multiplied():
+    raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
+
+def wrapped():
+    try:
+        multiplied()
+    except RuntimeError as error:
+        raise ValueError("The metrics failed.") from error
+
+def unknown():
+    raise KeyError("label")
+
+matrix = torch.eye(64, device="cuda")
+kept = torch.empty(torch.cuda.mem_get_info()[0] - (20 << 20), dtype=torch.uint8, device="cuda")
+said = []
+for metrics in (decomposed, multiplied, wrapped, unknown):
+    try:
+        said.append(str(Evaluating(metrics)._evaluate(None, None)))
+    except Exception as error:
+        said.append(str(error))
+print(json.dumps(said))
+"""
+
+
+def test_evaluation_whose_library_gets_no_memory_has_not_failed_by_itself(tmp_path):
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    run = trial(EVALUATING, tmp_path, "1:2", card="h100-80gb,size=2GiB", MEMTRACE_FIT_MOMENTS="job")
+    decomposed, *others = run.printed()
+    assert "CUSOLVER_STATUS_ALLOC_FAILED" in decomposed
+    assert "CUBLAS_STATUS_ALLOC_FAILED" in others[0] and others[1:] == ["The metrics failed.", "{}"]
+    known = [row[3] for row in json.loads(fit(run)["moments"]) if row[0] == "evaluation"]
+    assert [row.get("ended_by") for row in known] == [*["RuntimeError"] * 2, "ValueError", None]
+    assert [row.get("failed_by_itself", "").split(" at ")[0] for row in known] == ["", "", "", "KeyError"]
 
 
 def test_workers_and_threads_end_with_the_process(tmp_path):

@@ -231,16 +231,41 @@ TEST(CheapestSearchTest, ProgramWhoseTimeIsNotKnownGetsTheSmallestChange) {
   EXPECT_THAT(FrontierOf(answer), SizeIs(0));
 }
 
+// Returns the last change of each run that no other beats, of those that come at no price.
+std::vector<std::string> BestAtNoPrice(const std::vector<FrontierPoint>& points) {
+  std::vector<std::string> best;
+  for (const FrontierPoint& point : points) {
+    if (!point.is_on_frontier || point.has_price()) continue;
+    best.push_back(point.changes.empty() ? "unchanged" : point.changes.back().HookWord());
+  }
+  return best;
+}
+
 TEST(FrontierTest, OnlyRunsThatNoOtherBeatsAreOnIt) {
   LayeredTraining training;
-  const Answer answer = *Ask(training);
-  std::vector<std::string> best;
-  for (const FrontierPoint& point : FrontierOf(answer)) {
-    if (!point.is_on_frontier || point.may_change_results) continue;
-    best.push_back(point.changes.empty() ? "unchanged" : point.changes.back().HookWord());
-    EXPECT_EQ(point.is_plan, best.back() == "checkpoint=12");
-  }
-  EXPECT_THAT(best, ElementsAre("fused", "checkpoint=12", "checkpoint=13", "checkpoint"));
+  const std::vector<FrontierPoint> points = FrontierOf(*Ask(training));
+  EXPECT_THAT(BestAtNoPrice(points),
+              ElementsAre("fused", "checkpoint=12", "checkpoint=13", "checkpoint"));
+  for (const FrontierPoint& point : points)
+    EXPECT_EQ(point.is_plan,
+              !point.changes.empty() && point.changes.back().HookWord() == "checkpoint=12");
+}
+
+TEST(FrontierTest, RunOnAnotherCardKeepsResultsAndBeatsNoneThatComesAtNoPrice) {
+  LayeredTraining training;
+  training.lasting = 4 * kGiB;
+  training.serving = 16 * kGiB;
+  const std::vector<FrontierPoint> points = FrontierOf(*Ask(training));
+  const auto moved = std::find_if(points.begin(), points.end(), [](const FrontierPoint& point) {
+    return !point.changes.empty() && point.changes[0].hook == "second_card";
+  });
+  ASSERT_NE(moved, points.end());
+  EXPECT_EQ(moved->needs, 20 * kGiB);
+  EXPECT_TRUE(moved->is_on_frontier);
+  EXPECT_TRUE(moved->takes_another_card);
+  EXPECT_FALSE(moved->may_change_results);
+  EXPECT_THAT(BestAtNoPrice(points),
+              ElementsAre("fused", "checkpoint=12", "checkpoint=13", "checkpoint"));
 }
 
 }  // namespace

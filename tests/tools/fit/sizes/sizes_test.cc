@@ -113,6 +113,19 @@ TEST(SmallestCardTest, ProductIsAtLeastTheSmallestCard) {
   EXPECT_EQ((*FindSmallestCards(Asked("1"), larger.runner()))[0].product, "");
 }
 
+TEST(SmallestCardTest, ProductIsRunWithWhatIsStatedBesideTheCard) {
+  SizedProgram program([](uint64_t) { return 23 * kGiB; });
+  Question question = Asked("1");
+  question.trial.cards = {"2x24GiB,context=1GiB,nccl=800MiB", "24GiB"};
+  std::vector<std::string> last;
+  const auto found = FindSmallestCards(question, [&](const Trial& trial, std::string_view name) {
+    last = trial.cards;
+    return program.runner()(trial, name);
+  });
+  const std::string product = found->back().product;
+  EXPECT_THAT(last, ElementsAre(product + ",nccl=800MiB", product + ",nccl=800MiB", product));
+}
+
 const Variation kBatch{.name = "batch", .values = {"1", "2", "4"}};
 
 TEST(ScalingTest, QuadraticNeedIsFoundExactly) {

@@ -147,6 +147,40 @@ TEST(FitDocumentTest, UntriedRemediesAreListedWithTheReason) {
   EXPECT_EQ(json[1]["package"], "bitsandbytes");
 }
 
+// A run that needed `mib` MiB, whose step is estimated to take a millisecond.
+Outcome TimedRunOf(uint64_t mib) {
+  Outcome outcome = RunOf(mib);
+  outcome.processes[0].time =
+      fit::StepTime{.parts = {{.phase = "forward", .card = 1000, .host = 0}}, .unknown = {}};
+  return outcome;
+}
+
+// An answer in which the only change that was run has this hook.
+Answer AnswerWithChange(const std::string& hook) {
+  Answer answer = AnswerOf(TimedRunOf(1200), RunOf(900));
+  RunOut(answer.within);
+  answer.reference = TimedRunOf(1200);
+  answer.cheapest.emplace();
+  for (const fit::Candidate& candidate : fit::PlanCandidates())
+    if (candidate.hook == hook)
+      answer.remedies.push_back({.changes = {candidate}, .outcome = TimedRunOf(700)});
+  return answer;
+}
+
+TEST(FitDocumentTest, FrontierSaysWhichRunTakesAnotherCard) {
+  const Answer moved = AnswerWithChange("second_card");
+  EXPECT_THAT(AllOf(moved), HasSubstr("takes another card"));
+  EXPECT_THAT(AllOf(moved), Not(HasSubstr("may change results")));
+  const auto points = nlohmann::json::parse(JsonFit(moved))["frontier"];
+  ASSERT_EQ(points.size(), 2U);
+  for (const auto& point : points) {
+    EXPECT_EQ(point["takes_another_card"], !point["changes"].empty());
+    EXPECT_EQ(point["may_change_results"], false);
+  }
+  EXPECT_THAT(AllOf(AnswerWithChange("lora")), HasSubstr("may change results"));
+  EXPECT_THAT(AllOf(AnswerWithChange("lora")), Not(HasSubstr("takes another card")));
+}
+
 TEST(FitDocumentTest, NothingIsUntriedIfAllRemediesWereRun) {
   EXPECT_THAT(AllOf(AnswerOf(RunOf(1200), RunOf(900))), Not(HasSubstr("NOT TRIED")));
 }
