@@ -32,13 +32,17 @@ notes = Path(os.environ["NOTES"])
 others = sum(runs(note.name) for note in notes.iterdir())
 (notes / str(os.getpid())).write_text(str(others))
 """
+# It holds its activations for a while, so that those of two runs would meet on one card.
 TRAINING = """
+import time
 import torch
 from torch import nn
 model = nn.Sequential(*[nn.Sequential(nn.Linear(256, 1024), nn.GELU(), nn.Linear(1024, 256)) for _ in range(12)]).cuda()
 optimizer = torch.optim.AdamW(model.parameters())
 for step in range(4):
-    model(torch.randn(8192, 256, device="cuda")).sum().backward()
+    loss = model(torch.randn(8192, 256, device="cuda")).sum()
+    time.sleep(0.3)
+    loss.backward()
     optimizer.step()
     optimizer.zero_grad()
 """
@@ -66,7 +70,7 @@ def notes() -> Iterator[Path]:
 def fit(folder: Path, notes: Path, script: str, *options: str, way: str = LAYER) -> tuple[JsonObject, str]:
     """Returns the answer about the script on a card that it does not fit, and what was printed meanwhile."""
     (folder / "train.py").write_text(script)
-    asked = ("--card", "960MiB", "--watch", "0", "--trials", "8", *options)
+    asked = ("--card", "960MiB", "--watch", "0", "--trials", "6", *options)
     done = subprocess.run(
         [*without_rights(way), MEMTRACE, "fit", *asked, "--", sys.executable, "train.py"],
         cwd=folder,
@@ -89,12 +93,12 @@ def without_times(value: Any) -> Any:
     return PROCESS.sub("process", value) if isinstance(value, str) else value
 
 
-def most_beside(notes: Path) -> int:
-    """Returns the most runs that one of them found running when it began, and removes the notes."""
+def found_beside(notes: Path) -> list[int]:
+    """Returns how many other runs each one found when it began, if any, and removes the notes."""
     counts = [int(note.read_text()) for note in notes.iterdir()]
     for note in notes.iterdir():
         note.unlink()
-    return max(counts)
+    return [count for count in counts if count > 0]
 
 
 @pytest.mark.parametrize(("forks", "way"), [("1", LAYER), ("0", LAYER), ("0", USERS)])
@@ -105,9 +109,11 @@ def test_answer_is_that_of_one_run_at_a_time(
     both, _ = fit(tmp_path, notes, NOTES + TRAINING, "--at-once", "2", "--json", way=way)
     if both["kept_away"]["layer_bytes"] == 0:
         pytest.skip(both["kept_away"]["why_no_layer"])
-    assert most_beside(notes) == 1
+    beside = found_beside(notes)
+    assert set(beside) == {1}
+    assert len(beside) >= 3  # none failed because of the other, after which all run alone
     single, _ = fit(tmp_path, notes, NOTES + TRAINING, "--at-once", "1", "--json", way=way)
-    assert most_beside(notes) == 0
+    assert found_beside(notes) == []
     assert without_times(both) == without_times(single)
     assert (both["forks"]["runs"] > 0) == (forks == "1")
 

@@ -41,9 +41,8 @@ std::optional<SideBySide::End> SideBySide::Wait(std::optional<Clock::duration> m
 }
 
 void SideBySide::Kill(pid_t process) {
-  const auto found = std::find_if(running_.begin(), running_.end(), [process](const Running& of) {
-    return of.process == process;
-  });
+  const auto found = std::find_if(running_.begin(), running_.end(),
+                                  [process](const Running& of) { return of.process == process; });
   if (found == running_.end()) return;
   kill(found->is_limited ? -process : process, SIGKILL);
   Take(found, 0);

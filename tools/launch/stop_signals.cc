@@ -43,8 +43,7 @@ std::optional<siginfo_t> NextSignal(const sigset_t& watched, std::optional<Clock
     const bool is_past = end && *end <= Clock::now();
     if (is_past) return std::nullopt;
     const timespec time = end ? Until(*end) : timespec();
-    const int got =
-        end ? sigtimedwait(&watched, &signal, &time) : sigwaitinfo(&watched, &signal);
+    const int got = end ? sigtimedwait(&watched, &signal, &time) : sigwaitinfo(&watched, &signal);
     if (got >= 0) return signal;  // otherwise interrupted by stop and continue, or too late
   }
 }

@@ -49,7 +49,8 @@ std::string EndText(const fit::Outcome& outcome) {
                  report::FormatSeconds(static_cast<uint64_t>(outcome.seconds * 1e9)));
 }
 
-// Adds the files of a folder, if it exists, to another, unless that has newer ones. Sizes that are lost are measured again.
+// Adds the files of a folder, if it exists, to another, unless that has newer ones. Sizes that are
+// lost are measured again.
 void CopyFolder(const std::filesystem::path& from, const std::filesystem::path& to) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -134,7 +135,8 @@ fit::ForkServer* FitTrials::ServerFor(const fit::Trial& trial) {
   std::optional<fit::Outcome> outcome;
   if (Begin(*proof, server).ok()) {
     const absl::StatusOr<Finished> finished = Finish(*proof);
-    if (finished.ok() && finished->result.is_forked) outcome = ReadOutcome(finished->result, *proof);
+    if (finished.ok() && finished->result.is_forked)
+      outcome = ReadOutcome(finished->result, *proof);
     if (finished.ok()) RemoveFolder(finished->folder);
   }
   forks_.NoteProof(outcome);
@@ -161,7 +163,8 @@ fit::Outcome FitTrials::Take(const Finished& finished, const fit::Trial& trial,
                              std::string_view name) {
   const fit::TrialResult& result = finished.result;
   opened_.insert(result.opened.begin(), result.opened.end());
-  latest_ = {.name = std::string(name), .outcome = ReadOutcome(result, trial), .is_late = result.is_late};
+  latest_ = {
+      .name = std::string(name), .outcome = ReadOutcome(result, trial), .is_late = result.is_late};
   if (result.is_forked) {
     forks_.NoteForked();
   } else {

@@ -128,7 +128,8 @@ absl::StatusOr<bool> CheapestSearch::RunPlan(const Plan& plan, size_t change, Si
   return size.choice.Fits(plan).value_or(false);
 }
 
-// Tells of the run of the plan. If it fits, as predicted, one degree less of the change is run next.
+// Tells of the run of the plan. If it fits, as predicted, one degree less of the change is run
+// next.
 void CheapestSearch::WillRun(const Plan& plan, size_t change, const Size& size) const {
   std::vector<std::vector<Candidate>> runs = {space_.ChangesOf(plan)};
   const bool will_fit = change < plan.size() && model_.At(plan).most() <= size.choice.limit();

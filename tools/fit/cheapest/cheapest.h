@@ -30,8 +30,8 @@ class CheapestSearch {
   using Try = std::function<absl::StatusOr<TriedRemedy>(const std::vector<Candidate>& changes,
                                                         bool on_smaller_card)>;
   // Is told of the runs that Try will make next, or is likely to, by their changes.
-  using Expect = std::function<void(const std::vector<std::vector<Candidate>>& runs,
-                                    bool on_smaller_card)>;
+  using Expect =
+      std::function<void(const std::vector<std::vector<Candidate>>& runs, bool on_smaller_card)>;
 
   // Adds its runs to the answer's remedies, and takes them from `runs_left`. Requires the answer's
   // single changes, and its run for reference.

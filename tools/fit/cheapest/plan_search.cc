@@ -86,7 +86,7 @@ absl::Status PlanSearch::Run() {
       later.push_back(candidates[i]);
       continue;
     }
-    // Of those after it, the ones are certain to be tried that keep results.
+    // The later ones that keep results are certain to be tried.
     std::vector<Candidate> next = {candidates[i]};
     std::copy_if(candidates.begin() + static_cast<std::ptrdiff_t>(i) + 1, candidates.end(),
                  std::back_inserter(next), KeepsResults);

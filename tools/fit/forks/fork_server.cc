@@ -165,12 +165,12 @@ ForkServer::~ForkServer() {
 }
 
 bool ForkServer::CanRun(const launch::LaunchPlan& plan) const {
-  return answers_ && plan.program == plan_.program && HasAlike(plan.environment, plan_.environment) &&
+  return answers_ && plan.program == plan_.program &&
+         HasAlike(plan.environment, plan_.environment) &&
          HasAlike(plan_.environment, plan.environment);
 }
 
-absl::StatusOr<pid_t> ForkServer::ForkInto(const FileLayer& layer,
-                                           const launch::LaunchPlan& plan) {
+absl::StatusOr<pid_t> ForkServer::ForkInto(const FileLayer& layer, const launch::LaunchPlan& plan) {
   const Descriptor request(FileWith(RequestText(plan, layer.working_folder())));
   const Descriptor log(
       open(plan.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));

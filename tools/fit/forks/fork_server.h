@@ -31,8 +31,8 @@ class ForkServer {
   ForkServer& operator=(const ForkServer&) = delete;
   ~ForkServer();  // ends the process
 
-  // True if the process has answered and a run by this plan is alike up to the options of the script: its environment differs
-  // only in memtrace's own variables and in the temporary folder.
+  // True if the process has answered and a run by this plan is alike up to the options of the
+  // script: its environment differs only in memtrace's own variables and in the temporary folder.
   bool CanRun(const launch::LaunchPlan& plan) const;
 
   // Makes the layer and forks a run into it, for launch::WaitForEnd. Returns kUnavailable if it has

@@ -37,9 +37,8 @@ absl::StatusOr<ConcurrentTrials::Finished> ConcurrentTrials::Finish(const Trial&
   const Run run = std::move(runs_[place]);
   runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(place));
   MEMTRACE_RETURN_IF_ERROR(*run.end);
-  Finished finished{.result = run.trial->Result(),
-                    .folder = run.trial->folder(),
-                    .was_alone = run.was_alone};
+  Finished finished{
+      .result = run.trial->Result(), .folder = run.trial->folder(), .was_alone = run.was_alone};
   if (finished.was_alone) room_.NoteHeld(finished.result.host_bytes);
   return finished;
 }
@@ -67,9 +66,8 @@ bool ConcurrentTrials::IsFree() const {
 
 // Returns the place of the trial's run; that after the last if it has none.
 size_t ConcurrentTrials::Find(const Trial& trial) const {
-  const auto found = std::find_if(runs_.begin(), runs_.end(), [&trial](const Run& run) {
-    return run.trial->trial() == trial;
-  });
+  const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                  [&trial](const Run& run) { return run.trial->trial() == trial; });
   return static_cast<size_t>(found - runs_.begin());
 }
 

@@ -92,8 +92,7 @@ absl::Status RunningTrial::Start(const FileKeeping& keeping, ForkServer* server)
   has_layer_ = keeping.layer_bytes > 0;
   layer_ = std::make_unique<FileLayer>(environment_, folder_.string(), keeping.layer_bytes);
   MEMTRACE_RETURN_IF_ERROR(Plan(trial_, "run"));
-  if (has_layer_)
-    plan_.prepare = [this](launch::Environment& set) { return layer_->Enter(set); };
+  if (has_layer_) plan_.prepare = [this](launch::Environment& set) { return layer_->Enter(set); };
   return StartProcess(has_layer_ ? server : nullptr);
 }
 

@@ -57,7 +57,7 @@ class RunningTrial {
   launch::Environment environment_;
   bool has_layer_ = false;
   std::unique_ptr<FileLayer> layer_;
-  TrialResult first_;    // of its first process
+  TrialResult first_;     // of its first process
   bool resumes_ = false;  // process() is the second
   // These are of process().
   launch::LaunchPlan plan_;

@@ -80,12 +80,12 @@ TEST(CheapestSearchTest, PlanThatLeavesTheMarginIsRecommendedAndTheOtherIsKnown)
             "fused + checkpoint=11");
 }
 
-// What a search tells its runner of the runs that come.
+// Notes what a search tells its runner of the runs that come.
 struct Told {
   std::vector<Trial> ran;
-  std::vector<Trial> told;                // of runs after the next one
-  size_t others_first = 0;                // lists whose first trial was not the next run
-  std::optional<Trial> next;              // as the latest list says
+  std::vector<Trial> told;    // of runs after the next one
+  size_t others_first = 0;    // lists whose first trial was not the next run
+  std::optional<Trial> next;  // as the latest list says
 
   Runner RunnerOf(LayeredTraining& training) {
     return Runner(
