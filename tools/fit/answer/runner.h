@@ -21,14 +21,11 @@ class Runner {
   using Run = std::function<absl::StatusOr<Outcome>(const Trial&, std::string_view name)>;
   using Expect = std::function<void(const std::vector<Trial>&)>;
 
-  template <typename Function>
-  requires std::is_invocable_r_v < absl::StatusOr<Outcome>, Function,
-  const Trial&,
-      std::string_view >
-          Runner(Function run,
-                 Expect expect = nullptr)  // NOLINT(google-explicit-constructor): a function
-      : run_(std::move(run)),
-  expect_(std::move(expect)) {}
+  template <typename Function,
+            typename = std::enable_if_t<std::is_invocable_r_v<absl::StatusOr<Outcome>, Function,
+                                                              const Trial&, std::string_view>>>
+  Runner(Function run, Expect expect = nullptr)  // NOLINT(google-explicit-constructor): a function
+      : run_(std::move(run)), expect_(std::move(expect)) {}
 
   // Runs a trial; the name is for progress. Errors are those of RunTrial.
   absl::StatusOr<Outcome> operator()(const Trial& trial, std::string_view name) const {
