@@ -72,7 +72,7 @@ void StepTimes::Add(const std::string& name, const Work& work, uint64_t kernels,
   const auto phase = static_cast<size_t>(phase_.load(std::memory_order_relaxed));
   const double time = MicrosecondsOf(work, times_);
   const double further = kernels > 1 ? static_cast<double>(kernels - 1) : 0;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Part& part = current_.parts[std::min(phase, kPhases - 1)];
   part.host += HostOf(static_cast<int>(phase)) + further * kHostKernel;
   ++current_.launches;
@@ -97,7 +97,7 @@ bool StepTimes::IsComputing(const void* stream) const {
 }
 
 void StepTimes::EndStep() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const CardWork::Counts now = card_->Now();
   const uint64_t launches = now.launches - before_.launches;
   const uint64_t inside = inside_.exchange(0, std::memory_order_relaxed);
@@ -121,7 +121,7 @@ StepTimes::Part StepTimes::PartOf(int phase) const {
 }
 
 void StepTimes::Annotate() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!has_last_) return;
   double on_card = 0;
   for (size_t phase = 0; phase < kPhases; ++phase) {

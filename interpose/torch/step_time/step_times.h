@@ -8,10 +8,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
 #include "interpose/torch/step_time/card_work.h"
 #include "interpose/torch/step_time/time_rules.h"
 
@@ -64,10 +65,10 @@ class StepTimes {
   };
 
   explicit StepTimes(std::unique_ptr<CardWork> card);
-  Part PartOf(int phase) const;
+  Part PartOf(int phase) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // True if no other stream has computed for longer. Copies in this stream wait for its kernels,
   // and later kernels for them.
-  bool IsComputing(const void* stream) const;
+  bool IsComputing(const void* stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   static std::atomic<StepTimes*> of_process;
 
@@ -75,12 +76,13 @@ class StepTimes {
   const CardTimes times_;
   std::atomic<int> phase_ = 0;
   std::atomic<uint64_t> inside_ = 0;
-  std::mutex mutex_;  // guards all below
-  Step current_;
-  Step last_;
-  bool has_last_ = false;
-  std::map<const void*, double> computed_;  // microseconds of kernels, by stream
-  CardWork::Counts before_;                 // at the beginning of the step
+  Mutex mutex_;
+  Step current_ ABSL_GUARDED_BY(mutex_);
+  Step last_ ABSL_GUARDED_BY(mutex_);
+  bool has_last_ ABSL_GUARDED_BY(mutex_) = false;
+  // Microseconds of kernels, by stream.
+  std::map<const void*, double> computed_ ABSL_GUARDED_BY(mutex_);
+  CardWork::Counts before_ ABSL_GUARDED_BY(mutex_);  // at the beginning of the step
 };
 
 }  // namespace memtrace::shim
