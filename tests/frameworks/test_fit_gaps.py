@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from frameworks_under_test import PYTHON, needs_frameworks
+from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
 pytestmark = needs_frameworks
@@ -44,17 +45,31 @@ trainer.fit(Module(), data, VALIDATED)
 """
 
 
-def gaps(folder: Path, text: str) -> tuple[int, list[str]]:
-    """Returns the exit code of `memtrace fit` and the moments that were not seen, without the largest batch."""
+# Keeps 16 MiB more in each step.
+LEAKING = """
+class Leak(TrainerCallback):
+    kept = []
+    def on_step_end(self, arguments, state, control, **rest):
+        self.kept.append(torch.empty(16 << 20, dtype=torch.uint8, device="cuda"))
+"""
+
+
+def answer(folder: Path, text: str, card: str = "8GiB", steps: str = "4:8") -> tuple[int, JsonObject]:
+    """Returns the exit code of `memtrace fit`, and its answer."""
     script = folder / "train.py"
     script.write_text(text)
-    options = ["--card", "8GiB", "--watch", "0", "--steps", "4:8", "--margin", "0", "--json"]
+    options = ["--card", card, "--watch", "0", "--steps", steps, "--margin", "0", "--no-remedies", "--json"]
     command = [MEMTRACE, "fit", *options, "--", PYTHON, script]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout, done.stderr
-    return done.returncode, sorted(
-        gap["moment"] for gap in json.loads(done.stdout)["gaps"] if gap["moment"] != "largest_batch"
-    )
+    found: JsonObject = json.loads(done.stdout)
+    return done.returncode, found
+
+
+def gaps(folder: Path, text: str) -> tuple[int, list[str]]:
+    """Returns the exit code of `memtrace fit` and the moments that were not seen, without the largest batch."""
+    code, found = answer(folder, text)
+    return code, sorted(gap["moment"] for gap in found["gaps"] if gap["moment"] != "largest_batch")
 
 
 @pytest.mark.parametrize(
@@ -92,3 +107,21 @@ def test_settings_of_lightning_name_what_was_not_seen(
 ) -> None:
     text = LIGHTNING.replace("OPTIONS", options).replace("VALIDATED", validated)
     assert gaps(tmp_path, text) == (6 if moments else 0, moments)
+
+
+def test_growth_that_a_trainer_ends_before_the_card_is_full_is_run_to_that_end(tmp_path: Path) -> None:
+    text = TRAINER.replace("data = [", LEAKING + "data = [").replace("ARGUMENTS", 'save_strategy="no"')
+    text = text.replace("OPTIONS", "callbacks=[Leak]").replace("RESUMED", "None")
+    # The card would be full in about step 60 of the 40 that are planned; with 400 planned, it runs out.
+    code, found = answer(tmp_path, text, "1536MiB", "10")
+    assert (code, found["verdict"], found["seen"]["steps"]) == (0, "fits", 40)
+    assert found["seen"]["planned_steps"] == 40
+    code, found = answer(tmp_path, text.replace("max_steps=40", "max_steps=400"), "1536MiB", "10")
+    assert (code, found["verdict"]) == (1, "does_not_fit")
+
+
+def test_steps_that_lightning_plans_are_known(tmp_path: Path) -> None:
+    text = LIGHTNING.replace("OPTIONS", "").replace("VALIDATED", "None")
+    code, found = answer(tmp_path, text)
+    assert (code, found["seen"]["planned_steps"]) == (0, 200)
+    assert found["seen"]["steps"] < 200

@@ -35,7 +35,8 @@ FitVerdict Outcome::verdict() const {
   if (is_late) return FitVerdict::kNotKnown;
   if (!completed || would_run_out) return FitVerdict::kDoesNotFit;
   if (outlook.is_whole) return FitVerdict::kFits;
-  if (outlook.climb && outlook.full_in_step <= kUsualSteps) return FitVerdict::kWillNotFit;
+  const bool is_full_soon = outlook.full_in_step <= kUsualSteps && !outlook.EndsBeforeFull();
+  if (outlook.climb && is_full_soon) return FitVerdict::kWillNotFit;
   if (outlook.climb)
     return outlook.full_in_step > kTooManySteps ? FitVerdict::kFits : FitVerdict::kNotKnown;
   return outlook.rose_last ? FitVerdict::kNotKnown : FitVerdict::kFits;

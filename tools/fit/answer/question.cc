@@ -145,11 +145,12 @@ std::optional<Trial> UntilFull(Trial trial, const Outcome& seen) {
   const Outlook& outlook = seen.outlook;
   const bool climbs = outlook.climb && seen.verdict() != FitVerdict::kFits &&
                       seen.verdict() != FitVerdict::kDoesNotFit;
+  const bool ends_before = outlook.EndsBeforeFull();
   if (!climbs || outlook.full_in_step <= outlook.steps) return std::nullopt;
-  // Steps are not all alike, and the climb is a mean.
+  // Steps are not all alike, and the climb is a mean. A program that ends before ends by itself.
   const uint64_t beyond =
       std::max((outlook.full_in_step - outlook.steps) / 8, 4 * outlook.climb->every);
-  const uint64_t steps = outlook.full_in_step + beyond;
+  const uint64_t steps = (ends_before ? outlook.planned_steps : outlook.full_in_step) + beyond;
   const double seconds =
       seen.seconds + seen.seconds_a_step() * static_cast<double>(steps - outlook.steps);
   if (seconds > static_cast<double>(trial.seconds) * kTrusted) return std::nullopt;

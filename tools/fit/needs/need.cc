@@ -168,6 +168,9 @@ ProcessNeed NeedOf(const Explanation& explanation) {
       need.cards.push_back(NeedOfCard(card, timeline->second, explanation.run.annotations));
   }
   need.steps = StepsOf(explanation);
+  need.planned_steps =
+      analysis::AnnotatedNumber(explanation.run.annotations, trace::fact::kFitPlannedSteps)
+          .value_or(0);
   need.end = EndOf(explanation);
   need.cost = CostOf(explanation.run.annotations);
   need.time = StepTimeOf(explanation.run.annotations);

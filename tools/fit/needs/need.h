@@ -79,6 +79,7 @@ struct ProcessNeed {
   std::string name;             // "rank 1", or the process's number
   std::vector<CardNeed> cards;  // the cards that it allocated on
   uint64_t steps = 0;           // steps that ended
+  uint64_t planned_steps = 0;   // with which its Trainer means to end; 0: not known
   TrialEnd end = TrialEnd::kProgram;
   StepCost cost = {};                    // of the last step
   std::optional<StepTime> time = {};     // of the last step, estimated

@@ -54,6 +54,7 @@ Outlook OutlookOf(const std::vector<ProcessNeed>& processes,
   Outlook outlook;
   for (const ProcessNeed& process : processes) {
     outlook.steps = std::max(outlook.steps, process.steps);
+    outlook.planned_steps = std::max(outlook.planned_steps, process.planned_steps);
     outlook.is_whole = outlook.is_whole && process.end == TrialEnd::kProgram;
     for (const CardNeed& need : process.cards)
       LookAt(need, process.steps, room.at(need.card), outlook);

@@ -86,9 +86,11 @@ const char* VerdictName(fit::FitVerdict verdict, const fit::Outlook& seen) {
 // Returns how far a run was seen, and how its peak develops.
 ordered_json SeenJson(const fit::Outlook& outlook) {
   ordered_json json = {{"steps", outlook.steps},
+                       {"planned_steps", nullptr},
                        {"whole_program", outlook.is_whole},
                        {"last_rise", outlook.last_rise},
                        {"rise", nullptr}};
+  if (outlook.planned_steps > 0) json["planned_steps"] = outlook.planned_steps;
   if (outlook.climb)
     json["rise"] = {{"bytes", outlook.climb->bytes},
                     {"of", outlook.climb->is_of_floor ? "what_stays" : "peak"},

@@ -154,7 +154,11 @@ std::string SettledText(const Outlook& outlook) {
 }
 
 std::string UnseenText(const Outlook& outlook) {
-  return outlook.is_whole ? "" : Message("What comes after them was not seen.");
+  if (outlook.is_whole) return "";
+  if (outlook.planned_steps > outlook.steps)
+    return Message("Its Trainer plans $0 steps; the rest of them was not seen.",
+                   FormatCount(outlook.planned_steps));
+  return Message("What comes after them was not seen.");
 }
 
 std::string SeenInText(const fit::LeastSeen& seen, const std::string& fits) {
@@ -215,6 +219,12 @@ bool IsKnownNotToFit(const Answer& answer) {
 std::string NotKnownText(const Outcome& outcome) {
   const Outlook& outlook = outcome.outlook;
   if (outcome.is_late) return Message("NOT KNOWN. The run on the card reached its time limit.");
+  if (outlook.EndsBeforeFull())
+    return JoinedSentences(
+        {Message("NOT KNOWN."), ClimbText(*outlook.climb),
+         Message("If this continues, the card will be full in about step $0, after the $1 steps "
+                 "that its Trainer plans. A longer run can tell: --time 3600.",
+                 FormatCount(outlook.full_in_step), FormatCount(outlook.planned_steps))});
   if (outlook.climb)
     return JoinedSentences({Message("NOT KNOWN."), ClimbText(*outlook.climb),
                             Message("If this continues, the card will be full in about step $0.",

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from memtrace._start.off import is_off
+from memtrace._text.messages import joined_sentences, translated
 from memtrace._text.say import say
 
 if TYPE_CHECKING:
@@ -56,10 +57,12 @@ def apply(changes: str, *, what_can_be: bool = False) -> None:
         plan = plans.read(changes)
     except ValueError as error:
         raise ValueError(f"memtrace.apply: {error}") from None
-    for wrong in started.wrong_in(plan):
-        if not what_can_be:
-            raise ValueError(f"memtrace.apply: {wrong}")
-        say(wrong)
+    for wrong in (*started.wrong_in(plan), plans.other_script(plan)):
+        if wrong and not what_can_be:
+            hint = [translated("what_can_be=True applies the changes all the same.")] if plan.script_version else []
+            raise ValueError(f"memtrace.apply: {joined_sentences([wrong, *hint])}")
+        if wrong:
+            say(wrong)
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         raise RuntimeError("memtrace.apply: CUDA is in use already. Call it before the first model is made.")

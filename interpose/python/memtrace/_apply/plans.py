@@ -17,7 +17,7 @@ from typing import Any
 
 from memtrace._apply.moments import AFTER_STEP, STEP
 from memtrace._core.package import minor_of
-from memtrace._program.script import script_facts
+from memtrace._program.script import is_script_of, script_facts
 from memtrace._text.messages import translated
 
 _SCHEMA = "memtrace.changes/1"
@@ -143,9 +143,8 @@ def differences(plan: Plan) -> Iterator[str]:
             yield translated("$0 was made for $1 $2, which is not installed.", plan.name, package, version)
         elif installed != version:
             yield _made_for(plan, package, version, installed)
-    facts = script_facts()
-    is_other = facts.get("script_version", plan.script_version) != plan.script_version
-    if plan.script_version and facts["script"] == plan.script and is_other:
+    is_same_name = script_facts()["script"] == plan.script
+    if plan.script_version and is_same_name and not is_script_of(plan.script_version):
         yield translated("$0 was made for another version of $1.", plan.name, plan.script)
     if not os.environ.get("MEMTRACE_CARD"):
         for change in _ONLY_SIMULATED:

@@ -12,6 +12,7 @@ from memtrace._text.messages import joined_sentences, translated
 from memtrace._text.say import EXIT_USAGE, refuse, say
 
 if TYPE_CHECKING:
+    from memtrace._apply.gate import Gate
     from memtrace._apply.plans import Plan
     from memtrace._process.session import Session
 
@@ -40,15 +41,17 @@ def start(torch: ModuleType, session: Session) -> None:
     from memtrace._apply.gate import Gate
 
     plan = plans.read(os.environ["MEMTRACE_WITH"])
-    torch.cuda._lazy_call(lambda: _refuse_other_script(plan))  # a launcher does not use CUDA
     gate = Gate(plan, _changes.start(torch, session, plan.words), goes_on=_goes_on())
+    torch.cuda._lazy_call(lambda: _refuse_other_script(plan, gate))  # a launcher does not use CUDA
     moments.watch(torch, session, gate.reached)
 
 
-def _refuse_other_script(plan: Plan) -> None:
+def _refuse_other_script(plan: Plan, gate: Gate) -> None:
     from memtrace._apply import plans
 
     if wrong := plans.other_script(plan):
+        if not _goes_on():
+            gate.dismiss()  # what a program that was stopped did not change says nothing
         _say_or_refuse(wrong)
 
 

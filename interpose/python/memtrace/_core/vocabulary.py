@@ -131,6 +131,7 @@ FIT_FLOORS = "fit.floors"
 FIT_MOMENTS = "fit.moments"
 FIT_GAPS = "fit.gaps"
 FIT_BATCHES = "fit.batches"
+FIT_PLANNED_STEPS = "fit.planned_steps"
 FIT_WENT_ON = "fit.went_on"
 FIT_STEP = "fit.step"  # .COST
 FIT_STEP_CARD_US = "fit.step.card_us"  # .PHASE

@@ -19,6 +19,7 @@ from memtrace._fit.floors import Floors
 from memtrace._fit.moments import loaders
 from memtrace._fit.moments.rows import Rows
 from memtrace._fit.peaks import Peaks
+from memtrace._fit.planned_steps import PlannedSteps
 from memtrace._fit.ranks import all_ranks_settled
 from memtrace._fit.step_time import StepTime
 from memtrace._fit.user_calls import UserCalls
@@ -91,7 +92,7 @@ class Trial:
         self._caught = CaughtErrors(torch, lambda: self._steps)
         self._user_calls = UserCalls(torch, session, lambda: self._steps)
         trainer_gaps.watch(self._user_calls.resumed)
-        lightning_gaps.watch()
+        lightning_gaps.watch(PlannedSteps(session, lambda: self._steps))
 
     def step_ended(self, is_stated: bool) -> None:
         """Counts a step that the optimizer or the program ended. Ends the process if the trial is over."""

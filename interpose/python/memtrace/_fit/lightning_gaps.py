@@ -10,6 +10,7 @@ from typing import Any
 
 from memtrace._core.vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
 from memtrace._fit.gaps import close_gap, name_gap
+from memtrace._fit.planned_steps import PlannedSteps
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 from memtrace._text.messages import translated
@@ -18,14 +19,14 @@ _PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 _GATHERING = ("fsdp", "deepspeed", "model_parallel")  # words in the names of strategies that gather to save
 
 
-def watch() -> None:
-    """Watches Lightning under both of its names, once it is imported."""
+def watch(planned: PlannedSteps) -> None:
+    """Watches Lightning under both of its names, once it is imported, and notes the steps that it plans."""
     for package in _PACKAGES:
-        when_imported(f"{package}.loops.training_epoch_loop", _watch_training)
+        when_imported(f"{package}.loops.training_epoch_loop", functools.partial(_watch_training, planned))
         when_imported(f"{package}.loops.evaluation_loop", _watch_validation)
 
 
-def _watch_training(module: ModuleType) -> None:
+def _watch_training(planned: PlannedSteps, module: ModuleType) -> None:
     loop = getattr(module, "_TrainingEpochLoop", None)
     if loop is None:
         return
@@ -35,6 +36,7 @@ def _watch_training(module: ModuleType) -> None:
     def advance(self: Any, *args: object, **kwargs: object) -> object:
         if self.total_batch_idx <= 0:  # of all epochs
             _name_gaps(self.trainer)
+            _note_planned(self.trainer, planned)
         return original(self, *args, **kwargs)
 
     patches.put(
@@ -43,6 +45,12 @@ def _watch_training(module: ModuleType) -> None:
         advance,
         "lightning.pytorch._TrainingEpochLoop.advance: names what the settings let come, in a trial of fit",
     )
+
+
+def _note_planned(trainer: Any, planned: PlannedSteps) -> None:
+    """Notes the planned steps. A module that calls its optimizers itself may make any number of them."""
+    if trainer.lightning_module.automatic_optimization:
+        planned.note(trainer.estimated_stepping_batches - trainer.global_step)
 
 
 def _watch_validation(module: ModuleType) -> None:

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`memtrace run --with`: changes are made as in a trial, said, and refused before the first step if they cannot be."""
 
+import hashlib
 import json
+import os
+import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -33,6 +36,12 @@ for step in range(12):
     optimizer.zero_grad()
 open("trained.txt", "w").write(str(step))
 print(torch.cuda.max_memory_allocated())
+"""
+STEP = """
+weight = nn.Parameter(torch.zeros(16, device="cuda"))
+optimizer = torch.optim.AdamW([weight])
+weight.sum().backward()
+optimizer.step()
 """
 NATIVE = ("--allocator", "native")
 CHANGES = "checkpoint=2,fused"
@@ -167,6 +176,38 @@ def test_script_applies_changes_itself(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "memtrace: 'fused' is applied to AdamW, first at train.py:9." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("lines", "refusal"),
+    [
+        ('import memtrace\nmemtrace.apply("fused.json")  # found by fit\n\n', ""),
+        ('import memtrace\nmemtrace.apply("fused.json")\nLAYERS = 7\n', "was made for another version of train.py"),
+    ],
+)
+def test_script_that_applies_a_file_is_the_script_that_it_was_made_for(
+    tmp_path: Path, lines: str, refusal: str
+) -> None:
+    script = "import torch\nfrom torch import nn\n" + STEP
+    change = {"name": "fused", "degree": "", "by": "backward", "places": 1, "of": 1, "target": "AdamW", "first": ""}
+    made_for = {"name": "train.py", "sha256": hashlib.sha256(script.encode()).hexdigest()[:16]}
+    plan = {"schema": "memtrace.changes/1", "torch": TORCH, "packages": {}, "allocator": "native", "settings": {}}
+    plan |= {"script": made_for | {"arguments": [], "options": []}, "changes": [change], "expects": {}}
+    (tmp_path / "fused.json").write_text(json.dumps(plan))
+    (tmp_path / "train.py").write_text(lines + script)
+    done = subprocess.run(
+        [sys.executable, "train.py"],
+        cwd=tmp_path,
+        env={**os.environ, "MEMTRACE": "1GiB"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == bool(refusal), done.stderr
+    assert refusal in done.stderr
+    assert ("'fused' is applied to AdamW" in done.stderr) == (not refusal)
+    assert ("what_can_be=True" in done.stderr) == bool(refusal)
 
 
 def test_offload_is_accepted_on_a_real_card() -> None:

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/fit/answer/answer.h"
+#include "tools/fit/answer/question.h"
 
 namespace memtrace::fit {
 namespace {
@@ -44,6 +45,31 @@ TEST(OutlookTest, RisingPeakPredictsTheStepThatFillsTheCard) {
   const Outcome outcome = Seen(Stopped(5, kRising));
   EXPECT_EQ(outcome.verdict(), FitVerdict::kWillNotFit);
   EXPECT_EQ(outcome.outlook.full_in_step, 18U);  // 1,200 bytes are left, 100 go a step
+}
+
+TEST(OutlookTest, ProgramThatPlansFewerStepsThanFillTheCardIsNotKnownToRunOut) {
+  ProcessNeed process = Stopped(5, kRising);
+  process.planned_steps = 17;
+  Outcome outcome = Seen(process);
+  EXPECT_TRUE(outcome.outlook.EndsBeforeFull());
+  EXPECT_EQ(outcome.verdict(), FitVerdict::kNotKnown);
+  process.planned_steps = 18;  // the card is full in this one
+  outcome = Seen(process);
+  EXPECT_FALSE(outcome.outlook.EndsBeforeFull());
+  EXPECT_EQ(outcome.verdict(), FitVerdict::kWillNotFit);
+}
+
+TEST(OutlookTest, RisingProgramIsRunToTheEndThatItPlans) {
+  ProcessNeed process = Stopped(5, kRising);
+  process.planned_steps = 12;
+  Outcome outcome = Seen(process);
+  outcome.seconds = 5;
+  const auto further = UntilFull(Trial(), outcome);
+  ASSERT_TRUE(further);
+  EXPECT_GT(further->most_steps, 12U);  // so the program ends by itself
+  EXPECT_LT(further->most_steps, 18U);
+  outcome.seconds = 5000;  // a step takes 1000 s
+  EXPECT_FALSE(UntilFull(Trial(), outcome));
 }
 
 TEST(OutlookTest, WhatStaysFillsTheCardFromThePeakOfTheLastStepOn) {

@@ -153,6 +153,19 @@ TEST(FitVerdictTest, RisingPeakNamesTheStepThatFillsTheCard) {
                          "the last 3 steps."));
 }
 
+TEST(FitVerdictTest, StepsThatTheTrainerPlansAreSaid) {
+  Outcome run = RunOf(600);
+  run.processes[0].planned_steps = 40;
+  run.outlook = fit::OutlookOf(run.processes, {1000 * kMiB});
+  EXPECT_THAT(VerdictOf(AnswerOf(run, run)),
+              HasSubstr("Its Trainer plans 40 steps; the rest of them was not seen."));
+  EXPECT_EQ(nlohmann::json::parse(JsonFit(AnswerOf(run, run)))["seen"]["planned_steps"], 40);
+  run.outlook.climb = fit::Climb{.bytes = 10 * kMiB, .times = 3, .last_step = 5};
+  run.outlook.full_in_step = 45;
+  EXPECT_THAT(VerdictOf(AnswerOf(run, run)),
+              HasSubstr("full in about step 45, after the 40 steps that its Trainer plans."));
+}
+
 TEST(FitVerdictTest, ProgramThatEndedByItselfFits) {
   Outcome whole = RunOf(600);
   whole.processes[0].end = fit::TrialEnd::kProgram;
