@@ -48,7 +48,7 @@ std::string Relative(const std::string& line) {
 }
 
 SavedChange ChangeOf(const Candidate& candidate, const analysis::Annotations& annotations) {
-  const auto [name, degree] = Split(candidate.hook, '=');
+  const auto [name, degree] = Split(candidate.HookWord(), '=');
   SavedChange change{.name = name, .degree = degree, .write = candidate.change};
   if (const std::optional<ChangedPlaces> changed = ChangedPlacesOf(annotations, name)) {
     change.places = changed->places;

@@ -61,12 +61,15 @@ Answer Recommending(std::vector<Candidate> changes) {
   return answer;
 }
 
-Candidate Hook(const std::string& hook) {
-  return {.name = hook, .change = "one line", .cost = "", .hook = hook};
+// A change as the search makes it.
+Candidate Hook(const std::string& hook, uint32_t degree = 0) {
+  Candidate candidate{.name = hook, .change = "one line", .cost = "", .hook = hook};
+  candidate.degree = degree;
+  return candidate;
 }
 
 TEST_F(SavedChangesTest, FileHasWhatTheTrialSaw) {
-  const Answer answer = Recommending({Hook("checkpoint=9"), Hook("fused")});
+  const Answer answer = Recommending({Hook("checkpoint", 9), Hook("fused")});
   const SavedChanges saved =
       *ReadSavedChanges(Write("fit.json", TextOf(SavedChangesOf(AskedWithOptions(), answer))));
   EXPECT_EQ(WordsOf(saved), "checkpoint=9,fused");
