@@ -182,6 +182,39 @@ def test_estimate_errors_are_one_sentence(tmp_path: Path) -> None:
         assert line.startswith(kind) and text in line
 
 
+def test_largest_batch_fits_and_one_row_more_does_not(tmp_path: Path) -> None:
+    script = """
+import memtrace, torch
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(1024, 1024)
+
+    def forward(self, x, scale):
+        return self.linear(x) * scale
+
+model = Scaled()
+optimizer = torch.optim.SGD(model.parameters())
+of_rows = lambda rows: {"x": torch.zeros(rows, 16384, 1024), "scale": torch.tensor(2.0)}  # a row has 64 MiB
+largest = memtrace.largest_batch(model, optimizer, of_rows(1), card="1500MiB")
+print(largest, memtrace.check_fit(model, optimizer, of_rows(largest), card="1500MiB").fits)
+print(memtrace.estimate(model, optimizer, of_rows(largest + 1), card="1500MiB").fits)
+try:
+    memtrace.largest_batch(model, optimizer, of_rows(1), card="600MiB")
+except memtrace.DoesNotFit as error:
+    print(error)
+"""
+    (tmp_path / "train.py").write_text(script)
+    done = subprocess.run(
+        [sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    fits, one_more, refusal = done.stdout.splitlines()
+    assert int(fits.partition(" ")[0]) > 1 and fits.endswith(" True"), done.stderr
+    assert one_more == "False"
+    assert refusal.startswith("The model runs out of memory in ")
+
+
 def test_failure_without_a_known_line_has_none() -> None:
     failure = {"line": None, "bytes": 9, "short_by": 4, "step": 1, "phase": "forward", "fragmentation": False}
     need = {"card": 0, "needs": 12, "parts": [], "peak_allocated": 12, "peak_reserved": 12}
