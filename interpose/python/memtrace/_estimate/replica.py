@@ -27,10 +27,11 @@ def main(file: str, steps: str, rows: str = "") -> None:
     with Path(file).open("rb") as opened:
         job = description.read(opened)
     device = next((tensor.device for tensor in job.model.parameters() if tensor.is_cuda), "cuda:0")
-    job.args, job.kwargs = _on(device, job.args), _on(device, job.kwargs)
     if rows:
         batch = next((tensor.shape[0] for tensor in _tensors((job.args, job.kwargs)) if tensor.dim() > 0), 0)
         job.args, job.kwargs = _with_rows(job.args, batch, int(rows)), _with_rows(job.kwargs, batch, int(rows))
+        _forget_freed_blocks()  # in which the batch with other rows was
+    job.args, job.kwargs = _on(device, job.args), _on(device, job.kwargs)
     for _ in range(int(steps)):
         _step(job)
 
@@ -99,6 +100,12 @@ def _on(device: torch.device | str, value: object) -> object:
     return value
 
 
+def _forget_freed_blocks() -> None:
+    import torch
+
+    torch.cuda.empty_cache()
+
+
 def _tensors(value: object) -> Iterator[Tensor]:
     if hasattr(value, "dim") and hasattr(value, "expand"):
         yield value
@@ -113,10 +120,10 @@ def _with_rows(value: dict[str, object], batch: int, rows: int) -> dict[str, obj
 @overload
 def _with_rows(value: object, batch: int, rows: int) -> object: ...
 def _with_rows(value: object, batch: int, rows: int) -> object:
-    """Returns the value with that many rows in each tensor that has `batch` of them now."""
+    """Returns the value with that many rows, in the host, in each tensor that has `batch` of them now."""
     if hasattr(value, "dim") and hasattr(value, "narrow") and hasattr(value, "shape"):
         is_batch = value.dim() > 0 and value.shape[0] == batch and batch > 0
-        return value.narrow(0, 0, 1).expand(rows, *value.shape[1:]).contiguous() if is_batch else value
+        return value.narrow(0, 0, 1).cpu().expand(rows, *value.shape[1:]).contiguous() if is_batch else value
     if isinstance(value, dict):
         return {name: _with_rows(item, batch, rows) for name, item in value.items()}
     if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
