@@ -23,6 +23,7 @@ class Gap(NamedTuple):
 _lock = threading.Lock()
 _gaps: dict[str, Gap] = {}  # by moment, a word of moments.def
 _closed: set[str] = set()
+_lasting: dict[str, Gap] = {}  # no other stay in the moment closes these
 
 
 def name_gap(moment: str, evidence: str, why_not: str | None = None) -> None:
@@ -34,6 +35,12 @@ def name_gap(moment: str, evidence: str, why_not: str | None = None) -> None:
     with _lock:
         if moment not in _closed:
             _gaps[moment] = Gap(evidence, why_not)
+
+
+def name_lasting_gap(moment: str, evidence: str) -> None:
+    """Notes that what was to show this moment failed. It stays a gap, whatever else is seen of the moment."""
+    with _lock:
+        _lasting.setdefault(moment, Gap(evidence, None))
 
 
 def close_gap(moment: str) -> None:
@@ -52,5 +59,5 @@ def is_named_or_closed(moment: str) -> bool:
 def annotate(write: Callable[[str, str], object]) -> None:
     """Writes the fact `fit.gaps`, also if there are none."""
     with _lock:
-        gaps = [{"moment": moment, **gap._asdict()} for moment, gap in _gaps.items()]
+        gaps = [{"moment": moment, **gap._asdict()} for moment, gap in (_gaps | _lasting).items()]
     write(FIT_GAPS, json.dumps(gaps, ensure_ascii=False, separators=(",", ":")))

@@ -6,18 +6,16 @@ from __future__ import annotations
 
 import functools
 import os
-import traceback
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from memtrace._core.vocabulary import MOMENT_BEST_MODEL, MOMENT_CHECKPOINT, MOMENT_EVALUATION
-from memtrace._fit.caught import is_about_memory
 from memtrace._fit.moments import checkpoints
+from memtrace._fit.moments.failures import failed_by_itself, failure_text
 from memtrace._fit.moments.job import Job
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
-from memtrace._program.user_modules import is_library
 
 _EPOCHS = 2  # the second shows what an evaluation and a checkpoint between epochs left
 
@@ -139,22 +137,13 @@ def _without_failures(evaluate: Callable[..., object], torch: ModuleType, job: J
             try:
                 return evaluate(*args, **kwargs)
             except Exception as error:
-                if isinstance(error, torch.OutOfMemoryError) or is_about_memory(error):
+                if not failed_by_itself(torch, error):
                     raise
                 if row is not None:
                     row.known["failed_by_itself"] = failure_text(error)
                 return {}
 
     return continued
-
-
-def failure_text(error: BaseException) -> str:
-    """Returns "ValueError at metrics.py:12": the innermost line of the user's own, else the innermost of all."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not is_library(frame.filename)]
-    place = (own or list(frames))[-1:]
-    at = f" at {os.path.basename(place[0].filename)}:{place[0].lineno}" if place else ""
-    return f"{type(error).__name__}{at}"
 
 
 def _always_best(determine: Callable[..., object]) -> Callable[..., object]:
