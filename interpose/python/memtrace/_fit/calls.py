@@ -47,7 +47,9 @@ def watch_training_arguments(made: Callable[[Call], object]) -> None:
     """Calls `made` with each call of the program that makes transformers' TrainingArguments."""
 
     def watch(module: ModuleType) -> None:
-        original = module.TrainingArguments.__post_init__
+        original = getattr(getattr(module, "TrainingArguments", None), "__post_init__", None)
+        if original is None:
+            return
 
         @functools.wraps(original)
         def post_init(arguments: object, *args: object, **kwargs: object) -> None:
