@@ -43,8 +43,8 @@ def _call_in(frame: FrameType) -> Call:
     return Call(file, begin or line, end or line, column, end_column)
 
 
-def watch_training_arguments(made: Callable[[Call], object]) -> None:
-    """Calls `made` with each call of the program that makes transformers' TrainingArguments."""
+def watch_training_arguments(made: Callable[[Call, object], object]) -> None:
+    """Calls `made` with each call of the program that makes transformers' TrainingArguments, and with these."""
 
     def watch(module: ModuleType) -> None:
         original = getattr(getattr(module, "TrainingArguments", None), "__post_init__", None)
@@ -53,10 +53,10 @@ def watch_training_arguments(made: Callable[[Call], object]) -> None:
 
         @functools.wraps(original)
         def post_init(arguments: object, *args: object, **kwargs: object) -> None:
+            original(arguments, *args, **kwargs)
             call = call_of_program()
             if call is not None:
-                made(call)
-            original(arguments, *args, **kwargs)
+                made(call, arguments)
 
         patches.put(
             module.TrainingArguments,
