@@ -14,7 +14,7 @@ from types import FrameType, ModuleType
 
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
-from memtrace._program.users_frames import innermost_users_frame
+from memtrace._program.users_frames import users_frames
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,14 @@ class Call:
 
 
 def call_of_program() -> Call | None:
-    """Returns the call that the innermost frame of the program's own code is making."""
-    frame = innermost_users_frame(sys._getframe(1))
-    return None if frame is None else _call_in(frame)
+    """Returns the call that the innermost frame of the program's own code is making.
+
+    Code without a file is passed over: the constructors that `dataclass` writes are such.
+    """
+    for frame in users_frames(sys._getframe(1)):
+        if not frame.f_code.co_filename.startswith("<"):
+            return _call_in(frame)
+    return None
 
 
 def _call_in(frame: FrameType) -> Call:

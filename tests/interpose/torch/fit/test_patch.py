@@ -13,12 +13,15 @@ from memtrace._fit import patch
 
 # Functions of libraries, each of which makes the change `made` where the program calls it.
 LIBRARY = """
-class TrainingArguments:
-    def __init__(self, output_dir="out", **arguments):
-        self.per_device_train_batch_size, self.gradient_accumulation_steps = 4, 6
-        self.__post_init__()
+import dataclasses
+@dataclasses.dataclass
+class TrainingArguments:  # whose __init__ is in no file
+    output_dir: str = "out"
+    optim: str = ""
+    per_device_train_batch_size: int = 8
+    gradient_accumulation_steps: int = 3
     def __post_init__(self):
-        pass
+        self.per_device_train_batch_size, self.gradient_accumulation_steps = 4, 6
 class Optimizer:
     def __init__(self, parameters, **options):
         made()
