@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what was changed in a program, or stops it before its first step if that is not what the trial changed."""
+"""Says what was changed in a program, or stops it in its first steps if that is not what the trial changed."""
 
 from __future__ import annotations
 
