@@ -71,6 +71,21 @@ for x in torch.utils.data.DataLoader([torch.zeros(1024) for _ in range(20)], bat
 average.store(model.parameters())
 average.copy_to(model.parameters())
 """
+# The merge makes a product of each adapter's two matrices, of 16 MiB, beside the weights.
+MERGED = """
+import torch
+from peft import LoraConfig, get_peft_model
+from torch import nn
+model = get_peft_model(nn.Sequential(nn.Linear(2048, 2048), nn.Linear(2048, 2048)),
+                       LoraConfig(target_modules=["0", "1"])).cuda()
+optimizer = torch.optim.AdamW([weight for weight in model.parameters() if weight.requires_grad])
+for x in torch.utils.data.DataLoader([torch.zeros(2048) for _ in range(20)], batch_size=4):
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+merged = model.merge_and_unload()
+print(type(merged).__name__)
+"""
 
 
 def fit(folder: Path, script: str, card: str) -> tuple[int, JsonObject]:
@@ -82,13 +97,15 @@ def fit(folder: Path, script: str, card: str) -> tuple[int, JsonObject]:
 
 
 @pytest.mark.parametrize(
-    "script, small, large",
+    "script, small, large, of_its_own",
     [
-        pytest.param(TRAINER, "150MiB,context=50MiB", "260MiB,context=50MiB", id="Trainer"),
-        pytest.param(LIGHTNING, "200MiB,context=50MiB", "600MiB,context=50MiB", id="Lightning"),
+        pytest.param(TRAINER, "150MiB,context=50MiB", "260MiB,context=50MiB", {"best_model"}, id="Trainer"),
+        pytest.param(LIGHTNING, "200MiB,context=50MiB", "600MiB,context=50MiB", set(), id="Lightning"),
     ],
 )
-def test_evaluation_that_comes_later_is_run_at_once(tmp_path: Path, script: str, small: str, large: str) -> None:
+def test_evaluation_that_comes_later_is_run_at_once(
+    tmp_path: Path, script: str, small: str, large: str, of_its_own: set[str]
+) -> None:
     code, answer = fit(tmp_path, script, small)
     moments = {moment["name"]: moment for moment in answer["moments"]}
     assert (code, answer["verdict"], moments["evaluation"]["fits"]) == (1, "does_not_fit", False), answer["moments"]
@@ -98,7 +115,7 @@ def test_evaluation_that_comes_later_is_run_at_once(tmp_path: Path, script: str,
     code, answer = fit(tmp_path, script, large)
     moments = {moment["name"]: moment for moment in answer["moments"]}
     assert (code, answer["verdict"]) == (0, "fits"), answer
-    assert {"step", "evaluation", "checkpoint", "resume"} <= set(moments)
+    assert {"step", "evaluation", "checkpoint", "resume"} | of_its_own <= set(moments)
     on_card(script, tmp_path, python=PYTHON, card=large, options=("--allocator", "native"), **OFFLINE)
 
 
@@ -107,3 +124,12 @@ def test_exchange_of_averaged_weights_is_a_moment(tmp_path: Path) -> None:
     moments = {moment["name"]: moment for moment in answer["moments"]}
     assert (code, answer["verdict"]) == (0, "fits"), answer
     assert moments["best_model"]["fits"] and moments["best_model"]["known"] == "exact"
+
+
+def test_merge_of_adapters_is_a_moment(tmp_path: Path) -> None:
+    code, answer = fit(tmp_path, MERGED, "1GiB")
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"]) == (0, "fits"), answer
+    best = moments["best_model"]
+    assert best["fits"] and best["known"] == "exact"
+    assert best["needs"] > moments["step"]["needs"], answer["moments"]

@@ -20,7 +20,7 @@ namespace memtrace::fit {
 struct SavedChange {
   std::string name;         // its hook
   std::string degree;       // empty: it has none, or its usual one
-  std::string by = {};      // when it had been made: "backward" or "step", the first ones; "end"
+  std::string by = {};      // the moment at which it had been made, of _apply/moments.py
   uint64_t places = 0;      // where it had been made by then
   uint64_t of = 0;          // all such places; 0: not known
   std::string target = {};  // their class

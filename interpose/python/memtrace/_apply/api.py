@@ -22,7 +22,8 @@ def apply(changes: str, *, what_can_be: bool = False) -> None:
     It does what `memtrace run --with` does, and switches memtrace on as `enable` does. Call it before CUDA is used, and
     before models and optimizers are made; torch may be imported already or not. What was changed is printed, a line for
     each change. If a change is not made as in the run of `fit`, one sentence says so and the program ends with exit
-    code 5 before its first optimizer step. With `MEMTRACE=0`, nothing is changed.
+    code 5 before its first optimizer step, or before its second for what loops do after a step (`zero_grad`). With
+    `MEMTRACE=0`, nothing is changed.
 
     Thread rule: any thread, but not two at the same time.
 

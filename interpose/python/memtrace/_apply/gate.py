@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what was changed in a program, or stops it before its first step if that is not what the trial changed."""
+"""Says what was changed in a program, or stops it in its first steps if that is not what the trial changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memtrace._apply.moments import AFTER_STEP, BACKWARD, END, STEP
+from memtrace._apply.moments import AFTER_STEP, BACKWARD, END, SECOND_STEP, STEP
 from memtrace._text.messages import counted, joined_sentences, translated
 from memtrace._text.say import EXIT_ENVIRONMENT, refuse, say
 
@@ -56,15 +56,19 @@ class Gate:
         """Returns "" if the change was made as in the trial, or somewhere if there was no trial."""
         expected = self._plan.expected_of(change.name)
         found = _Found.of_change(change)
-        is_compared = expected.places is not None and expected.by != END
-        if not is_compared:
+        if expected.places is None:
             return "" if found.places else translated("The change '$0' found nothing to change.", change.name)
-        if (found.places, found.target) == (expected.places, expected.target):
+        if found.target == expected.target and _are_as_many(found.places, expected.places, expected.by):
             return ""
         names = self._plan.name, change.name, _Found(expected.places or 0, expected.of, expected.target).text()
         if found.places == 0:
             return translated("$0 applies '$1' to $2, but the program has none.", *names)
         return translated("$0 applies '$1' to $2, but the program has $3.", *names, found.text())
+
+
+def _are_as_many(places: int, expected: int, by: str) -> bool:
+    """True if the change was made at so many places. A trial ends early, and its program may find more."""
+    return places >= expected if by == END else places == expected
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,8 @@ def _made(change: Change) -> str:
 def _stopped(moment: str) -> str:
     if moment == AFTER_STEP:
         return translated("The program was stopped after its first step. --with-what-can-be goes on all the same.")
+    if moment == SECOND_STEP:
+        return translated("The program was stopped before its second step. --with-what-can-be goes on all the same.")
     return translated("The program was stopped before its first step. --with-what-can-be goes on all the same.")
 
 

@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from memtrace._apply.moments import AFTER_STEP, STEP
+from memtrace._apply.moments import AFTER_STEP, END, SECOND_STEP, STEP
 from memtrace._core.package import minor_of
 from memtrace._program.script import is_script_of, script_facts
 from memtrace._text.messages import translated
@@ -26,8 +26,13 @@ _EXPANDABLE = "expandable-segments"
 _SHORT_NAMES = {"checkpointing": "checkpoint"}
 # It notes a write to memory that should have been a copy, but does not prevent it.
 _ONLY_SIMULATED = ("share",)
-# Optimizers make their states in their first step.
-_FOUND_AFTER_A_STEP = "states_on_host"
+# The moments by which named changes have been made somewhere, where that may be after the first step begins.
+_FOUND_BY = {
+    "graph_pool": END,  # programs capture graphs after some steps that warm up, or for each new shape
+    "set_to_none": SECOND_STEP,  # loops call zero_grad before a backward pass, or after the step
+    "share": END,  # a copy of the weights may be made at any time
+    "states_on_host": AFTER_STEP,  # optimizers make their states in their first step
+}
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,7 @@ def _from_names(names: str) -> Plan:
         else:
             hook = _known(name)
             words.append(hook + equals + degree)
-            if hook == _FOUND_AFTER_A_STEP:
-                expected[hook] = Expected(by=AFTER_STEP)
+            expected[hook] = Expected(by=_FOUND_BY.get(hook, STEP))
     return Plan(names, ",".join(words), expected, settings=settings, allocator="native" if settings else "")
 
 

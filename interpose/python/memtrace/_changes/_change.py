@@ -47,8 +47,12 @@ class Change:
         """Counts places where it took effect; a negative number takes back."""
         self.places += places
         if places > 0:
-            for look in self.at_made:
-                look()
+            self.made_again()
+
+    def made_again(self) -> None:
+        """Notes that it took effect where it is counted already, maybe by another call."""
+        for look in self.at_made:
+            look()
 
     def facts(self) -> str:
         """Returns JSON: the places changed, those that could be, the class of the first, and where it is."""

@@ -32,6 +32,8 @@ def _releasing(
         if seen.get(owner) is None:
             seen.set(owner, True)
             change.found_and_made(type(owner).__name__, program_line())
+        elif not change.only_looks:
+            change.made_again()
         return original(owner, not change.only_looks)
 
     return zero_grad

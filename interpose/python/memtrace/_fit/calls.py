@@ -14,7 +14,7 @@ from types import FrameType, ModuleType
 
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
-from memtrace._program.users_frames import innermost_users_frame
+from memtrace._program.users_frames import users_frames
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,14 @@ class Call:
 
 
 def call_of_program() -> Call | None:
-    """Returns the call that the innermost frame of the program's own code is making."""
-    frame = innermost_users_frame(sys._getframe(1))
-    return None if frame is None else _call_in(frame)
+    """Returns the call that the innermost frame of the program's own code is making.
+
+    Code without a file is passed over: the constructors that `dataclass` writes are such.
+    """
+    for frame in users_frames(sys._getframe(1)):
+        if not frame.f_code.co_filename.startswith("<"):
+            return _call_in(frame)
+    return None
 
 
 def _call_in(frame: FrameType) -> Call:
@@ -43,18 +48,20 @@ def _call_in(frame: FrameType) -> Call:
     return Call(file, begin or line, end or line, column, end_column)
 
 
-def watch_training_arguments(made: Callable[[Call], object]) -> None:
-    """Calls `made` with each call of the program that makes transformers' TrainingArguments."""
+def watch_training_arguments(made: Callable[[Call, object], object]) -> None:
+    """Calls `made` with each call of the program that makes transformers' TrainingArguments, and with these."""
 
     def watch(module: ModuleType) -> None:
-        original = module.TrainingArguments.__post_init__
+        original = getattr(getattr(module, "TrainingArguments", None), "__post_init__", None)
+        if original is None:
+            return
 
         @functools.wraps(original)
         def post_init(arguments: object, *args: object, **kwargs: object) -> None:
+            original(arguments, *args, **kwargs)
             call = call_of_program()
             if call is not None:
-                made(call)
-            original(arguments, *args, **kwargs)
+                made(call, arguments)
 
         patches.put(
             module.TrainingArguments,

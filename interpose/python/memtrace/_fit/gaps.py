@@ -23,6 +23,8 @@ class Gap(NamedTuple):
 _lock = threading.Lock()
 _gaps: dict[str, Gap] = {}  # by moment, a word of moments.def
 _closed: set[str] = set()
+_missing: dict[str, str] = {}  # by moment: why memtrace could not make it happen or see it
+_lasting: dict[str, Gap] = {}  # no other stay in the moment closes these
 
 
 def name_gap(moment: str, evidence: str, why_not: str | None = None) -> None:
@@ -34,6 +36,18 @@ def name_gap(moment: str, evidence: str, why_not: str | None = None) -> None:
     with _lock:
         if moment not in _closed:
             _gaps[moment] = Gap(evidence, why_not)
+
+
+def name_lasting_gap(moment: str, evidence: str) -> None:
+    """Notes that what was to show this moment failed. It stays a gap, whatever else is seen of the moment."""
+    with _lock:
+        _lasting.setdefault(moment, Gap(evidence, None))
+
+
+def note_missing(moment: str, why_not: str) -> None:
+    """Notes what a library lacks so that the moment can be made or seen; a gap of the moment says it."""
+    with _lock:
+        _missing.setdefault(moment, why_not)
 
 
 def close_gap(moment: str) -> None:
@@ -52,5 +66,8 @@ def is_named_or_closed(moment: str) -> bool:
 def annotate(write: Callable[[str, str], object]) -> None:
     """Writes the fact `fit.gaps`, also if there are none."""
     with _lock:
-        gaps = [{"moment": moment, **gap._asdict()} for moment, gap in _gaps.items()]
+        gaps = [
+            {"moment": moment, "evidence": gap.evidence, "why_not": gap.why_not or _missing.get(moment)}
+            for moment, gap in (_gaps | _lasting).items()
+        ]
     write(FIT_GAPS, json.dumps(gaps, ensure_ascii=False, separators=(",", ":")))

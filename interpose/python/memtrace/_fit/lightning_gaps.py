@@ -28,9 +28,9 @@ def watch(planned: PlannedSteps) -> None:
 
 def _watch_training(planned: PlannedSteps, module: ModuleType) -> None:
     loop = getattr(module, "_TrainingEpochLoop", None)
-    if loop is None:
+    original = getattr(loop, "advance", None)
+    if original is None:
         return
-    original = loop.advance
 
     @functools.wraps(original)
     def advance(self: Any, *args: object, **kwargs: object) -> object:
@@ -55,9 +55,9 @@ def _note_planned(trainer: Any, planned: PlannedSteps) -> None:
 
 def _watch_validation(module: ModuleType) -> None:
     loop = getattr(module, "_EvaluationLoop", None)
-    if loop is None:
+    original = getattr(loop, "run", None)
+    if original is None:
         return
-    original = loop.run
 
     @functools.wraps(original)
     def run(self: Any, *args: object, **kwargs: object) -> object:
@@ -76,9 +76,9 @@ def _watch_validation(module: ModuleType) -> None:
 
 
 def _name_gaps(trainer: Any) -> None:
-    if trainer.enable_validation:
+    if getattr(trainer, "enable_validation", False):
         name_gap(MOMENT_EVALUATION, translated("Lightning's Trainer validates (val_dataloaders)."))
     strategy = type(trainer.strategy).__name__
     gathers = any(word.replace("_", "") in strategy.lower() for word in _GATHERING)
-    if gathers and trainer.checkpoint_callbacks:
+    if gathers and getattr(trainer, "checkpoint_callbacks", None):
         name_gap(MOMENT_CHECKPOINT, translated("$0 gathers the model's shards to save them.", strategy))

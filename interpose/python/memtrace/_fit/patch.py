@@ -7,38 +7,32 @@ from __future__ import annotations
 import difflib
 import functools
 import os
+import sys
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memtrace._changes._change import Change
+from memtrace._changes._living_modules import modules
 from memtrace._fit.calls import Call, call_of_program, watch_training_arguments
-from memtrace._fit.source_edit import Edit, applied, edit_for
+from memtrace._fit.source_edit import ARGUMENTS, OPTIMIZER, Argument, Edit, applied, edit_for
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._text.messages import translated
 
-
-@dataclass(frozen=True)
-class Argument:
-    """An argument that makes a change, and the function that takes it as edit_for names it."""
-
-    name: str
-    value: str
-    of: str
-
-
-_OPTIMIZER = ""
 _ARGUMENTS = {
     "balanced": Argument("device_map", '"balanced"', "from_pretrained"),
-    "fused": Argument("fused", "True", _OPTIMIZER),
-    "loop": Argument("foreach", "False", _OPTIMIZER),
-    "mean_resizing": Argument("mean_resizing", "False", "resize_token_embeddings"),
+    "fused": Argument("fused", "True", OPTIMIZER),
+    "loop": Argument("foreach", "False", OPTIMIZER),
+    "mean_resizing": Argument("mean_resizing", "False", "resize_token_embeddings", place=2),
+    "set_to_none": Argument("set_to_none", "True", "zero_grad", place=0),
 }
+_AS_MADE = ""  # stands for the value that the change gave the object
 # Arguments of TrainingArguments by which a Trainer makes a change.
 _TRAINING_ARGUMENTS = {
-    "checkpoint": Argument("gradient_checkpointing", "True", "Arguments"),
-    "fused": Argument("optim", '"adamw_torch_fused"', "Arguments"),
+    "adam8bit": {"optim": '"adamw_bnb_8bit"'},
+    "checkpoint": {"gradient_checkpointing": "True"},
+    "fused": {"optim": '"adamw_torch_fused"'},
+    "micro": {"per_device_train_batch_size": _AS_MADE, "gradient_accumulation_steps": _AS_MADE},
 }
 Edits = dict[str, list[Edit]]  # by file
 
@@ -50,11 +44,11 @@ class Patch:
         """Notes calls from now on."""
         self._changes = changes
         self._calls: dict[str, list[Call]] = {change.name: [] for change in changes}
-        self._training_arguments: list[Call] = []
+        self._training_arguments: list[tuple[Call, object]] = []
         self._left_out: dict[str, str] = {}
         for change in changes:
             change.at_made.append(functools.partial(self._note, change.name))
-        watch_training_arguments(self._training_arguments.append)
+        watch_training_arguments(lambda call, made: self._training_arguments.append((call, made)))
 
     def _note(self, name: str) -> None:
         call = call_of_program()
@@ -76,26 +70,41 @@ class Patch:
 
     def _edits(self, change: Change) -> Edits:
         is_of_some_layers = change.name == "checkpoint" and change.value != ""
-        known = change.name in _ARGUMENTS or change.name in _TRAINING_ARGUMENTS
-        if not known or is_of_some_layers:
+        of_trainer = change.name in _TRAINING_ARGUMENTS and bool(self._training_arguments)
+        if not (change.name in _ARGUMENTS or of_trainer) or is_of_some_layers:
             self._left_out[change.name] = translated("it is more than an argument of a call")
             return {}
-        found = _edits_of(self._calls[change.name], _ARGUMENTS.get(change.name)) or _edits_of(
-            self._training_arguments, _TRAINING_ARGUMENTS.get(change.name)
-        )
+        found = _edits_of(self._of_calls(change.name)) or _edits_of(self._of_training_arguments(change.name))
+        if found and change.name == "adam8bit" and _trains_embeddings():
+            why = translated("transformers keeps the states of embeddings in 32 bits with this optimizer")
+            self._left_out[change.name] = why
+            return {}
         if not found:
             self._left_out[change.name] = translated("no single call in your files makes it")
         return found
 
+    def _of_calls(self, name: str) -> Iterator[tuple[Call, Argument]]:
+        if name in _ARGUMENTS:
+            yield from ((call, _ARGUMENTS[name]) for call in self._calls[name])
 
-def _edits_of(calls: list[Call], argument: Argument | None) -> Edits:
-    """Returns the edits that give all the calls the argument; none if one of the calls cannot take it."""
+    def _of_training_arguments(self, name: str) -> Iterator[tuple[Call, Argument]]:
+        for call, made in self._training_arguments:
+            for argument, value in _TRAINING_ARGUMENTS.get(name, {}).items():
+                yield call, Argument(argument, value or str(getattr(made, argument)), ARGUMENTS)
+
+
+def _trains_embeddings() -> bool:
+    torch = sys.modules["torch"]
+    embeddings = (module for module in modules(torch) if isinstance(module, torch.nn.Embedding))
+    return any(embedding.weight.requires_grad for embedding in embeddings)
+
+
+def _edits_of(arguments: Iterable[tuple[Call, Argument]]) -> Edits:
+    """Returns the edits that give each call its argument; none if one of the calls cannot take it."""
     edits: Edits = defaultdict(list)
-    if argument is None:
-        return edits
-    for call in calls:
+    for call, argument in arguments:
         try:
-            edit = edit_for(Path(call.file).read_bytes(), call, argument.name, argument.value, argument.of)
+            edit = edit_for(Path(call.file).read_bytes(), call, argument)
         except Exception as error:  # the file is missing or not Python
             raise_if_from_outside(error)
             edit = None

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from memtrace._fit.calls import Call
 
+OPTIMIZER = ""
+ARGUMENTS = "Arguments"
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -20,25 +23,40 @@ class Edit:
     text: str
 
 
+@dataclass(frozen=True)
+class Argument:
+    """An argument that makes a change, and the function that takes it.
+
+    The function "" stands for an optimizer of torch, and "Arguments" for every class whose name ends so or in "Config".
+    """
+
+    name: str
+    value: str
+    of: str
+    place: int | None = None  # among the arguments without a name
+
+
 def applied(source: bytes, edits: list[Edit]) -> bytes:
     """Returns the file with the edits made; two at one place are made in their order."""
-    for _, _, edit in sorted(((edit.begin, number, edit) for number, edit in enumerate(edits)), reverse=True):
-        source = source[: edit.begin] + edit.text.encode() + source[edit.end :]
+    for begin, number, edit in sorted(((edit.begin, number, edit) for number, edit in enumerate(edits)), reverse=True):
+        is_second = any(other.begin == other.end == begin for other in edits[:number])
+        comma = ", " if is_second and edit.begin == edit.end and not edit.text.startswith(",") else ""
+        source = source[:begin] + (comma + edit.text).encode() + source[edit.end :]
     return source
 
 
-def edit_for(source: bytes, call: Call, name: str, value: str, function: str) -> Edit | None:
-    """Returns the edit that gives the call the argument `name=value`.
+def edit_for(source: bytes, call: Call, argument: Argument) -> Edit | None:
+    """Returns the edit that gives the call the argument.
 
-    Returns None if there is not exactly one such call, or it calls something else than `function`; "" stands for an
-    optimizer of torch, and "Arguments" for every class whose name ends so or in "Config".
+    Returns None if there is not exactly one such call, if it calls another function, or if a dictionary of its
+    arguments may have this one.
     """
     tree = ast.parse(source)
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_at(node, call)]
-    nodes = [node for node in found if _calls(node, function)]
+    nodes = [node for node in found if _calls(node, argument.of)]
     if len(nodes) != 1:
         return None
-    return _edit(source, nodes[0], name, value)
+    return _edit(source, nodes[0], argument)
 
 
 def _is_at(node: ast.Call, call: Call) -> bool:
@@ -50,17 +68,22 @@ def _is_at(node: ast.Call, call: Call) -> bool:
 
 def _calls(node: ast.Call, function: str) -> bool:
     called = ast.unparse(node.func).rpartition(".")[2]
-    if function == "Arguments":
+    if function == ARGUMENTS:
         return called.endswith(("Arguments", "Config"))
     if function:
         return called == function
     return isinstance(getattr(importlib.import_module("torch.optim"), called, None), type)
 
 
-def _edit(source: bytes, node: ast.Call, name: str, value: str) -> Edit | None:
+def _edit(source: bytes, node: ast.Call, argument: Argument) -> Edit | None:
+    name, value = argument.name, argument.value
+    if argument.place is not None and len(node.args) > argument.place:
+        return Edit(*_range(source, node.args[argument.place]), value)
     for keyword in node.keywords:
         if keyword.arg == name:
             return Edit(*_range(source, keyword.value), value)
+    if argument.of == ARGUMENTS and any(keyword.arg is None for keyword in node.keywords):
+        return None
     last = max((_range(source, part)[1] for part in [*node.args, *_values(node)]), default=None)
     close = _range(source, node)[1] - 1
     places = [close] if last is None else [last, close]

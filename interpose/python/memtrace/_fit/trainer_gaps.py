@@ -33,14 +33,15 @@ def _watch(module: ModuleType, resumed: Callable[[], object]) -> None:
     trainer = getattr(module, "Trainer", None)
     if trainer is None:
         return
-    _watch_train(trainer, resumed)
+    if hasattr(trainer, "train"):
+        _watch_train(trainer, resumed)
     for name, moment in _PASSED.items():
         if hasattr(trainer, name):
             _watch_end(trainer, name, moment)
 
 
-def _watch_train(trainer: type, resumed: Callable[[], object]) -> None:
-    original = trainer.train  # type: ignore[attr-defined]
+def _watch_train(trainer: type[Any], resumed: Callable[[], object]) -> None:
+    original = trainer.train
 
     @functools.wraps(original)
     def train(self: Any, resume_from_checkpoint: object = None, *args: object, **kwargs: object) -> object:
@@ -79,7 +80,7 @@ def _watch_end(trainer: type, name: str, moment: str) -> None:
 def _name_gaps(trainer: Any) -> None:
     """Names the moments that are to come, from the arguments and callbacks."""
     arguments = trainer.args
-    strategy = _word(arguments.eval_strategy)
+    strategy = eval_strategy_of(arguments)
     if strategy != "no":
         name_gap(MOMENT_EVALUATION, translated("The Trainer evaluates (eval_strategy is $0).", strategy))
     elif trainer.eval_dataset is not None:
@@ -122,6 +123,11 @@ def _callback_with_own(trainer: Any, name: str) -> str:
 def _is_users(method: object) -> bool:
     code = getattr(method, "__code__", None)
     return code is not None and not is_library(code.co_filename)
+
+
+def eval_strategy_of(arguments: Any) -> str:
+    """Returns "no", "steps" or "epoch"; before transformers 4.41 the argument had another name."""
+    return _word(getattr(arguments, "eval_strategy", getattr(arguments, "evaluation_strategy", "no")))
 
 
 def _word(strategy: object) -> str:

@@ -80,7 +80,7 @@ class UserCalls:
                 name_gap(site.moment, _unresumed(site))
 
     def _watch_generation(self, module: ModuleType) -> None:
-        if hasattr(module, "GenerationMixin"):
+        if hasattr(getattr(module, "GenerationMixin", None), "generate"):
             patches.put(
                 module.GenerationMixin,
                 "generate",

@@ -13,10 +13,15 @@ import sys
 from types import CodeType, FrameType, ModuleType
 from typing import NoReturn
 
+from memtrace._changes._living_modules import modules
 from memtrace._core.vocabulary import MOMENT_EVALUATION
 from memtrace._fit.end import end_without_handlers
+from memtrace._fit.gaps import name_lasting_gap
+from memtrace._fit.moments.failures import failed_by_itself, failure_text
 from memtrace._fit.moments.job import Job
+from memtrace._fit.moments.rows import Row
 from memtrace._patching import patches
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.session import Session
 from memtrace._program.users_frames import users_frames
 from memtrace._text.messages import translated
@@ -35,6 +40,7 @@ class AlsoCalled:
 
     def __init__(self, torch: ModuleType, job: Job, calls: list[str]) -> None:
         """`calls` are expressions of Python. Ends the process if one is none."""
+        self._torch = torch
         self._job = job
         self._calls = [(text, _compiled(job.session, text)) for text in calls]
         job.session.after_step.append(self._step_ended)
@@ -69,7 +75,23 @@ class AlsoCalled:
             with self._job.rows.during(MOMENT_EVALUATION) as row:
                 if row is not None:
                     row.known["also"] = text
-                eval(code, names)
+                self._call(text, code, names, row)
+
+    def _call(self, text: str, code: CodeType, names: dict[str, object], row: Row | None) -> None:
+        """Makes a call. The job goes on after an exception that has nothing to do with memory: that is a gap."""
+        modes = [(module, module.training) for module in modules(self._torch)]
+        try:
+            eval(code, names)
+        except Exception as error:
+            raise_if_from_outside(error)
+            if not failed_by_itself(self._torch, error):
+                raise
+            failure = failure_text(error)
+            name_lasting_gap(MOMENT_EVALUATION, translated("--also '$0' failed by itself ($1).", text, failure))
+            if row is not None:
+                row.known["failed_by_itself"] = failure
+            for module, is_training in modes:  # the call may not have come to its train()
+                module.training = is_training
 
     def _names_for(self, text: str, code: CodeType, frames: list[FrameType]) -> dict[str, object]:
         """Returns the variables at the innermost line of the user's from which all names of the call are known.

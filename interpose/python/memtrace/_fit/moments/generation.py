@@ -9,6 +9,7 @@ from types import ModuleType
 
 from memtrace._core.vocabulary import MOMENT_GENERATION
 from memtrace._fit.moments.job import Job
+from memtrace._fit.moments.library_methods import method_of
 from memtrace._fit.moments.served_routing import ServedRouting
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
@@ -22,7 +23,10 @@ def watch(job: Job, routing: ServedRouting) -> None:
 
 
 def _watch(module: ModuleType, job: Job, routing: ServedRouting) -> None:
-    generate = module.GenerationMixin.generate
+    found = method_of(module, "GenerationMixin.generate", MOMENT_GENERATION)
+    if found is None:
+        return
+    owner, generate = found
 
     @functools.wraps(generate)
     def longest(*args: object, **kwargs: object) -> object:
@@ -37,7 +41,7 @@ def _watch(module: ModuleType, job: Job, routing: ServedRouting) -> None:
         return routing.around(lambda: generate(*args, **kwargs), run, args, kwargs)
 
     patches.put(
-        module.GenerationMixin,
+        owner,
         "generate",
         longest,
         "transformers.GenerationMixin.generate: generates as long a text as it may, in a trial of fit",

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from memtrace._core.vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
+from memtrace._core.vocabulary import MOMENT_CHECKPOINT, MOMENT_END, MOMENT_EVALUATION
 from memtrace._fit.moments import checkpoints
 from memtrace._fit.moments.job import Job
+from memtrace._fit.moments.library_methods import method_of
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 
@@ -29,14 +30,32 @@ def watch(job: Job) -> None:
 
 
 def _watch_epoch(module: ModuleType, job: Job) -> None:
-    loop = module._TrainingEpochLoop
-    should_check, on_advance_end = loop._should_check_val_fx, loop.on_advance_end
+    if check := method_of(module, "_TrainingEpochLoop._should_check_val_fx", MOMENT_EVALUATION):
+        patches.put(
+            check.owner,
+            "_should_check_val_fx",
+            _checking_if_due(check.original, job),
+            "lightning.pytorch._TrainingEpochLoop._should_check_val_fx: validates early, in a trial of fit",
+        )
+    if advance_end := method_of(module, "_TrainingEpochLoop.on_advance_end", MOMENT_CHECKPOINT):
+        patches.put(
+            advance_end.owner,
+            "on_advance_end",
+            _saving_if_due(advance_end.original, job),
+            "lightning.pytorch._TrainingEpochLoop.on_advance_end: saves early, in a trial of fit",
+        )
 
+
+def _checking_if_due(should_check: Callable[..., object], job: Job) -> Callable[..., object]:
     @functools.wraps(should_check)
     def check_if_due(this: Any, *args: object, **kwargs: object) -> object:
-        is_due = this.trainer.enable_validation and job.is_evaluation_due()
+        is_due = getattr(this.trainer, "enable_validation", False) and job.is_evaluation_due()
         return is_due or should_check(this, *args, **kwargs)
 
+    return check_if_due
+
+
+def _saving_if_due(on_advance_end: Callable[..., object], job: Job) -> Callable[..., object]:
     @functools.wraps(on_advance_end)
     def save_if_due(this: Any, *args: object, **kwargs: object) -> object:
         result = on_advance_end(this, *args, **kwargs)
@@ -44,30 +63,23 @@ def _watch_epoch(module: ModuleType, job: Job) -> None:
             _save(this.trainer)
         return result
 
-    patches.put(
-        loop,
-        "_should_check_val_fx",
-        check_if_due,
-        "lightning.pytorch._TrainingEpochLoop._should_check_val_fx: validates early, in a trial of fit",
-    )
-    patches.put(
-        loop,
-        "on_advance_end",
-        save_if_due,
-        "lightning.pytorch._TrainingEpochLoop.on_advance_end: saves early, in a trial of fit",
-    )
+    return save_if_due
 
 
 def _save(trainer: Any) -> None:
     """Saves by the first of the program's own callbacks, where its checkpoints lie."""
-    for callback in trainer.checkpoint_callbacks[:1]:
+    for callback in getattr(trainer, "checkpoint_callbacks", [])[:1]:
+        if not hasattr(callback, "_save_checkpoint"):
+            return
         folder = callback.dirpath or trainer.default_root_dir
         callback._save_checkpoint(trainer, os.path.join(folder, "memtrace-whole-job.ckpt"))
 
 
 def _watch_fit(module: ModuleType, job: Job) -> None:
-    loop = module._FitLoop
-    on_advance_end = loop.on_advance_end
+    found = method_of(module, "_FitLoop.on_advance_end", MOMENT_END)
+    if found is None:
+        return
+    loop, on_advance_end = found
 
     @functools.wraps(on_advance_end)
     def end_if_due(this: Any, *args: object, **kwargs: object) -> object:
@@ -86,8 +98,10 @@ def _watch_fit(module: ModuleType, job: Job) -> None:
 
 
 def _watch_evaluation(module: ModuleType, job: Job) -> None:
-    loop = module._EvaluationLoop
-    run = loop.run
+    found = method_of(module, "_EvaluationLoop.run", MOMENT_EVALUATION)
+    if found is None:
+        return
+    loop, run = found
 
     @functools.wraps(run)
     def noted(this: Any, *args: object, **kwargs: object) -> object:
@@ -101,14 +115,16 @@ def _watch_evaluation(module: ModuleType, job: Job) -> None:
 
 
 def _watch_checkpoint(module: ModuleType, job: Job) -> None:
-    callback = module.ModelCheckpoint
-    save: Callable[..., object] = callback._save_checkpoint
+    found = method_of(module, "ModelCheckpoint._save_checkpoint", MOMENT_CHECKPOINT)
+    if found is None:
+        return
+    callback, save = found
 
     @functools.wraps(save)
     def noted(this: Any, trainer: object, filepath: str) -> object:
         with job.rows.during(MOMENT_CHECKPOINT):
             result = save(this, trainer, filepath)
-        if not this.save_weights_only:
+        if not getattr(this, "save_weights_only", False):
             checkpoints.note(checkpoints.LIGHTNING, filepath)
         return result
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from memtrace._core.vocabulary import MOMENT_BEST_MODEL
 from memtrace._fit.moments.job import Job
+from memtrace._fit.moments.library_methods import method_of
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 
@@ -29,31 +30,34 @@ def watch(job: Job) -> None:
 
 
 def _watch_peft(module: ModuleType, job: Job) -> None:
-    patches.put(
-        module.BaseTuner,
-        "merge_and_unload",
-        _noted(module.BaseTuner.merge_and_unload, job),
-        "peft.BaseTuner.merge_and_unload: notes when adapters are merged, in a trial of fit",
-    )
+    if merge := method_of(module, "BaseTuner.merge_and_unload", MOMENT_BEST_MODEL):
+        patches.put(
+            merge.owner,
+            "merge_and_unload",
+            _noted(merge.original, job),
+            "peft.BaseTuner.merge_and_unload: notes when adapters are merged, in a trial of fit",
+        )
 
 
 def _watch_diffusers(module: ModuleType, job: Job) -> None:
     for name in ("store", "copy_to", "restore"):
-        patches.put(
-            module.EMAModel,
-            name,
-            _noted(getattr(module.EMAModel, name), job),
-            "diffusers.training_utils.EMAModel: notes when averaged weights are exchanged, in a trial of fit",
-        )
+        if exchange := method_of(module, f"EMAModel.{name}", MOMENT_BEST_MODEL):
+            patches.put(
+                exchange.owner,
+                name,
+                _noted(exchange.original, job),
+                "diffusers.training_utils.EMAModel: notes when averaged weights are exchanged, in a trial of fit",
+            )
 
 
 def _watch_lightning(module: ModuleType, job: Job) -> None:
-    patches.put(
-        module.WeightAveraging,
-        "_swap_models",
-        _noted(module.WeightAveraging._swap_models, job),
-        "lightning.WeightAveraging._swap_models: notes when averaged weights are exchanged, in a trial of fit",
-    )
+    if swap := method_of(module, "WeightAveraging._swap_models", MOMENT_BEST_MODEL):
+        patches.put(
+            swap.owner,
+            "_swap_models",
+            _noted(swap.original, job),
+            "lightning.WeightAveraging._swap_models: notes when averaged weights are exchanged, in a trial of fit",
+        )
 
 
 def _noted(exchange: Callable[..., Any], job: Job) -> Callable[..., Any]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import Any
 
+from memtrace._core.vocabulary import MOMENT_RESUME
 from memtrace._fit.moments import checkpoints
+from memtrace._fit.moments.library_methods import method_of
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 
@@ -19,14 +20,17 @@ def watch() -> None:
     """Watches the framework that saved the checkpoint, once it is imported."""
     kind, path = checkpoints.noted()
     if kind == checkpoints.TRANSFORMERS:
-        when_imported("transformers.trainer", lambda module: _resume_trainer(module.Trainer, path))
+        when_imported("transformers.trainer", lambda module: _resume_trainer(module, path))
     elif kind == checkpoints.LIGHTNING:
         for package in ("lightning.pytorch", "pytorch_lightning"):
             when_imported(f"{package}.trainer.trainer", lambda module: _resume_lightning(module, path))
 
 
-def _resume_trainer(trainer: type[Any], path: str) -> None:
-    train = trainer.train
+def _resume_trainer(module: ModuleType, path: str) -> None:
+    found = method_of(module, "Trainer.train", MOMENT_RESUME)
+    if found is None:
+        return
+    trainer, train = found
 
     @functools.wraps(train)
     def resumed(this: object, resume_from_checkpoint: object = None, *args: object, **kwargs: object) -> object:
@@ -36,7 +40,10 @@ def _resume_trainer(trainer: type[Any], path: str) -> None:
 
 
 def _resume_lightning(module: ModuleType, path: str) -> None:
-    fit = module.Trainer.fit
+    found = method_of(module, "Trainer.fit", MOMENT_RESUME)
+    if found is None:
+        return
+    trainer, fit = found
 
     @functools.wraps(fit)
     def resumed(this: object, *args: object, **kwargs: object) -> object:
@@ -45,6 +52,4 @@ def _resume_lightning(module: ModuleType, path: str) -> None:
             kwargs.setdefault("weights_only", False)  # the file is the program's own
         return fit(this, *args, **kwargs)
 
-    patches.put(
-        module.Trainer, "fit", resumed, "lightning.pytorch.Trainer.fit: resumes from the checkpoint of a trial of fit"
-    )
+    patches.put(trainer, "fit", resumed, "lightning.pytorch.Trainer.fit: resumes from the checkpoint of a trial of fit")
