@@ -12,7 +12,6 @@
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/changes/changed_places.h"
-#include "tools/fit/cheapest/plan_search.h"
 #include "tools/fit/cheapest/remedy_trial.h"
 #include "tools/fit/sizes/largest_value.h"
 #include "tools/fit/sizes/scaling.h"
@@ -211,9 +210,10 @@ bool Search::MayBeBest(const std::vector<Candidate>& changes) const {
 // Looks for the cheapest plan; if the time of a step is not known, for the smallest change.
 absl::Status Search::TryRemedies() {
   answer_.untried = answer_.deciding().edits;
-  MEMTRACE_RETURN_IF_ERROR(PlanSearch(question_, run_, answer_).Run());
+  PlanSearch plans(question_, run_, answer_);
+  MEMTRACE_RETURN_IF_ERROR(plans.Run());
   std::vector<Candidate> useful;
-  if (!answer_.cheapest) MEMTRACE_RETURN_IF_ERROR(TryEach(useful));
+  if (!answer_.cheapest) MEMTRACE_RETURN_IF_ERROR(TryEach(plans, useful));
   for (const Variation& variation : question_.variations)
     MEMTRACE_RETURN_IF_ERROR(TryValues(variation, useful));
   // Plans were combinations; only those with values of options are left.
@@ -224,24 +224,16 @@ absl::Status Search::TryRemedies() {
   return TryCombinations(useful);
 }
 
-absl::Status Search::TryEach(std::vector<Candidate>& useful) {
+absl::Status Search::TryEach(PlanSearch& plans, std::vector<Candidate>& useful) {
   std::vector<Candidate> to_try;
-  for (Candidate& candidate : AllCandidates()) {
-    // In a job the other cards belong to other ranks.
-    if (question_.trial.job && candidate.takes_another_card) continue;
-    const std::string package = MissingPackage(candidate, answer_.deciding().annotations);
-    if (package.empty()) {
-      to_try.push_back(std::move(candidate));
-    } else {
-      answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
-    }
-  }
-  std::vector<Trial> trials;
-  for (const Candidate& candidate : to_try) trials.push_back(TrialWith(question_, {candidate}));
-  run_.WillRun(trials);
+  for (const Candidate& candidate : AllCandidates())
+    if (auto prepared = plans.ToRun(candidate)) to_try.push_back(*std::move(prepared));
+  run_.WillRun(plans.FirstTrialsOf(to_try));
   for (const Candidate& candidate : to_try) {
-    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
-    if (tried.had_effect) useful.push_back(candidate);
+    MEMTRACE_ASSIGN_OR_RETURN(const std::optional<Candidate> largest, plans.Largest(candidate));
+    if (!largest) continue;
+    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {*largest}));
+    if (tried.had_effect) useful.push_back(*largest);
     MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
   }
   return absl::OkStatus();

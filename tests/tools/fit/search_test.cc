@@ -259,7 +259,7 @@ TEST(SearchTest, NumberOfCombinationsIsLimited) {
   Program program({});
   const Answer answer = *program.Ask(Asked());
   EXPECT_EQ(Recommended(answer), "nothing");
-  EXPECT_LE(program.ran().size(), 2 + AllCandidates().size() + 10);
+  EXPECT_LE(program.ran().size(), 3 + AllCandidates().size() + 10);
 }
 
 }  // namespace
