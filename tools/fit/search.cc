@@ -75,10 +75,7 @@ absl::Status Search::Run() {
     answer_.job = question_.trial.job;
   }
   answer_.margin_percent = question_.margin_percent;
-  if (question_.largest) {
-    if (question_.whole_job) question_.trial = ForWholeJob(question_);
-    return FindLargest();
-  }
+  if (question_.largest) return question_.whole_job ? FindLargestOfWholeJob() : FindLargest();
   MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
   Trial within = ForSameSteps(question_.trial, answer_.unlimited);
   within.command = WithFirstValues(within.command, question_.Options());
@@ -102,11 +99,40 @@ absl::Status Search::FindLargest() {
   MEMTRACE_ASSIGN_OR_RETURN(LargestValue found, FindLargestValue(question_, run_));
   answer_.unlimited = answer_.within = std::move(found.outcome);
   answer_.has_within = true;
-  if (question_.whole_job) {
-    answer_.gaps = GapsAfter(answer_.within, {});
-  } else if (!answer_.within.outlook.is_whole) {
-    answer_.gaps = answer_.within.gaps;
+  if (!answer_.within.outlook.is_whole) answer_.gaps = answer_.within.gaps;
+  answer_.beyond = std::move(found.beyond);
+  answer_.scalings.push_back(std::move(found.scaling));
+  return absl::OkStatus();
+}
+
+// Answers about the whole job with the largest value; with the least one if none fits. Its usual
+// steps are run without the other moments, to tell what they need alone. If the job fits, so do
+// they.
+absl::Status Search::FindLargestOfWholeJob() {
+  Trial usual = question_.trial;
+  question_.trial = ForWholeJob(question_);
+  MEMTRACE_ASSIGN_OR_RETURN(LargestValue found, FindLargestValue(question_, run_));
+  const uint64_t value = found.scaling.largest.value_or(question_.largest->step);
+  const Variation told{.name = found.scaling.name, .values = {std::to_string(value)}};
+  question_.trial.command = WithFirstValues(question_.trial.command, {told});
+  usual.command = WithFirstValues(usual.command, {told});
+  std::swap(usual, question_.trial);
+  MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
+  answer_.within = found.outcome;
+  if (!found.outcome.fits()) {
+    Trial within = ForSameSteps(question_.trial, answer_.unlimited);
+    within.command = WithFirstValues(within.command, question_.Options());
+    MEMTRACE_ASSIGN_OR_RETURN(answer_.within, run_(within, Message("on the card")));
   }
+  answer_.has_within = true;
+  std::swap(usual, question_.trial);
+  MEMTRACE_RETURN_IF_ERROR(MeasureWholeJob());
+  WholeJob& job = *answer_.whole_job;
+  job.has_within = answer_.within.fits();
+  job.within = std::move(found.outcome);
+  answer_.gaps = GapsAfter(job.within, {});
+  job.moments = MomentNeedsOf(answer_);
+  if (found.scaling.fails) job.limited_by = LimitingMomentOf(found.beyond, answer_.card_bytes);
   answer_.beyond = std::move(found.beyond);
   answer_.scalings.push_back(std::move(found.scaling));
   return absl::OkStatus();

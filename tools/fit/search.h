@@ -35,6 +35,7 @@ class Search {
 
  private:
   absl::Status FindLargest();
+  absl::Status FindLargestOfWholeJob();
   absl::Status MeasureNeed();
   absl::Status TryOnCard(Trial within);
   absl::StatusOr<Trial> FollowClimb(Trial within);
