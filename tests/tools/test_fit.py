@@ -122,6 +122,32 @@ def test_smallest_fitting_change_is_recommended(tmp_path: Path) -> None:
     assert found["recommended"] == "fused optimizer"
 
 
+# Each of four graphs keeps 64 MiB in a pool of its own. The program makes no step, so the time of one is not known.
+GRAPHS = """
+import torch
+model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048) for _ in range(3)]).cuda()
+served = []
+for _ in range(4):
+    x = torch.zeros(4096, 2048, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.no_grad(), torch.cuda.graph(graph):
+        out = model(x).sum()
+    served.append((graph, x, out))
+for graph, _, _ in served:
+    graph.replay()
+"""
+
+
+@pytest.mark.slow
+def test_program_without_steps_is_tried_with_one_pool_for_its_graphs(tmp_path: Path) -> None:
+    options = ("--card", "450MiB,context=40MiB", "--watch", "0", "--json")
+    done = fit(tmp_path, GRAPHS, options=options)
+    found = answer(done)
+    assert found["recommended"] == "one pool for all graphs", done.stderr
+    tried = {remedy["name"]: remedy["was_run"] for remedy in found["remedies"]}
+    assert tried["one pool for all graphs"] and not tried["gradient checkpointing"], tried
+
+
 @pytest.mark.slow
 def test_script_option_is_varied(tmp_path: Path) -> None:
     options = ("--card", "1GiB", "--vary", "rows=60000,10", "--json")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.programs import MEMTRACE
 
 # A row takes 16 MiB of activations.
@@ -21,6 +22,23 @@ for step in range(5):
     optimizer.zero_grad()
 """
 CARD = ("--card", "800MiB")
+# The evaluation takes eight times as many rows as a step, which keeps one tensor for each of its layers.
+EVALUATED = """
+import sys, torch
+from torch.utils.data import DataLoader
+
+rows = int(sys.argv[1])
+model = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(4)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in DataLoader([torch.zeros(4096, 256) for _ in range(4 * rows)], batch_size=rows):
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+model.eval()
+with torch.no_grad():
+    predictions = model(torch.zeros(8 * rows, 4096, 256, device="cuda"))
+"""
+SMALL_CARD = ("--card", "600MiB,context=40MiB")
 
 
 def memtrace(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -37,6 +55,23 @@ def test_largest_value_runs_and_the_next_one_runs_out(tmp_path: Path) -> None:
     assert found["fits"] and fails == largest + 1 and largest > 4
     for rows, status in ((largest, 0), (fails, 1)):
         run = ("run", *CARD, "--allocator", "native", "--no-trace", "--", sys.executable, "train.py", str(rows))
+        assert memtrace(tmp_path, *run).returncode == status
+
+
+@pytest.mark.slow
+def test_evaluation_that_limits_the_largest_value_of_a_whole_job_is_named(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(EVALUATED)
+    options = (*SMALL_CARD, "--largest", "rows", "--whole-job", "--watch", "0", "--json")
+    done = memtrace(tmp_path, "fit", *options, "--", sys.executable, "train.py", "{rows}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    largest, fails = found["scalings"][0]["largest"], found["scalings"][0]["fails"]
+    moments = {moment["name"]: moment for moment in found["moments"]}
+    assert found["fits"] and fails == largest + 1 and moments["evaluation"]["fits"], found["moments"]
+    assert moments["evaluation"]["needs"] > moments["step"]["needs"]
+    assert found["limited_by"]["name"] == "evaluation" and found["limited_by"]["line"].startswith("train.py:")
+    for rows, status in ((largest, 0), (fails, 1)):
+        run = ("run", *SMALL_CARD, "--allocator", "native", "--no-trace", "--", sys.executable, "train.py", str(rows))
         assert memtrace(tmp_path, *run).returncode == status
 
 

@@ -67,6 +67,22 @@ model.eval()
 mask = torch.zeros(6 << 20, dtype=torch.uint8, device="cuda")
 loss = model(torch.zeros(4096, 256, device="cuda")).sum()
 """
+# Parameters take 64 MiB and the optimizer's states 128. The evaluation keeps 400 MiB beside both, more than an update.
+KEPT = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+model = nn.Sequential(*[nn.Linear(2048, 2048) for _ in range(4)]).cuda()
+optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+for x in DataLoader([torch.zeros(2048) for _ in range(16)], batch_size=4):
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+model.eval()
+with torch.no_grad():
+    kept = model(torch.zeros(4, 2048, device="cuda")).repeat(12800, 1)
+"""
 ALSO = ("--also", "evaluate(model, seen)")
 RESUMED = ("--resumed-by", f"{sys.executable} train.py --resume {{checkpoint}}")
 
@@ -134,6 +150,31 @@ def test_moments_that_no_option_makes_are_named(tmp_path: Path) -> None:
     gaps = {gap["moment"]: gap["why_not"] for gap in answer["gaps"]}
     assert (code, answer["verdict"], set(gaps)) == (6, "not_known", {"evaluation", "resume"}), answer["gaps"]
     assert "--also" in gaps["evaluation"] and "--resumed-by" in gaps["resume"]
+
+
+@pytest.mark.slow
+def test_plan_for_the_whole_job_takes_the_program_through_its_evaluation(tmp_path: Path) -> None:
+    card = ("--card", "580MiB,context=40MiB")
+    program = ("--", sys.executable, "train.py")
+
+    def memtrace(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [MEMTRACE, *words, *program], cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False
+        )
+
+    (tmp_path / "train.py").write_text(KEPT)
+    done = memtrace("fit", "--json", *card, "--steps", "3", "--whole-job", "--save-plan", "plan.json")
+    answer = json.loads(done.stdout)
+    moments = by_name(answer)
+    assert (done.returncode, moments["step"]["fits"], moments["evaluation"]["fits"]) == (1, True, False), done.stdout
+    assert answer["cheapest"] and answer["recommended"] == "optimizer states in host memory", answer["remedies"]
+    assert [change["name"] for change in json.loads((tmp_path / "plan.json").read_text())["changes"]] == [
+        "states_on_host"
+    ]
+    run = ("run", *card, "--allocator", "native", "--no-trace")
+    assert memtrace(*run).returncode == 1
+    changed = memtrace(*run, "--with", "plan.json")
+    assert changed.returncode == 0, changed.stderr
 
 
 @pytest.mark.slow

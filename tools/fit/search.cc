@@ -12,7 +12,6 @@
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/fit/changes/changed_places.h"
-#include "tools/fit/cheapest/plan_search.h"
 #include "tools/fit/cheapest/remedy_trial.h"
 #include "tools/fit/sizes/largest_value.h"
 #include "tools/fit/sizes/scaling.h"
@@ -76,10 +75,7 @@ absl::Status Search::Run() {
     answer_.job = question_.trial.job;
   }
   answer_.margin_percent = question_.margin_percent;
-  if (question_.largest) {
-    if (question_.whole_job) question_.trial = ForWholeJob(question_);
-    return FindLargest();
-  }
+  if (question_.largest) return question_.whole_job ? FindLargestOfWholeJob() : FindLargest();
   MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
   Trial within = ForSameSteps(question_.trial, answer_.unlimited);
   within.command = WithFirstValues(within.command, question_.Options());
@@ -103,11 +99,40 @@ absl::Status Search::FindLargest() {
   MEMTRACE_ASSIGN_OR_RETURN(LargestValue found, FindLargestValue(question_, run_));
   answer_.unlimited = answer_.within = std::move(found.outcome);
   answer_.has_within = true;
-  if (question_.whole_job) {
-    answer_.gaps = GapsAfter(answer_.within, {});
-  } else if (!answer_.within.outlook.is_whole) {
-    answer_.gaps = answer_.within.gaps;
+  if (!answer_.within.outlook.is_whole) answer_.gaps = answer_.within.gaps;
+  answer_.beyond = std::move(found.beyond);
+  answer_.scalings.push_back(std::move(found.scaling));
+  return absl::OkStatus();
+}
+
+// Answers about the whole job with the largest value; with the least one if none fits. Its usual
+// steps are run without the other moments, to tell what they need alone. If the job fits, so do
+// they.
+absl::Status Search::FindLargestOfWholeJob() {
+  Trial usual = question_.trial;
+  question_.trial = ForWholeJob(question_);
+  MEMTRACE_ASSIGN_OR_RETURN(LargestValue found, FindLargestValue(question_, run_));
+  const uint64_t value = found.scaling.largest.value_or(question_.largest->step);
+  const Variation told{.name = found.scaling.name, .values = {std::to_string(value)}};
+  question_.trial.command = WithFirstValues(question_.trial.command, {told});
+  usual.command = WithFirstValues(usual.command, {told});
+  std::swap(usual, question_.trial);
+  MEMTRACE_RETURN_IF_ERROR(MeasureNeed());
+  answer_.within = found.outcome;
+  if (!found.outcome.fits()) {
+    Trial within = ForSameSteps(question_.trial, answer_.unlimited);
+    within.command = WithFirstValues(within.command, question_.Options());
+    MEMTRACE_ASSIGN_OR_RETURN(answer_.within, run_(within, Message("on the card")));
   }
+  answer_.has_within = true;
+  std::swap(usual, question_.trial);
+  MEMTRACE_RETURN_IF_ERROR(MeasureWholeJob());
+  WholeJob& job = *answer_.whole_job;
+  job.has_within = answer_.within.fits();
+  job.within = std::move(found.outcome);
+  answer_.gaps = GapsAfter(job.within, {});
+  job.moments = MomentNeedsOf(answer_);
+  if (found.scaling.fails) job.limited_by = LimitingMomentOf(found.beyond, answer_.card_bytes);
   answer_.beyond = std::move(found.beyond);
   answer_.scalings.push_back(std::move(found.scaling));
   return absl::OkStatus();
@@ -211,9 +236,10 @@ bool Search::MayBeBest(const std::vector<Candidate>& changes) const {
 // Looks for the cheapest plan; if the time of a step is not known, for the smallest change.
 absl::Status Search::TryRemedies() {
   answer_.untried = answer_.deciding().edits;
-  MEMTRACE_RETURN_IF_ERROR(PlanSearch(question_, run_, answer_).Run());
+  PlanSearch plans(question_, run_, answer_);
+  MEMTRACE_RETURN_IF_ERROR(plans.Run());
   std::vector<Candidate> useful;
-  if (!answer_.cheapest) MEMTRACE_RETURN_IF_ERROR(TryEach(useful));
+  if (!answer_.cheapest) MEMTRACE_RETURN_IF_ERROR(TryEach(plans, useful));
   for (const Variation& variation : question_.variations)
     MEMTRACE_RETURN_IF_ERROR(TryValues(variation, useful));
   // Plans were combinations; only those with values of options are left.
@@ -224,24 +250,16 @@ absl::Status Search::TryRemedies() {
   return TryCombinations(useful);
 }
 
-absl::Status Search::TryEach(std::vector<Candidate>& useful) {
+absl::Status Search::TryEach(PlanSearch& plans, std::vector<Candidate>& useful) {
   std::vector<Candidate> to_try;
-  for (Candidate& candidate : AllCandidates()) {
-    // In a job the other cards belong to other ranks.
-    if (question_.trial.job && candidate.takes_another_card) continue;
-    const std::string package = MissingPackage(candidate, answer_.deciding().annotations);
-    if (package.empty()) {
-      to_try.push_back(std::move(candidate));
-    } else {
-      answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
-    }
-  }
-  std::vector<Trial> trials;
-  for (const Candidate& candidate : to_try) trials.push_back(TrialWith(question_, {candidate}));
-  run_.WillRun(trials);
+  for (const Candidate& candidate : AllCandidates())
+    if (auto prepared = plans.ToRun(candidate)) to_try.push_back(*std::move(prepared));
+  run_.WillRun(plans.FirstTrialsOf(to_try));
   for (const Candidate& candidate : to_try) {
-    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
-    if (tried.had_effect) useful.push_back(candidate);
+    MEMTRACE_ASSIGN_OR_RETURN(const std::optional<Candidate> largest, plans.Largest(candidate));
+    if (!largest) continue;
+    MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {*largest}));
+    if (tried.had_effect) useful.push_back(*largest);
     MEMTRACE_RETURN_IF_ERROR(Note(std::move(tried)));
   }
   return absl::OkStatus();

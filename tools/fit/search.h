@@ -13,6 +13,7 @@
 #include "tools/fit/answer/answer.h"
 #include "tools/fit/answer/question.h"
 #include "tools/fit/answer/runner.h"
+#include "tools/fit/cheapest/plan_search.h"
 #include "tools/fit/trials/trial.h"
 
 namespace memtrace::fit {
@@ -34,13 +35,14 @@ class Search {
 
  private:
   absl::Status FindLargest();
+  absl::Status FindLargestOfWholeJob();
   absl::Status MeasureNeed();
   absl::Status TryOnCard(Trial within);
   absl::StatusOr<Trial> FollowClimb(Trial within);
   absl::Status MeasureWholeJob();
   absl::Status TryWholeJob();
   absl::Status TryRemedies();
-  absl::Status TryEach(std::vector<Candidate>& useful);
+  absl::Status TryEach(PlanSearch& plans, std::vector<Candidate>& useful);
   absl::Status TryValues(const Variation& variation, std::vector<Candidate>& useful);
   absl::Status TryCombinations(const std::vector<Candidate>& useful);
   absl::Status Note(TriedRemedy tried);

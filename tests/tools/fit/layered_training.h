@@ -18,8 +18,8 @@
 namespace memtrace::fit {
 
 // A training of layers with equal activations, as trials of it would find it. It knows the hooks
-// checkpoint[=N], fused, freeze, lora and second_card. Its step takes a millisecond for each layer,
-// and another half for each that is computed again.
+// checkpoint[=N], activations_on_host[=N], fused, freeze, graph_pool, lora and second_card. Its
+// step takes a millisecond for each layer, and another half for each that is computed again.
 class LayeredTraining {
  public:
   static constexpr uint64_t kGiB = uint64_t{1} << 30;
@@ -30,6 +30,8 @@ class LayeredTraining {
   uint64_t serving = 0;         // of a model that only serves, which another card may hold
   uint64_t holes = 0;           // bytes that cannot be used
   uint64_t foreach_copies = 0;  // of the optimizer, unless it is fused
+  uint64_t graph_pools = 0;     // of graphs, which one pool for all need not have
+  bool can_offload = false;     // activations_on_host finds the layers
   bool recomputes = false;      // what needs most in the forward does so while it is computed again
   bool has_time = true;
   bool fails_early = false;         // a run that fails does so before any change was made
@@ -44,8 +46,10 @@ class LayeredTraining {
     };
     const uint64_t recomputed = has("checkpoint") ? changes.at("checkpoint") : 0;
     const uint64_t parts = has("lora") ? 4 : 1;  // of what lasts
-    const uint64_t kept = activations / layers * (layers - recomputed);
-    const uint64_t stays = lasting / parts + (has("second_card") ? 0 : serving);
+    const uint64_t on_host = has("activations_on_host") ? changes.at("activations_on_host") : 0;
+    const uint64_t kept = activations / layers * (layers - std::max(recomputed, on_host));
+    const uint64_t stays = lasting / parts + (has("second_card") ? 0 : serving) +
+                           (has("graph_pool") ? 0 : graph_pools);
     const uint64_t forward = stays + kept;
     const uint64_t update = stays + (has("fused") ? 0 : foreach_copies);
     Outcome outcome = Seen(forward, update, CardBytesOf(trial).front());
@@ -55,9 +59,12 @@ class LayeredTraining {
     if (fails_if_looked_at && is_looked_at) outcome.completed = false;
     const bool is_early = fails_early && !outcome.completed;
     for (const auto& [hook, degree] : changes) {
-      const uint64_t of = hook == "checkpoint" ? layers : hook == "freeze" ? 0 : 1;
+      const bool is_of_layers = hook == "checkpoint" || hook == "activations_on_host";
+      const uint64_t of = is_of_layers ? layers : hook == "freeze" ? 0 : 1;
       const bool exists = hook == "fused" || hook == "lora" || hook == "checkpoint" ||
-                          (hook == "second_card" && serving > 0);
+                          (hook == "second_card" && serving > 0) ||
+                          (hook == "graph_pool" && graph_pools > 0) ||
+                          (hook == "activations_on_host" && can_offload);
       outcome.annotations["fit.changed." + hook] =
           absl::StrCat(R"({"places":)", is_early ? 0 : std::min(degree, of), R"(,"of":)",
                        exists && !is_early ? of : 0, "}");

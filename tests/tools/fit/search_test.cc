@@ -237,6 +237,65 @@ TEST(SearchTest, LargestValueIsNotKnownToFitIfAMomentWasNotSeen) {
   }
 }
 
+constexpr uint64_t kSearchMiB = uint64_t{1} << 20;
+
+// Runs a job whose usual steps need 10 MiB a row and whose evaluation, in step 4, needs 30.
+absl::StatusOr<Outcome> RunEvaluated(const Trial& trial, std::string_view /*name*/) {
+  const uint64_t rows = std::stoull(trial.command.back());
+  const uint64_t usual = 10 * rows * kSearchMiB;
+  const uint64_t most = trial.moments == "job" ? 3 * usual : usual;
+  Outcome outcome;
+  ProcessNeed& process = outcome.processes.emplace_back();
+  CardNeed& card = process.cards.emplace_back();
+  card.total = card.peak_allocated = card.peak_reserved = most;
+  outcome.completed = most <= CardBytesOf(trial).front();
+  if (most > usual)
+    process.moments = {
+        {.stay = {.moment = "evaluation", .first = 4, .last = 4}, .needs = most, .holder = {}}};
+  if (outcome.completed) return outcome;
+  outcome.exit_code = 1;
+  process.failed = FailedLine{.line = "train.py:9", .bytes = most, .short_by = 1, .at = {}};
+  process.failed->at.step = most > usual ? 4 : 2;
+  if (most > usual) process.moments.front().stay.ended_by = "OutOfMemoryError";
+  return outcome;
+}
+
+absl::StatusOr<Answer> AskedForLargestOfWholeJob(const std::string& card) {
+  Question question = AskedForLargest();
+  question.trial.cards = {card};
+  question.whole_job = true;
+  Search search(question, RunEvaluated);
+  MEMTRACE_RETURN_IF_ERROR(search.Run());
+  return search.answer();
+}
+
+TEST(SearchTest, LargestValueOfAWholeJobHasItsMomentsAndTheOneThatLimitsIt) {
+  const Answer answer = *AskedForLargestOfWholeJob("100MiB,context=0MiB");
+  EXPECT_EQ(answer.scalings.front().largest, 3U);
+  EXPECT_EQ(answer.verdict(), FitVerdict::kFits);
+  ASSERT_TRUE(answer.whole_job.has_value());
+  ASSERT_EQ(answer.whole_job->moments.size(), 2U);
+  EXPECT_EQ(answer.whole_job->moments[0].moment, "step");
+  EXPECT_EQ(answer.whole_job->moments[0].needs, 30 * kSearchMiB);
+  EXPECT_EQ(answer.whole_job->moments[1].moment, "evaluation");
+  EXPECT_EQ(answer.whole_job->moments[1].needs, 90 * kSearchMiB);
+  EXPECT_EQ(answer.whole_job->moments[1].fits, true);
+  ASSERT_TRUE(answer.whole_job->limited_by.has_value());
+  EXPECT_EQ(answer.whole_job->limited_by->moment, "evaluation");
+  EXPECT_EQ(answer.whole_job->limited_by->line, "train.py:9");
+}
+
+TEST(SearchTest, MomentFailsIfNoValueFitsAWholeJob) {
+  const Answer answer = *AskedForLargestOfWholeJob("20MiB,context=0MiB");
+  EXPECT_FALSE(answer.scalings.front().largest.has_value());
+  EXPECT_EQ(answer.verdict(), FitVerdict::kDoesNotFit);
+  const MomentNeed* failed = FailedMomentOf(answer.whole_job->moments);
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->moment, "evaluation");
+  EXPECT_EQ(failed->needs, 30 * kSearchMiB);
+  EXPECT_EQ(answer.whole_job->moments[0].fits, true);
+}
+
 TEST(SearchTest, WithoutRemediesOnlyTheVerdictIsReturned) {
   Program program({});
   Question question = Asked();
@@ -259,7 +318,7 @@ TEST(SearchTest, NumberOfCombinationsIsLimited) {
   Program program({});
   const Answer answer = *program.Ask(Asked());
   EXPECT_EQ(Recommended(answer), "nothing");
-  EXPECT_LE(program.ran().size(), 2 + AllCandidates().size() + 10);
+  EXPECT_LE(program.ran().size(), 3 + AllCandidates().size() + 10);
 }
 
 }  // namespace

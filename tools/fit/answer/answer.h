@@ -157,6 +157,8 @@ struct WholeJob {
   Outcome within;           // on the card
   bool has_within = false;  // else it was not run
   std::vector<MomentNeed> moments;
+  // The moment in which the next value of --largest does not fit; nothing: it is not known.
+  std::optional<MomentNeed> limited_by = {};
 };
 
 // The trial in which the search was stopped, as far as it came.

@@ -125,15 +125,15 @@ std::map<std::string, MomentNeed> NeedsOf(const Outcome& job) {
   return needs;
 }
 
-uint64_t BytesOf(const Answer& answer, int32_t card) {
+uint64_t BytesOf(const std::vector<uint64_t>& card_bytes, int32_t card) {
   const auto index = static_cast<size_t>(card);
-  return index < answer.card_bytes.size() ? answer.card_bytes[index] : 0;
+  return index < card_bytes.size() ? card_bytes[index] : 0;
 }
 
 // Decides if a moment that the job on the card passed, failed in or did not reach fits.
 void Judge(const Answer& answer, const std::optional<Failure>& failure,
            const std::map<std::string, MomentNeed>& on_card, MomentNeed& need) {
-  const uint64_t has = BytesOf(answer, need.card);
+  const uint64_t has = BytesOf(answer.card_bytes, need.card);
   const Outcome& within = answer.whole_job->within;
   if (failure && failure->moment == need.moment) {
     need.fits = false;
@@ -201,6 +201,26 @@ std::vector<MomentNeed> MomentNeedsOf(const Answer& answer) {
     return PlaceOf(a.moment) < PlaceOf(b.moment);
   });
   return sorted;
+}
+
+std::optional<MomentNeed> LimitingMomentOf(const Outcome& run,
+                                           const std::vector<uint64_t>& card_bytes) {
+  std::map<std::string, MomentNeed> needs = NeedsOf(run);
+  if (const auto failure = FailureOf(run)) {
+    MomentNeed need{.moment = failure->moment};
+    if (const auto seen = needs.find(failure->moment); seen != needs.end()) need = seen->second;
+    need.fits = false;
+    need.line = failure->line;
+    need.known = Known::kExact;
+    return need;
+  }
+  std::optional<MomentNeed> most;
+  for (const auto& [moment, need] : needs) {
+    const bool is_short = need.of > 0 && need.needs > BytesOf(card_bytes, need.card);
+    if (is_short && (!most || need.needs > most->needs)) most = need;
+  }
+  if (most) most->fits = false;
+  return most;
 }
 
 const MomentNeed* FailedMomentOf(const std::vector<MomentNeed>& moments) {

@@ -14,6 +14,7 @@
 namespace memtrace::fit {
 
 struct Answer;
+struct Outcome;
 
 // How it is known if a moment fits.
 enum class Known : uint8_t {
@@ -43,6 +44,11 @@ struct MomentNeed {
 
 // Returns the moments of answer.whole_job, in the order of a job's life. Requires whole_job.
 std::vector<MomentNeed> MomentNeedsOf(const Answer& answer);
+
+// Returns the moment in which a run of the job on such cards ran out of memory, or would do so with
+// all its batches; nothing if it did neither.
+std::optional<MomentNeed> LimitingMomentOf(const Outcome& run,
+                                           const std::vector<uint64_t>& card_bytes);
 
 // Returns the moment in which the job failed on the card; null if it did not, or in none of these.
 const MomentNeed* FailedMomentOf(const std::vector<MomentNeed>& moments);

@@ -44,7 +44,7 @@ std::string Candidate::HookWord() const {
 
 std::string Candidate::NameWithDegree() const {
   if (degree == 0) return MessageOf(name);
-  if (degrees.step == remedies::Step::kByOne)
+  if (degrees.step == remedies::Step::kByOne && of > 0)
     return Message("$0 of $1 of $2 layers", MessageOf(name), degree, of);
   return Message("$0 ($1)", MessageOf(name), degree);
 }

@@ -41,9 +41,6 @@ struct Candidate {
 // Returns all known candidates, the least change first (docs/design/fit.md has the table).
 std::vector<Candidate> AllCandidates();
 
-// Returns these and those that only the search for the cheapest plan tries.
-std::vector<Candidate> PlanCandidates();
-
 // Returns `base` with each of `by` added, without sets that contradict themselves, the least change
 // first: by their largest effort, then by their number.
 std::vector<std::vector<Candidate>> Extensions(const std::vector<Candidate>& base,

@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <iterator>
-
 #include "tools/fit/changes/candidates.h"
 #include "tools/remedies/catalogue.h"
 
@@ -10,16 +7,6 @@ namespace memtrace::fit {
 namespace {
 
 using remedies::Id;
-
-// Hooks that the search for the cheapest plan tries, not the search of single changes.
-constexpr Id kInPlansOnly[] = {
-    Id::kNoOldGradients, Id::kStatesOnHost,           Id::kHalfMicroBatch,   Id::kOnePool,
-    Id::kLogitsInPieces, Id::kSelectiveCheckpointing, Id::kActivationsOnHost};
-
-bool IsInPlansOnly(const remedies::Row& row) {
-  return std::find(std::begin(kInPlansOnly), std::end(kInPlansOnly), row.id) !=
-         std::end(kInPlansOnly);
-}
 
 // The others have no hook, because only a changed program or machine can try them.
 bool CanBeTried(const remedies::Row& row) {
@@ -42,13 +29,6 @@ Candidate CandidateOf(const remedies::Row& row) {
 }  // namespace
 
 std::vector<Candidate> AllCandidates() {
-  std::vector<Candidate> candidates;
-  for (const remedies::Row& row : remedies::Catalogue())
-    if (CanBeTried(row) && !IsInPlansOnly(row)) candidates.push_back(CandidateOf(row));
-  return candidates;
-}
-
-std::vector<Candidate> PlanCandidates() {
   std::vector<Candidate> candidates;
   for (const remedies::Row& row : remedies::Catalogue())
     if (CanBeTried(row)) candidates.push_back(CandidateOf(row));

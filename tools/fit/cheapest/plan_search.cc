@@ -37,12 +37,6 @@ bool MayBeFaster(const Candidate& candidate) {
          candidate.degrees.id == remedies::Id::kFreeze;
 }
 
-// True for a change of which one place is run, without a limit: the host would have to hold the
-// activations of all.
-bool IsDearOnHost(const Candidate& candidate) {
-  return candidate.degrees.id == remedies::Id::kActivationsOnHost;
-}
-
 // Returns the bits of SavesIn of a phase.
 uint8_t BitOf(size_t phase) {
   switch (static_cast<Phase>(phase)) {
@@ -62,7 +56,7 @@ uint8_t BitOf(size_t phase) {
 // Returns the words that let each hook count its places and change none.
 std::string LookWords(const analysis::Annotations& annotations) {
   std::string words;
-  for (const Candidate& candidate : PlanCandidates()) {
+  for (const Candidate& candidate : AllCandidates()) {
     // Without another card there is no place on it.
     if (candidate.hook.empty() || candidate.takes_another_card) continue;
     if (!MissingPackage(candidate, annotations).empty()) continue;
@@ -75,11 +69,10 @@ std::string LookWords(const analysis::Annotations& annotations) {
 
 absl::Status PlanSearch::Run() {
   answer_.reference.reset();
-  if (!answer_.unlimited.time()) return absl::OkStatus();
   MEMTRACE_RETURN_IF_ERROR(RunReference());
   if (!answer_.reference) return absl::OkStatus();
   std::vector<Candidate> later;
-  const std::vector<Candidate> candidates = PlanCandidates();
+  const std::vector<Candidate> candidates = AllCandidates();
   for (size_t i = 0; i < candidates.size(); ++i) {
     const bool waits = !KeepsResults(candidates[i]) && (SomethingFits() || !HasRuns(kRunsForPlans));
     if (waits) {
@@ -104,15 +97,18 @@ absl::Status PlanSearch::Run() {
 
 // Runs the unchanged program for as many steps as the changes: later steps have other data. Hooks
 // count their places in it. If the program fails with them, it is run without: then changes are not
-// tried in degrees.
+// tried in degrees. That tells nothing if the time of a step is not known either.
 absl::Status PlanSearch::RunReference() {
   MEMTRACE_ASSIGN_OR_RETURN(Trial trial, Unlimited(TrialWith(question_, {})));
   for (const std::string& looks : {LookWords(answer_.unlimited.annotations), std::string()}) {
     trial.changes = looks;
     MEMTRACE_ASSIGN_OR_RETURN(Outcome outcome, run_(trial, Message("without a change, again")));
-    if (!outcome.completed) continue;
-    if (outcome.time() && outcome.time()->is_whole()) answer_.reference = std::move(outcome);
-    break;
+    if (outcome.completed) {
+      if (outcome.time() && outcome.time()->is_whole()) answer_.reference = outcome;
+      unchanged_ = std::move(outcome);
+      break;
+    }
+    if (!answer_.unlimited.time()) break;
   }
   return absl::OkStatus();
 }
@@ -123,14 +119,17 @@ bool PlanSearch::IsOfOtherRanks(const Candidate& candidate) const {
 }
 
 bool PlanSearch::HasNoPlaces(const Candidate& candidate) const {
-  const auto found = ChangedPlacesOf(answer_.reference->annotations, candidate.hook);
-  return !candidate.hook.empty() && found && found->of == 0;
+  if (candidate.hook.empty() || !unchanged_) return false;
+  const auto found = ChangedPlacesOf(unchanged_->annotations, candidate.hook);
+  return found && found->of == 0;
 }
 
 // Returns the candidate with its places, and the degree with which it is tried alone.
 Candidate PlanSearch::Prepared(Candidate candidate) const {
-  const auto found = ChangedPlacesOf(answer_.reference->annotations, candidate.hook);
-  if (!candidate.hook.empty() && found) candidate.of = static_cast<uint32_t>(found->of);
+  if (!candidate.hook.empty() && unchanged_) {
+    const auto found = ChangedPlacesOf(unchanged_->annotations, candidate.hook);
+    if (found) candidate.of = static_cast<uint32_t>(found->of);
+  }
   candidate.degree = DegreeAlone(candidate);
   return candidate;
 }
@@ -173,36 +172,66 @@ bool PlanSearch::CanHelp(const Candidate& candidate) const {
   return false;
 }
 
-// Runs a change on the card, and without a limit if it fails there.
-absl::Status PlanSearch::TryAlone(Candidate candidate) {
-  if (IsOfOtherRanks(candidate)) return absl::OkStatus();
+std::optional<Candidate> PlanSearch::ToRun(Candidate candidate) {
+  if (IsOfOtherRanks(candidate)) return std::nullopt;
   const std::string package = MissingPackage(candidate, answer_.deciding().annotations);
   if (!package.empty()) {
     answer_.untried.push_back({candidate.name, candidate.change, candidate.cost, package});
-    return absl::OkStatus();
+    return std::nullopt;
   }
-  candidate = Prepared(std::move(candidate));
-  if (HasNoPlaces(candidate)) {
-    candidate.degree = 0;
-    answer_.remedies.push_back(
-        {.changes = {candidate}, .outcome = {}, .had_effect = false, .was_run = false});
-    return absl::OkStatus();
+  if (!HasNoPlaces(candidate)) return Prepared(std::move(candidate));
+  NoteWithoutPlaces(std::move(candidate));
+  return std::nullopt;
+}
+
+void PlanSearch::NoteWithoutPlaces(Candidate candidate) {
+  candidate.degree = 0;
+  answer_.remedies.push_back(
+      {.changes = {std::move(candidate)}, .outcome = {}, .had_effect = false, .was_run = false});
+}
+
+std::vector<Trial> PlanSearch::FirstTrialsOf(std::span<const Candidate> candidates) const {
+  std::vector<Trial> trials;
+  for (const Candidate& candidate : candidates) {
+    const TrialCards cards = IsDearOnHost(candidate) ? TrialCards::kUnlimited : TrialCards::kGiven;
+    absl::StatusOr<Trial> trial = TrialOn(cards, question_, {candidate});
+    if (trial.ok()) trials.push_back(*std::move(trial));
   }
-  if (!HasRuns()) return absl::OkStatus();
-  const std::optional<TrialCards> cards = FirstCardsOf(candidate);
+  return trials;
+}
+
+absl::StatusOr<std::optional<Candidate>> PlanSearch::Largest(Candidate candidate) {
+  if (!IsDearOnHost(candidate)) return candidate;
+  MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy one_place,
+                            TryChanges(question_, run_, {candidate}, TrialCards::kUnlimited));
+  const auto found = ChangedPlacesOf(one_place.outcome.annotations, candidate.hook);
+  if (!one_place.outcome.completed || !one_place.had_effect || !found) {
+    NoteWithoutPlaces(std::move(candidate));
+    return std::nullopt;
+  }
+  candidate.of = static_cast<uint32_t>(found->of);
+  const std::vector<uint32_t> ladder =
+      LadderWithinHost(candidate, unchanged_ ? *unchanged_ : answer_.unlimited, one_place.outcome);
+  if (ladder.empty()) return std::nullopt;
+  candidate.degree = ladder.back();
+  return candidate;
+}
+
+// Runs a change on the card, and without a limit if it fails there.
+absl::Status PlanSearch::TryAlone(const Candidate& of) {
+  const std::optional<Candidate> candidate = ToRun(of);
+  if (!candidate || !HasRuns()) return absl::OkStatus();
+  const std::optional<TrialCards> cards = FirstCardsOf(*candidate);
   if (!cards) {
-    answer_.useless.push_back(std::move(candidate));
+    answer_.useless.push_back(*candidate);
     return absl::OkStatus();
   }
-  if (*cards == TrialCards::kUnlimited) return MeasureAlone(candidate);
+  if (*cards == TrialCards::kUnlimited) return MeasureAlone(*candidate);
   --runs_left_;
-  MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {candidate}));
-  // A run that fails before the change's moment, such as an optimizer's first step, made it
-  // nowhere.
-  tried.had_effect = tried.had_effect || (candidate.of > 0 && tried.outcome.Failed());
-  const bool is_to_measure = tried.had_effect && tried.outcome.Failed() && !candidate.hook.empty();
+  MEMTRACE_ASSIGN_OR_RETURN(TriedRemedy tried, TryChanges(question_, run_, {*candidate}));
+  const bool is_to_measure = tried.had_effect && tried.outcome.Failed() && !candidate->hook.empty();
   answer_.remedies.push_back(std::move(tried));
-  return is_to_measure && !answer_.cheapest ? MeasureAlone(candidate) : absl::OkStatus();
+  return is_to_measure && !answer_.cheapest ? MeasureAlone(*candidate) : absl::OkStatus();
 }
 
 absl::Status PlanSearch::MeasureAlone(const Candidate& candidate) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "tools/fit/answer/answer.h"
 #include "tools/fit/answer/question.h"
 #include "tools/fit/answer/runner.h"
@@ -28,13 +29,25 @@ class PlanSearch {
       : question_(question), run_(run), answer_(answer), runs_left_(question.most_runs) {}
 
   // Returns the errors of the runner. The answer has no cheapest plan if the time of a step is not
-  // known.
+  // known; then this only finds which changes have places in the program.
   absl::Status Run();
+
+  // Returns the candidate with its places and the degree in which it is run alone. Returns nothing
+  // if it is not to be run, and adds to the answer why. Call it after Run().
+  std::optional<Candidate> ToRun(Candidate candidate);
+
+  // Returns the first run of each of these candidates, if changes are tried without degrees.
+  std::vector<Trial> FirstTrialsOf(std::span<const Candidate> candidates) const;
+
+  // Returns the candidate in the largest degree that the host has the memory for, which takes a run
+  // for some. Returns nothing if there is none, and adds to the answer why.
+  absl::StatusOr<std::optional<Candidate>> Largest(Candidate candidate);
 
  private:
   absl::Status RunReference();
   void WillTryAlone(std::span<const Candidate> candidates) const;
-  absl::Status TryAlone(Candidate candidate);
+  void NoteWithoutPlaces(Candidate candidate);
+  absl::Status TryAlone(const Candidate& of);
   absl::Status MeasureAlone(const Candidate& candidate);
   absl::Status FindCheapest();
   bool CanHelp(const Candidate& candidate) const;
@@ -50,6 +63,7 @@ class PlanSearch {
   const Runner& run_;
   Answer& answer_;
   uint64_t runs_left_;
+  std::optional<Outcome> unchanged_;  // the run in which hooks counted their places
 };
 
 }  // namespace memtrace::fit

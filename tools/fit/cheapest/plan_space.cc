@@ -119,8 +119,22 @@ void KeepWithinHost(uint64_t each, uint64_t available, std::vector<uint32_t>& la
   ladder.erase(std::upper_bound(ladder.begin(), ladder.end(), most), ladder.end());
 }
 
+std::vector<uint32_t> LadderWithinHost(const Candidate& candidate, const Outcome& unchanged,
+                                       const Outcome& one_place) {
+  std::vector<uint32_t> ladder = LadderOf(candidate);
+  if (!IsDearOnHost(candidate)) return ladder;
+  const uint64_t before = unchanged.cost().host_memory_bytes;
+  const uint64_t after = one_place.cost().host_memory_bytes;
+  KeepWithinHost(after - std::min(after, before), ReadHostMemory().available, ladder);
+  return ladder;
+}
+
+bool IsDearOnHost(const Candidate& candidate) {
+  return candidate.degrees.id == remedies::Id::kActivationsOnHost;
+}
+
 uint32_t DegreeAlone(const Candidate& candidate) {
-  if (candidate.degrees.id == remedies::Id::kActivationsOnHost) return 1;
+  if (IsDearOnHost(candidate)) return 1;
   if (candidate.degrees.id == remedies::Id::kLogitsInPieces) return kUsualPieces;
   return candidate.degrees.step == Step::kDoubling ? candidate.degrees.weakest : 0;
 }
@@ -138,24 +152,13 @@ void PlanSpace::AddAlone(const TriedRemedy& tried) {
   Add(tried.changes.front(), tried.outcome);
 }
 
-// Returns the degrees that the host has the memory for. One layer's activations were run there.
-std::vector<uint32_t> PlanSpace::PossibleLadder(const Candidate& candidate,
-                                                const Outcome& outcome) const {
-  std::vector<uint32_t> ladder = LadderOf(candidate);
-  if (candidate.degrees.id != remedies::Id::kActivationsOnHost) return ladder;
-  const uint64_t before = answer_.reference->cost().host_memory_bytes;
-  const uint64_t after = outcome.cost().host_memory_bytes;
-  KeepWithinHost(after - std::min(after, before), ReadHostMemory().available, ladder);
-  return ladder;
-}
-
 // Another allocator alone changes what is reserved, not what the program needs.
 void PlanSpace::Add(const Candidate& candidate, const Outcome& outcome) {
   PlanChange change;
   change.changes_allocator = candidate.hook.empty();
   const std::optional<PlanFigures> alone = FiguresOf(outcome);
   if (!alone && !change.changes_allocator) return;
-  const std::vector<uint32_t> ladder = PossibleLadder(candidate, outcome);
+  const std::vector<uint32_t> ladder = LadderWithinHost(candidate, *answer_.reference, outcome);
   if (ladder.empty()) return;
   change.saves = SavingsOf(candidate, ladder);
   change.takes = TimesOf(candidate, ladder);

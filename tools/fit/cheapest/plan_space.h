@@ -40,7 +40,6 @@ class PlanSpace {
  private:
   void AddAlone(const TriedRemedy& tried);
   void Add(const Candidate& candidate, const Outcome& outcome);
-  std::vector<uint32_t> PossibleLadder(const Candidate& candidate, const Outcome& outcome) const;
 
   const Answer& answer_;
   size_t card_ = 0;
@@ -61,6 +60,15 @@ std::vector<uint32_t> LadderOf(const Candidate& candidate);
 // Takes away the degrees with which the host would hold more than four fifths of its `available`
 // bytes, if each degree holds `each` bytes of it. 0 bytes of either: not known.
 void KeepWithinHost(uint64_t each, uint64_t available, std::vector<uint32_t>& ladder);
+
+// Returns the degrees that the host has the memory for, if `one_place` ran with the candidate in
+// its first degree, and `unchanged` without it; all of them if it is no such change.
+std::vector<uint32_t> LadderWithinHost(const Candidate& candidate, const Outcome& unchanged,
+                                       const Outcome& one_place);
+
+// True for a change of which one place is run first, without a limit: the host would have to hold
+// the activations of all.
+bool IsDearOnHost(const Candidate& candidate);
 
 // Returns the degree in which a candidate is run alone; 0: as its hook does without one.
 uint32_t DegreeAlone(const Candidate& candidate);

@@ -15,12 +15,13 @@
 namespace memtrace::fit {
 namespace {
 
-// True if each hook among the changes found something to change.
+// True if each hook among the changes found something to change. A run that fails before the moment
+// of a change, such as an optimizer's first step, made it nowhere.
 bool HadEffect(const std::vector<Candidate>& changes, const Outcome& outcome) {
   return std::all_of(changes.begin(), changes.end(), [&outcome](const Candidate& change) {
     if (change.hook.empty()) return true;
     const auto changed = ChangedPlacesOf(outcome.annotations, change.hook);
-    return changed && changed->places > 0;
+    return (changed && changed->places > 0) || (change.of > 0 && outcome.Failed());
   });
 }
 

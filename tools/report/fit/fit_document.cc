@@ -182,10 +182,13 @@ std::string LargestText(const Answer& answer) {
     return Message("$0 fits. It is not known if $1 does: its run reached the time limit of --time.",
                    value, next);
   const auto failed = answer.beyond->Failed();
+  const std::optional<fit::MomentNeed> limited_by =
+      answer.whole_job ? answer.whole_job->limited_by : std::nullopt;
   return JoinedSentences({Message("$0 is the largest value that fits.", value),
                           failed ? Message("$0 does not fit ($1).", next, FailedText(*failed))
                           : answer.beyond->exit_code != 0 ? Message("$0 fails by itself.", next)
-                                                          : Message("$0 does not fit.", next)});
+                                                          : Message("$0 does not fit.", next),
+                          limited_by ? LimitText(*limited_by) : ""});
 }
 
 Section VerdictOf(const Answer& answer) {

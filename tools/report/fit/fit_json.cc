@@ -350,6 +350,7 @@ std::string JsonFit(const fit::Answer& answer) {
       {"gaps", GapsJson(answer)},
       {"batches", BatchesJson(answer.has_within ? answer.within : answer.unlimited)},
       {"moments", MomentsJson(answer)},
+      {"limited_by", LimitedByJson(answer)},
       {"got_over", RecoveredFailuresJson(answer.deciding())},
       {"margin_percent", answer.margin_percent},
       {"has_margin", nullptr},

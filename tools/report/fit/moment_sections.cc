@@ -121,6 +121,10 @@ bool IsDecidedByWholeJob(const Answer& answer) {
   return verdict == fit::FitVerdict::kFits || verdict == fit::FitVerdict::kDoesNotFit;
 }
 
+std::string LimitText(const MomentNeed& limited_by) {
+  return Message("The moment that limits it is $0.", WordsOf(limited_by));
+}
+
 std::string WholeJobText(const Answer& answer) {
   const std::vector<MomentNeed>& moments = answer.whole_job->moments;
   if (const MomentNeed* failed = fit::FailedMomentOf(moments)) return FailsText(*failed);

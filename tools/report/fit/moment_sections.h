@@ -16,6 +16,9 @@ Section MomentSection(const fit::Answer& answer);
 // True if the whole job decides: its usual steps fit, and it came to its end or ran out.
 bool IsDecidedByWholeJob(const fit::Answer& answer);
 
+// Returns "The moment that limits it is an evaluation."
+std::string LimitText(const fit::MomentNeed& limited_by);
+
 // Returns the beginning of the verdict, such as "DOES NOT FIT: an evaluation runs out at
 // train.py:61." or "FITS. Its whole job was run with fewer steps: ...". Requires
 // IsDecidedByWholeJob.

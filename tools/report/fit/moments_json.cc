@@ -43,6 +43,11 @@ ordered_json MomentsJson(const fit::Answer& answer) {
   return moments;
 }
 
+ordered_json LimitedByJson(const fit::Answer& answer) {
+  const bool is_known = answer.whole_job && answer.whole_job->limited_by;
+  return is_known ? MomentJson(*answer.whole_job->limited_by) : ordered_json(nullptr);
+}
+
 ordered_json GapsJson(const fit::Answer& answer) {
   ordered_json gaps = ordered_json::array();
   for (const fit::Gap& gap : answer.gaps) {

@@ -11,6 +11,10 @@ namespace memtrace::report {
 // Returns the moments of the whole job; none if it was not run.
 nlohmann::ordered_json MomentsJson(const fit::Answer& answer);
 
+// Returns the moment of the job in which the value after the largest does not fit; null if not
+// known.
+nlohmann::ordered_json LimitedByJson(const fit::Answer& answer);
+
 // Returns the moments that the program has and that no run saw.
 nlohmann::ordered_json GapsJson(const fit::Answer& answer);
 

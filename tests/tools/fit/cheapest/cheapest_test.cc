@@ -131,6 +131,20 @@ TEST(CheapestSearchTest, RunnerIsToldOfRunsThatCome) {
   EXPECT_THAT(told.NeverRun(), IsEmpty());
 }
 
+TEST(CheapestSearchTest, RunnerIsToldOfRunsThatComeIfTheTimeIsNotKnown) {
+  LayeredTraining training;
+  training.has_time = false;
+  training.can_offload = true;
+  Question question;
+  question.trial.command = {"python", "train.py"};
+  question.trial.cards = {"24GiB"};
+  Told told;
+  Search search(question, told.RunnerOf(training));
+  ASSERT_TRUE(search.Run().ok());
+  EXPECT_EQ(told.others_first, 0U);
+  EXPECT_THAT(told.NeverRun(), IsEmpty());
+}
+
 TEST(CheapestSearchTest, FailureWhileLayersAreComputedAgainIsOneOfTheBackwardPass) {
   LayeredTraining training;
   training.recomputes = true;
@@ -138,7 +152,7 @@ TEST(CheapestSearchTest, FailureWhileLayersAreComputedAgainIsOneOfTheBackwardPas
 }
 
 TEST(PlanSpaceTest, PartsOfABatchAreOfEqualSize) {
-  const std::vector<Candidate> all = PlanCandidates();
+  const std::vector<Candidate> all = AllCandidates();
   const auto micro = std::find_if(all.begin(), all.end(),
                                   [](const Candidate& one) { return one.hook == "micro"; });
   ASSERT_NE(micro, all.end());
@@ -229,6 +243,65 @@ TEST(CheapestSearchTest, ProgramWhoseTimeIsNotKnownGetsTheSmallestChange) {
   EXPECT_FALSE(answer.cheapest.has_value());
   EXPECT_EQ(Recommended(answer), "checkpoint");
   EXPECT_THAT(FrontierOf(answer), SizeIs(0));
+}
+
+// Returns the words of each change that was run alone on the card.
+std::vector<std::string> RunAlone(const Answer& answer) {
+  std::vector<std::string> words;
+  for (const TriedRemedy& tried : answer.remedies)
+    if (tried.was_run && tried.changes.size() == 1)
+      words.push_back(tried.changes.front().HookWord());
+  return words;
+}
+
+TEST(CheapestSearchTest, ProgramWhoseTimeIsNotKnownMayUseOnePoolForAllGraphs) {
+  LayeredTraining serving;
+  serving.has_time = false;
+  serving.activations = 0;
+  serving.graph_pools = 8 * kGiB;
+  EXPECT_EQ(Recommended(*Ask(serving)), "graph_pool");
+}
+
+TEST(CheapestSearchTest, ProgramWhoseTimeIsNotKnownIsNotRunWithWhatHasNoPlaces) {
+  LayeredTraining training;
+  training.has_time = false;
+  const Answer answer = *Ask(training);
+  // Both allocators have no hook.
+  EXPECT_THAT(RunAlone(answer),
+              ElementsAre("", "", "fused", "checkpoint", "lora", "second_card", "balanced"));
+  const auto pool = std::find_if(
+      answer.remedies.begin(), answer.remedies.end(),
+      [](const TriedRemedy& tried) { return tried.changes.front().hook == "graph_pool"; });
+  ASSERT_NE(pool, answer.remedies.end());
+  EXPECT_FALSE(pool->had_effect);
+}
+
+TEST(CheapestSearchTest, ProgramWhoseTimeAndPlacesAreNotKnownIsRunWithEachChange) {
+  LayeredTraining training;
+  training.has_time = false;
+  training.fails_if_looked_at = true;
+  const Answer answer = *Ask(training);
+  EXPECT_THAT(training.ran, Contains("without a change, again").Times(1));
+  EXPECT_THAT(RunAlone(answer), Contains("graph_pool"));
+  EXPECT_EQ(Recommended(answer), "checkpoint");
+}
+
+TEST(CheapestSearchTest, ActivationsOfOneLayerAreTriedOnTheHostBeforeThoseOfAll) {
+  LayeredTraining training;
+  training.has_time = false;
+  training.can_offload = true;
+  const Answer answer = *Ask(training);
+  EXPECT_THAT(training.ran,
+              Contains("activations in host memory of 1 of 16 layers, without a limit"));
+  EXPECT_THAT(RunAlone(answer), Contains("activations_on_host=16"));
+}
+
+TEST(CheapestSearchTest, ChangeIsPartOfACombinationThoughTheProgramFailsBeforeItIsMade) {
+  LayeredTraining training;
+  training.has_time = false;
+  training.fails_early = true;
+  training.foreach_copies = 8 * kGiB;  // the update needs 28 GiB, or 20 if it is fused
+  EXPECT_EQ(Recommended(*Ask(training)), "fused + checkpoint");
 }
 
 // Returns the last change of each run that no other beats, of those that come at no price.

@@ -33,7 +33,7 @@ TEST(FitDocumentTest, ChangesNameWhatTheProgramHas) {
 TEST(FitDocumentTest, ChangesNameTheirDegree) {
   Answer answer = AnswerOf(RunOf(1200), RunOf(900));
   RunOut(answer.within);
-  for (fit::Candidate& candidate : fit::PlanCandidates()) {
+  for (fit::Candidate& candidate : fit::AllCandidates()) {
     candidate.degree = candidate.hook == "pieces" ? 4 : candidate.hook == "checkpoint" ? 9 : 0;
     candidate.of = 32;
     answer.remedies.push_back({.changes = {candidate}, .outcome = RunOf(900)});
@@ -161,7 +161,7 @@ Answer AnswerWithChange(const std::string& hook) {
   RunOut(answer.within);
   answer.reference = TimedRunOf(1200);
   answer.cheapest.emplace();
-  for (const fit::Candidate& candidate : fit::PlanCandidates())
+  for (const fit::Candidate& candidate : fit::AllCandidates())
     if (candidate.hook == hook)
       answer.remedies.push_back({.changes = {candidate}, .outcome = TimedRunOf(700)});
   return answer;

@@ -110,6 +110,22 @@ TEST(FitVerdictTest, ValueWhoseRunWasLateIsNotSaidToFailByItself) {
   EXPECT_THAT(VerdictOf(answer), StartsWith("batch=4 fits. It is not known if batch=5 does"));
 }
 
+TEST(FitVerdictTest, MomentThatLimitsTheLargestValueIsNamed) {
+  Answer answer = AnswerOf(RunOf(600), RunOf(600));
+  answer.whole_job = fit::WholeJob{
+      .unlimited = RunOf(700), .within = RunOf(700), .has_within = true, .moments = {}};
+  answer.whole_job->limited_by = fit::MomentNeed{.moment = "evaluation"};
+  fit::Scaling& scaling = answer.scalings.emplace_back();
+  scaling.name = "batch";
+  scaling.points = {{.value = 1}, {.value = 2}};
+  scaling.largest = 4;
+  scaling.fails = 5;
+  answer.beyond = RunOf(1200);
+  RunOut(*answer.beyond);
+  EXPECT_THAT(VerdictOf(answer), HasSubstr("The moment that limits it is an evaluation."));
+  EXPECT_EQ(nlohmann::json::parse(JsonFit(answer))["limited_by"]["name"], "evaluation");
+}
+
 TEST(FitVerdictTest, NeedOfAFittingRunIsThatOnTheCard) {
   const std::string verdict = VerdictOf(AnswerOf(RunOf(1200), RunOf(900)));
   EXPECT_THAT(verdict, StartsWith("FITS IN THE 5 STEPS SEEN. In them it needs 900.0 MiB of card"));
