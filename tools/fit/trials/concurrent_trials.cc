@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -26,17 +27,17 @@ absl::Status ConcurrentTrials::Begin(const Trial& trial, const std::filesystem::
   processes_.Add(begun->process(), begun->plan());
   const bool is_alone = processes_.size() == 1;
   for (Run& run : runs_)
-    if (!run.end) run.was_alone = false;
-  runs_.push_back({.trial = std::move(begun), .was_alone = is_alone, .end = std::nullopt});
+    if (!run.has_ended) run.was_alone = false;
+  runs_.push_back({.trial = std::move(begun), .was_alone = is_alone});
   return absl::OkStatus();
 }
 
 absl::StatusOr<ConcurrentTrials::Finished> ConcurrentTrials::Finish(const Trial& trial) {
   const size_t place = Find(trial);
-  while (!runs_[place].end) WaitForOne();
+  while (!runs_[place].has_ended) WaitForOne();
   const Run run = std::move(runs_[place]);
   runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(place));
-  MEMTRACE_RETURN_IF_ERROR(*run.end);
+  MEMTRACE_RETURN_IF_ERROR(run.end);
   Finished finished{
       .result = run.trial->Result(), .folder = run.trial->folder(), .was_alone = run.was_alone};
   if (finished.was_alone) room_.NoteHeld(finished.result.host_bytes);
@@ -78,18 +79,19 @@ void ConcurrentTrials::WaitForOne() {
       is_alone ? std::optional<launch::Clock::duration>(kBetweenSamples) : std::nullopt);
   if (!ended) return room_.Sample();
   for (Run& run : runs_)
-    if (!run.end && run.trial->process() == ended->process) return NoteEnd(run, ended->status);
+    if (!run.has_ended && run.trial->process() == ended->process) return NoteEnd(run, ended->status);
 }
 
 void ConcurrentTrials::NoteEnd(Run& run, const launch::ExitStatus& status) {
   const absl::StatusOr<bool> goes_on = run.trial->NoteEnd(status);
   if (goes_on.ok() && *goes_on) return processes_.Add(run.trial->process(), run.trial->plan());
+  run.has_ended = true;
   run.end = goes_on.status();
 }
 
 void ConcurrentTrials::Drop(Run& run) {
-  if (!run.end) processes_.Kill(run.trial->process());
-  run.end = absl::CancelledError();
+  if (!run.has_ended) processes_.Kill(run.trial->process());
+  run.has_ended = true;
   std::error_code ignored;
   std::filesystem::remove_all(run.trial->folder(), ignored);
 }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -66,7 +65,8 @@ class ConcurrentTrials {
   struct Run {
     std::unique_ptr<RunningTrial> trial;
     bool was_alone = true;
-    std::optional<absl::Status> end;  // nothing while it runs
+    bool has_ended = false;
+    absl::Status end = {};  // why it could not go on
   };
 
   size_t Find(const Trial& trial) const;
