@@ -79,7 +79,8 @@ void ConcurrentTrials::WaitForOne() {
       is_alone ? std::optional<launch::Clock::duration>(kBetweenSamples) : std::nullopt);
   if (!ended) return room_.Sample();
   for (Run& run : runs_)
-    if (!run.has_ended && run.trial->process() == ended->process) return NoteEnd(run, ended->status);
+    if (!run.has_ended && run.trial->process() == ended->process)
+      return NoteEnd(run, ended->status);
 }
 
 void ConcurrentTrials::NoteEnd(Run& run, const launch::ExitStatus& status) {
