@@ -89,7 +89,7 @@ void DefineChanges(CLI::App& app, ChangesOption& option) {
           ->group("Changes to the program");
   app.add_flag("--with-what-can-be", option.what_can_be,
                "Go on if a change cannot be applied, or was found for another script or version; "
-               "by default the program is stopped before its first step")
+               "by default the program is stopped in its first steps")
       ->needs(with)
       ->group("Changes to the program");
 }
