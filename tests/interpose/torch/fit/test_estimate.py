@@ -182,6 +182,7 @@ def test_estimate_errors_are_one_sentence(tmp_path: Path) -> None:
         assert line.startswith(kind) and text in line
 
 
+@pytest.mark.slow
 def test_largest_batch_fits_and_one_row_more_does_not(tmp_path: Path) -> None:
     script = """
 import memtrace, torch
@@ -196,12 +197,12 @@ class Scaled(torch.nn.Module):
 
 model = Scaled()
 optimizer = torch.optim.SGD(model.parameters())
-of_rows = lambda rows: {"x": torch.zeros(rows, 16384, 1024), "scale": torch.tensor(2.0)}  # a row has 64 MiB
-largest = memtrace.largest_batch(model, optimizer, of_rows(1), card="1500MiB")
-print(largest, memtrace.check_fit(model, optimizer, of_rows(largest), card="1500MiB").fits)
-print(memtrace.estimate(model, optimizer, of_rows(largest + 1), card="1500MiB").fits)
+of_rows = lambda rows: {"x": torch.zeros(rows, 2048, 1024), "scale": torch.tensor(2.0)}  # a row has 8 MiB
+largest = memtrace.largest_batch(model, optimizer, of_rows(1), card="640MiB")
+print(largest, memtrace.check_fit(model, optimizer, of_rows(largest), card="640MiB").fits)
+print(memtrace.estimate(model, optimizer, of_rows(largest + 1), card="640MiB").fits)
 try:
-    memtrace.largest_batch(model, optimizer, of_rows(1), card="600MiB")
+    memtrace.largest_batch(model, optimizer, of_rows(1), card="536MiB")
 except memtrace.DoesNotFit as error:
     print(error)
 """
