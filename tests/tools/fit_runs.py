@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of `memtrace fit` that protect the user's files in every way (docs/design/fit.md, "The user's files")."""
+"""Runs of `memtrace fit` that protect the user's files in every way (docs/design/fit.md), and their answers."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.json_object import JsonObject
@@ -18,6 +20,10 @@ LAYER = "layer"
 USERS = "users"
 PYTHON = "python"
 WAYS = (LAYER, USERS, PYTHON)
+
+# Facts of an answer that differ from run to run, however its trials are made.
+OF_EACH_RUN = ("seconds", "forks")
+PROCESS = re.compile(r"process \d+")  # the name of one
 
 
 def run(
@@ -50,3 +56,12 @@ def without_rights(way: str) -> list[str]:
     if setpriv is None:
         pytest.skip("setpriv, which takes rights from root, is not installed")
     return [setpriv, "--bounding-set", "-sys_admin"]
+
+
+def without_times(value: Any) -> Any:
+    """Returns an answer, or a part of one, without the facts that differ from run to run."""
+    if isinstance(value, dict):
+        return {key: without_times(each) for key, each in value.items() if key not in OF_EACH_RUN}
+    if isinstance(value, list):
+        return [without_times(each) for each in value]
+    return PROCESS.sub("process", value) if isinstance(value, str) else value

@@ -4,16 +4,14 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fit_runs import LAYER, USERS, without_rights
+from fit_runs import LAYER, USERS, without_rights, without_times
 from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
@@ -52,8 +50,6 @@ import fcntl, os
 lock = open(os.environ["NOTES"] + ".lock", "w")
 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 """
-OF_EACH_RUN = ("seconds", "forks")
-PROCESS = re.compile(r"process \d+")
 
 
 @pytest.fixture
@@ -90,14 +86,6 @@ def answer(folder: Path, notes: Path, at_once: str, way: str) -> JsonObject:
     if found["kept_away"]["layer_bytes"] == 0:
         pytest.skip(found["kept_away"]["why_no_layer"])
     return found
-
-
-def without_times(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: without_times(each) for key, each in value.items() if key not in OF_EACH_RUN}
-    if isinstance(value, list):
-        return [without_times(each) for each in value]
-    return PROCESS.sub("process", value) if isinstance(value, str) else value
 
 
 def found_beside(notes: Path) -> list[int]:

@@ -4,16 +4,14 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fit_runs import LAYER, USERS, without_rights
+from fit_runs import LAYER, USERS, without_rights, without_times
 from support.json_object import JsonObject
 from support.programs import MEMTRACE
 
@@ -33,9 +31,6 @@ for step in range(4):
     optimizer.step()
     optimizer.zero_grad()
 """
-# Facts of the answer that differ from run to run, whether it is forked or not.
-OF_EACH_RUN = ("seconds", "forks")
-PROCESS = re.compile(r"process \d+")  # the name of one
 
 
 @pytest.fixture
@@ -64,14 +59,6 @@ def fit(folder: Path, notes: Path, script: str, forks: bool, way: str = LAYER) -
     if found["kept_away"]["layer_bytes"] == 0:
         pytest.skip(found["kept_away"]["why_no_layer"])
     return found
-
-
-def without_times(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: without_times(each) for key, each in value.items() if key not in OF_EACH_RUN}
-    if isinstance(value, list):
-        return [without_times(each) for each in value]
-    return PROCESS.sub("process", value) if isinstance(value, str) else value
 
 
 def noted(notes: Path) -> list[JsonObject]:
