@@ -109,6 +109,7 @@ void Explainer::ExplainCards() {
     card.peak = BreakDown(read_.at_peak[device], read_.live(), source_, read_.sites);
     card.peak_at = timeline.peak_at;
     card.second_models = FindSecondModels(read_.at_peak[device], read_.live(), source_);
+    card.logits = FindLogits(read_.at_peak[device], read_.live(), source_);
     if (source_.is_one_of_ranks()) AddLayers(timeline, card);
     AddOtherMoments(card);
     if (card.ledger.positive(LedgerPart::kOtherProcesses) > 0)

@@ -3,7 +3,6 @@
 #include "tools/analysis/process_view.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "tools/analysis/holders/holder_lines.h"
+#include "tools/analysis/holders/logits.h"
 #include "tools/analysis/source/less.h"
 
 namespace memtrace::analysis {
@@ -71,15 +71,6 @@ Outlier Describe(const std::vector<ProcessView>& views, const std::vector<size_t
     return std::abs(a.second) > std::abs(b.second);
   });
   return outlier;
-}
-
-// True for the functions of torch that compute a loss over words or classes of their logits.
-bool IsOfLossFunction(const trace::Frame& frame) {
-  constexpr std::array<std::string_view, 4> kNames = {"cross_entropy", "CrossEntropy",
-                                                      "log_softmax", "nll_loss"};
-  return std::any_of(kNames.begin(), kNames.end(), [&frame](std::string_view name) {
-    return frame.function.find(name) != std::string::npos;
-  });
 }
 
 // True if the largest part of the holding is logits or what a loss makes of them. Small blocks of a

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/analysis/holders/breakdown.h"
+#include "tools/analysis/holders/logits.h"
 #include "tools/analysis/holders/micro_batches_in_flight.h"
 #include "tools/analysis/holders/second_models.h"
 #include "tools/analysis/replayed/card_ledger.h"
@@ -32,6 +33,7 @@ struct CardExplanation {
   Breakdown peak;  // requested bytes in use
   Position peak_at;
   SecondModels second_models;  // of `peak`
+  Logits logits;               // likewise
   // Both at `peak`, and only if the process is one of several ranks.
   std::optional<MicroBatchesInFlight> in_flight;
   std::map<std::string, uint64_t> layers;  // CountLayers

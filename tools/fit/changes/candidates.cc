@@ -63,9 +63,13 @@ bool AreInConflict(const Candidate& a, const Candidate& b) {
     return of.hook == "checkpoint" || of.hook == "checkpoint_products" ||
            of.hook == "activations_on_host";
   };
+  const auto computes_loss = [](const Candidate& of) {
+    return of.hook == "pieces" || of.hook == "liger";
+  };
   const bool are_values = !a.option.empty() && a.option == b.option;
   return are_values || (allocates(a) && allocates(b)) || (steps(a) && steps(b)) ||
-         (places(a) && places(b)) || (wraps_blocks(a) && wraps_blocks(b));
+         (places(a) && places(b)) || (wraps_blocks(a) && wraps_blocks(b)) ||
+         (computes_loss(a) && computes_loss(b));
 }
 
 bool IsLess(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {

@@ -79,9 +79,12 @@ CardNeed NeedOfCard(const CardExplanation& card, const CardTimeline& timeline,
     uint64_t bytes = BytesOfRole(card.peak, role);
     if (role == trace::Role::kParameter) bytes -= second.parameters;
     if (role == trace::Role::kBuffer) bytes -= second.buffers;
+    if (role == trace::Role::kActivation) bytes -= card.logits.activations;
+    if (role == trace::Role::kTemporary) bytes -= card.logits.temporaries;
     parts.Add(name, bytes);
     if (role == trace::Role::kBuffer)
       parts.Add(Marked("second models"), second.parameters + second.buffers);
+    if (role == trace::Role::kActivation) parts.Add(kLogits, card.logits.bytes());
   }
   need.rises = RisesOf(analysis::AnnotatedText(annotations, trace::fact::kFitRises), card.index);
   need.floors = FloorsOf(analysis::AnnotatedText(annotations, trace::fact::kFitFloors), card.index);

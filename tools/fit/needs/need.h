@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "messages/message.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/source/annotation.h"
 #include "tools/fit/needs/climb.h"
@@ -16,6 +18,9 @@
 #include "tools/fit/needs/step_time.h"
 
 namespace memtrace::fit {
+
+// The part of a model's logits, and of what a loss makes of them.
+inline constexpr std::string_view kLogits = Marked("logits");
 
 struct NeedPart {
   std::string name;

@@ -239,6 +239,16 @@ std::string BasisText(const Answer& answer, const CardNeed& need) {
            : ""});
 }
 
+// Says how it is known which blocks are logits; "" if there are none.
+std::string LogitsText(const CardNeed& need) {
+  const bool has_logits =
+      std::any_of(need.parts.begin(), need.parts.end(),
+                  [](const fit::NeedPart& part) { return part.name == fit::kLogits; });
+  return has_logits ? Message("Logits are what the model's head and the loss requested, and blocks "
+                              "of the same size: which these are is inferred.")
+                    : "";
+}
+
 Section NeedSection(const Answer& answer, const CardNeed& need) {
   Section section{.id = "need",
                   .title = answer.job ? Message("RANK $0, WHICH NEEDS MOST", need.card)
@@ -259,7 +269,7 @@ Section NeedSection(const Answer& answer, const CardNeed& need) {
   }
   table.total = {Message("needs"), FormatFigure(need.total, unit)};
   section.parts.emplace_back(std::move(table));
-  section.parts.emplace_back(Note{BasisText(answer, need)});
+  section.parts.emplace_back(Note{JoinedSentences({BasisText(answer, need), LogitsText(need)})});
   return section;
 }
 

@@ -7,6 +7,7 @@ Each change is a module with `watch(torch, session, change)`; docs/design/fit.md
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable
 from types import ModuleType
 
@@ -24,6 +25,7 @@ NAMES = (
     "freeze",
     "fused",
     "graph_pool",
+    "liger",
     "loop",
     "lora",
     "mean_resizing",
@@ -36,7 +38,9 @@ NAMES = (
     "states_on_host",
 )
 # The package that makes the change.
-_PACKAGES = {"adam8bit": "bitsandbytes", "balanced": "accelerate", "lora": "peft"}
+_PACKAGES = {"adam8bit": "bitsandbytes", "balanced": "accelerate", "liger": "liger_kernel", "lora": "peft"}
+# Changes of which few programs have a place, and the module that such programs have imported.
+_USED_WITH = {"liger": "transformers.trainer"}
 
 
 def start(torch: ModuleType, session: Session, wanted: str) -> list[Change]:
@@ -57,7 +61,7 @@ def start(torch: ModuleType, session: Session, wanted: str) -> list[Change]:
 def annotate_missing(annotate: Callable[[str, str], None]) -> None:
     """Names the package of each change that cannot be made because the package is not installed."""
     for name, package in _PACKAGES.items():
-        if not _is_available(name):
+        if not _is_available(name) and _USED_WITH.get(name, "sys") in sys.modules:
             annotate(f"{FIT_MISSING}.{name}", package)
 
 

@@ -32,6 +32,7 @@ _TRAINING_ARGUMENTS = {
     "adam8bit": {"optim": '"adamw_bnb_8bit"'},
     "checkpoint": {"gradient_checkpointing": "True"},
     "fused": {"optim": '"adamw_torch_fused"'},
+    "liger": {"use_liger_kernel": "True"},
     "micro": {"per_device_train_batch_size": _AS_MADE, "gradient_accumulation_steps": _AS_MADE},
 }
 Edits = dict[str, list[Edit]]  # by file

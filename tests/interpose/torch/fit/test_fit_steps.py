@@ -239,6 +239,14 @@ def test_packages_that_changes_lack_are_named(tmp_path):
     assert "missing.lora" not in told and "missing.fused" not in told
 
 
+@pytest.mark.skipif(importlib.util.find_spec("liger_kernel") is not None, reason="Liger is installed")
+def test_liger_is_missed_only_where_a_trainer_would_use_it(tmp_path):
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    with_trainer = "import transformers.trainer\nKEEP = lambda step: 0\n" + TRAINING
+    assert fit(trial(with_trainer, tmp_path, "1:2"))["missing.liger"] == "liger_kernel"
+    assert "missing.liger" not in fit(trial("KEEP = lambda step: 0\n" + TRAINING, tmp_path, "1:2"))
+
+
 def test_steps_are_not_watched_without_the_variable(tmp_path):
     ours = "import json, sys\nprint(json.dumps([name for name in sys.modules if name.startswith('memtrace._fit')]))"
     run = on_card("KEEP = lambda step: 0\n" + TRAINING + ours, tmp_path, warm=False)
