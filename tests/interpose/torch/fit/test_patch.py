@@ -70,6 +70,11 @@ ROWS = [
         'arguments = TrainingArguments("out", optim="adamw_bnb_8bit")' + TRAINER,
     ),
     (
+        "liger",
+        'arguments = TrainingArguments("out")' + TRAINER,
+        'arguments = TrainingArguments("out", use_liger_kernel=True)' + TRAINER,
+    ),
+    (
         "micro",
         'arguments = TrainingArguments("out", per_device_train_batch_size=8)' + TRAINER,
         'arguments = TrainingArguments("out", per_device_train_batch_size=4, gradient_accumulation_steps=6)' + TRAINER,
