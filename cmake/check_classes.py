@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that no class has more than 15 public functions, except those listed here with a reason, which may not grow.
 
+Checks as well that all functions of a class are in one source.
+
 Usage: check_classes.py ROOT. Exit 0 if all is well, 1 with one line per violation otherwise. Constructors, destructors
 and assignments do not count; overloads do, and so do functions that an interface requires.
 """
@@ -9,6 +11,7 @@ and assignments do not count; overloads do, and so do functions that an interfac
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 MOST = 15
@@ -29,6 +32,8 @@ LARGER = {
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _CLASS = re.compile(r"\b(enum\s+)?(class|struct)\s+(?:\w+\([^)]*\)\s+|ABSL_\w+\s+|\[\[\w+\]\]\s+)*([\w:]+)[^;{}()]*\{")
+# A function of a class, where it is defined outside of it.
+_MEMBER = re.compile(r"^(?:[^\s(;=#/][^(;=\n]*[\s*&])?(\w+)::(?:~?\w+|operator[^\s(]*)\(", re.MULTILINE)
 _PART = re.compile(r"(public:|private:|protected:|;|\{\})")
 
 
@@ -57,8 +62,7 @@ def is_counted(statement: str, name: str) -> bool:
 
 
 def public_functions(text: str) -> dict[str, int]:
-    """Returns the number of public functions of each class of a header or source."""
-    text = _TEXT.sub('""', _COMMENT.sub("", text))
+    """Returns the number of public functions of each class of a header or source, given without comments."""
     found: dict[str, int] = {}
     for head in _CLASS.finditer(text):
         if head[1]:
@@ -74,15 +78,34 @@ def public_functions(text: str) -> dict[str, int]:
     return found
 
 
+def scattered(texts: dict[str, str]) -> dict[str, list[str]]:
+    """Returns the sources of each class that has several. Classes of the same name are left out."""
+    declared = Counter(
+        head[3].split("::")[-1] for text in texts.values() for head in _CLASS.finditer(text) if not head[1]
+    )
+    sources: dict[str, list[str]] = {}
+    for source, text in texts.items():
+        if source.endswith(".cc"):
+            for name in {member[1] for member in _MEMBER.finditer(text)}:
+                sources.setdefault(name, []).append(source)
+    return {name: found for name, found in sources.items() if len(found) > 1 and declared[name] == 1}
+
+
 def main(root: Path) -> int:
     command = ["git", "ls-files", "*.h", "*.cc"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split()
+    texts = {
+        source: _TEXT.sub('""', _COMMENT.sub("", (root / source).read_text()))
+        for source in listed
+        if not source.startswith(("tests/", "bench/"))
+    }
     seen: dict[str, int] = {}
     status = 0
-    for source in listed.split():
-        if source.startswith(("tests/", "bench/")):
-            continue
-        for name, count in public_functions((root / source).read_text()).items():
+    for name, sources in scattered(texts).items():
+        print(f"{', '.join(sources)}: the functions of {name} are to be in one source (cmake/check_classes.py)")
+        status = 1
+    for source, text in texts.items():
+        for name, count in public_functions(text).items():
             seen[name] = max(count, seen.get(name, 0))
             most = LARGER.get(name, (MOST, ""))[0]
             if count > most:

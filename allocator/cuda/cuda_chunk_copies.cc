@@ -22,11 +22,9 @@ void Ignore(CUresult) {}
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaChunkCopies>> CudaChunkCopies::Open(DeviceIndex device) {
-  const absl::StatusOr<const Driver*> driver = Driver::Get();
-  if (!driver.ok()) return driver.status();
-  auto context = PrimaryContext::Of(**driver, static_cast<int>(device));
-  if (!context.ok()) return context.status();
-  return std::unique_ptr<CudaChunkCopies>(new CudaChunkCopies(*std::move(context)));
+  MEMTRACE_ASSIGN_OR_RETURN(const Driver* const driver, Driver::Get());
+  MEMTRACE_ASSIGN_OR_RETURN(auto context, PrimaryContext::Of(*driver, static_cast<int>(device)));
+  return std::unique_ptr<CudaChunkCopies>(new CudaChunkCopies(std::move(context)));
 }
 
 CudaChunkCopies::~CudaChunkCopies() {

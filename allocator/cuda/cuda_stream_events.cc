@@ -32,11 +32,9 @@ std::vector<GraphNode> IdsOf(const CUgraphNode* nodes, size_t count) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaStreamEvents>> CudaStreamEvents::Open(DeviceIndex device) {
-  const absl::StatusOr<const Driver*> driver = Driver::Get();
-  if (!driver.ok()) return driver.status();
-  auto context = PrimaryContext::Of(**driver, static_cast<int>(device));
-  if (!context.ok()) return context.status();
-  return std::unique_ptr<CudaStreamEvents>(new CudaStreamEvents(*std::move(context)));
+  MEMTRACE_ASSIGN_OR_RETURN(const Driver* const driver, Driver::Get());
+  MEMTRACE_ASSIGN_OR_RETURN(auto context, PrimaryContext::Of(*driver, static_cast<int>(device)));
+  return std::unique_ptr<CudaStreamEvents>(new CudaStreamEvents(std::move(context)));
 }
 
 absl::StatusOr<EventId> CudaStreamEvents::Record(StreamId stream) {
@@ -113,9 +111,8 @@ absl::StatusOr<std::vector<GraphNode>> CudaStreamEvents::Predecessors(GraphNode 
 
 absl::StatusOr<EventId> CudaStreamEvents::TakeIdle() {
   if (idle_.empty()) {
-    auto event = UniqueEvent::Create(context_.driver());
-    if (!event.ok()) return event.status();
-    events_.push_back(*std::move(event));
+    MEMTRACE_ASSIGN_OR_RETURN(auto event, UniqueEvent::Create(context_.driver()));
+    events_.push_back(std::move(event));
     return IdOf(events_.back().get());
   }
   const EventId event = idle_.back();

@@ -22,17 +22,19 @@ absl::StatusOr<bool> Supports(const PrimaryContext& context, CUdevice_attribute 
 // Describes plain memory of this card which, if the card supports it, network cards and other
 // processes can access, as torch also requests.
 absl::StatusOr<CUmemAllocationProp> Properties(const PrimaryContext& context) {
-  const auto rdma = Supports(context, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED);
-  if (!rdma.ok()) return rdma.status();
+  MEMTRACE_ASSIGN_OR_RETURN(
+      const auto rdma,
+      Supports(context, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED));
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   properties.location.id = context.device();
-  properties.allocFlags.gpuDirectRDMACapable = *rdma ? 1 : 0;
-  const auto descriptors =
-      Supports(context, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
-  if (!descriptors.ok()) return descriptors.status();
-  if (*descriptors) properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  properties.allocFlags.gpuDirectRDMACapable = rdma ? 1 : 0;
+  MEMTRACE_ASSIGN_OR_RETURN(
+      const auto descriptors,
+      Supports(context, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED));
+  if (descriptors)
+    properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   return properties;
 }
 
@@ -48,25 +50,22 @@ absl::StatusOr<CUmemGenericAllocationHandle> RetainIn(const Driver& driver, Devi
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaVmm>> CudaVmm::Open(DeviceIndex device) {
-  const absl::StatusOr<const Driver*> driver = Driver::Get();
-  if (!driver.ok()) return driver.status();
-  auto context = PrimaryContext::Of(**driver, static_cast<int>(device));
-  if (!context.ok()) return context.status();
-  const auto can_map = Supports(*context, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
-  if (!can_map.ok()) return can_map.status();
-  if (!*can_map) {
+  MEMTRACE_ASSIGN_OR_RETURN(const Driver* const driver, Driver::Get());
+  MEMTRACE_ASSIGN_OR_RETURN(auto context, PrimaryContext::Of(*driver, static_cast<int>(device)));
+  MEMTRACE_ASSIGN_OR_RETURN(
+      const auto can_map,
+      Supports(context, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED));
+  if (!can_map) {
     return absl::UnimplementedError(
         absl::StrCat("card ", static_cast<int>(device), " has no virtual memory management"));
   }
-  const auto properties = Properties(*context);
-  if (!properties.ok()) return properties.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const auto properties, Properties(context));
   size_t granularity = 0;
-  absl::Status status =
-      (*driver)->ToStatus("cuMemGetAllocationGranularity",
-                          (*driver)->MemGetAllocationGranularity(&granularity, &*properties,
-                                                                 CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  if (!status.ok()) return status;
-  return std::unique_ptr<CudaVmm>(new CudaVmm(*std::move(context), *properties, granularity));
+  MEMTRACE_RETURN_IF_ERROR(
+      driver->ToStatus("cuMemGetAllocationGranularity",
+                       driver->MemGetAllocationGranularity(&granularity, &properties,
+                                                           CU_MEM_ALLOC_GRANULARITY_MINIMUM)));
+  return std::unique_ptr<CudaVmm>(new CudaVmm(std::move(context), properties, granularity));
 }
 
 absl::StatusOr<DeviceAddress> CudaVmm::Reserve(Bytes size) {
@@ -118,9 +117,8 @@ absl::Status CudaVmm::Release(ChunkHandle chunk) {
 
 absl::StatusOr<ChunkHandle> CudaVmm::Retain(DeviceAddress address) {
   const CallScope scope(context_);
-  const auto handle = RetainIn(scope.driver(), address);
-  if (!handle.ok()) return handle.status();
-  return ChunkHandle{*handle};
+  MEMTRACE_ASSIGN_OR_RETURN(const auto handle, RetainIn(scope.driver(), address));
+  return ChunkHandle{handle};
 }
 
 absl::Status CudaVmm::Map(DeviceAddress address, Bytes size, ChunkHandle chunk) {
@@ -152,14 +150,13 @@ absl::StatusOr<UniqueDescriptor> CudaVmm::Share(DeviceAddress address) {
   }
   const CallScope scope(context_);
   const Driver& driver = scope.driver();
-  const auto handle = RetainIn(driver, address);
-  if (!handle.ok()) return handle.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const auto handle, RetainIn(driver, address));
   int descriptor = -1;
   absl::Status status = driver.ToStatus(
       "cuMemExportToShareableHandle",
-      driver.MemExportToShareableHandle(&descriptor, *handle,
+      driver.MemExportToShareableHandle(&descriptor, handle,
                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, /*flags=*/0));
-  status.Update(driver.ToStatus("cuMemRelease", driver.MemRelease(*handle)));
+  status.Update(driver.ToStatus("cuMemRelease", driver.MemRelease(handle)));
   if (!status.ok()) return status;
   return UniqueDescriptor(descriptor);
 }
@@ -184,9 +181,8 @@ absl::StatusOr<DeviceMemory> CudaVmm::MemoryInfo() {
   const CallScope scope(context_);
   size_t free = 0;
   size_t total = 0;
-  absl::Status status =
-      scope.driver().ToStatus("cuMemGetInfo", scope.driver().MemGetInfo(&free, &total));
-  if (!status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(
+      scope.driver().ToStatus("cuMemGetInfo", scope.driver().MemGetInfo(&free, &total)));
   return DeviceMemory{free, total};
 }
 

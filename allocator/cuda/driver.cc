@@ -116,9 +116,8 @@ CallScope::~CallScope() {
 
 absl::StatusOr<UniqueEvent> UniqueEvent::Create(const Driver& driver) {
   CUevent event = nullptr;
-  absl::Status status =
-      driver.ToStatus("cuEventCreate", driver.EventCreate(&event, CU_EVENT_DISABLE_TIMING));
-  if (!status.ok()) return status;
+  MEMTRACE_RETURN_IF_ERROR(
+      driver.ToStatus("cuEventCreate", driver.EventCreate(&event, CU_EVENT_DISABLE_TIMING)));
   return UniqueEvent(driver, event);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "allocator/cuda/driver.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -75,11 +76,9 @@ class MappedImport final : public ImportedMemory {
 
 absl::StatusOr<std::unique_ptr<ImportedMemory>> ImportedMemory::Map(
     DeviceIndex device, const std::vector<Chunk>& chunks) {
-  const absl::StatusOr<const Driver*> driver = Driver::Get();
-  if (!driver.ok()) return driver.status();
-  auto context = PrimaryContext::Of(**driver, static_cast<int>(device));
-  if (!context.ok()) return context.status();
-  auto imported = std::make_unique<MappedImport>(*std::move(context));
+  MEMTRACE_ASSIGN_OR_RETURN(const Driver* const driver, Driver::Get());
+  MEMTRACE_ASSIGN_OR_RETURN(auto context, PrimaryContext::Of(*driver, static_cast<int>(device)));
+  auto imported = std::make_unique<MappedImport>(std::move(context));
   Bytes size = 0;
   for (const Chunk& chunk : chunks) size += chunk.size;
   absl::Status status = imported->Reserve(size);

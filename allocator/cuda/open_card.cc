@@ -27,14 +27,13 @@ absl::StatusOr<OpenedCard> OpenCard(DeviceIndex device) {
 }
 
 absl::StatusOr<CardUuid> UuidOf(DeviceIndex device) {
-  const absl::StatusOr<const Driver*> driver = Driver::Get();
-  if (!driver.ok()) return driver.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const Driver* const driver, Driver::Get());
   CUdevice handle = 0;
   CUuuid uuid{};
   MEMTRACE_RETURN_IF_ERROR(
-      (*driver)->ToStatus("cuDeviceGet", (*driver)->DeviceGet(&handle, static_cast<int>(device))));
+      driver->ToStatus("cuDeviceGet", driver->DeviceGet(&handle, static_cast<int>(device))));
   MEMTRACE_RETURN_IF_ERROR(
-      (*driver)->ToStatus("cuDeviceGetUuid", (*driver)->DeviceGetUuid(&uuid, handle)));
+      driver->ToStatus("cuDeviceGetUuid", driver->DeviceGetUuid(&uuid, handle)));
   CardUuid bytes;
   std::memcpy(bytes.data(), uuid.bytes, bytes.size());
   return bytes;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "allocator/segment/expandable_segment.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 
@@ -72,9 +73,8 @@ absl::Status CaptureFrees::Extend(Past& past, const std::vector<GraphNode>& ends
     open.pop_back();
     met.insert(node);
     if (!past.nodes.insert(node).second) continue;
-    const absl::StatusOr<std::vector<GraphNode>> before = graphs_->Predecessors(node);
-    if (!before.ok()) return before.status();
-    open.insert(open.end(), before->begin(), before->end());
+    MEMTRACE_ASSIGN_OR_RETURN(const std::vector<GraphNode> before, graphs_->Predecessors(node));
+    open.insert(open.end(), before.begin(), before.end());
   }
   return absl::OkStatus();
 }

@@ -70,9 +70,8 @@ inline AllocationResult DeviceHeap::AllocateIn(SegmentGroup& group,
                                                const AllocationRequest& request, Bytes size) {
   const Bytes allowed = Minus(request.reject_above, accounting_.mapping().reserved());
   const DeviceAddress place = grower_.NextPlannedAddress(group, size);
-  const absl::StatusOr<Block*> placed = grower_.TryPlace(group, size, place, allowed);
-  if (!placed.ok()) return placed.status();
-  Block* block = *placed != nullptr ? *placed : group.Take(size);
+  MEMTRACE_ASSIGN_OR_RETURN(Block* const placed, grower_.TryPlace(group, size, place, allowed));
+  Block* block = placed != nullptr ? placed : group.Take(size);
   const bool may_be_rejected = request.reject_above != AllocationRequest{}.reject_above;
   if (block == nullptr && may_be_rejected && group.segments().LeastGrowth(size) > allowed) {
     block = TakeSpare(group, size);

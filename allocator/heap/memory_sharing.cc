@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 namespace {
@@ -50,8 +51,7 @@ absl::StatusOr<std::vector<MappedChunk>> MemorySharing::ChunksUnder(DeviceAddres
 
 absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress address) {
   const CardLock::Holder lock(lock_);
-  const auto chunks = FindChunks(heap_.groups(), address);
-  if (!chunks.ok()) return chunks.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const auto chunks, FindChunks(heap_.groups(), address));
   std::vector<SharedChunk> shared;
   absl::Status status;
   heap_.groups().ForEachSegment([&](ExpandableSegment& segment) {
@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<SharedChunk>> MemorySharing::Share(DeviceAddress addr
       status.Update(absl::FailedPreconditionError("the owner of the memory is asleep"));
     if (segment.spill().IsOnHost(address))
       status.Update(absl::FailedPreconditionError("the memory is on the host"));
-    for (const MappedChunk& chunk : *chunks) {
+    for (const MappedChunk& chunk : chunks) {
       auto descriptor = segment.spill().Share(chunk);
       status.Update(descriptor.status());
       if (descriptor.ok()) shared.push_back({chunk, *std::move(descriptor)});

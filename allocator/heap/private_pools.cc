@@ -42,36 +42,32 @@ absl::Status PrivatePools::Release(const PoolId& pool) {
 
 absl::Status PrivatePools::SetSource(const PoolId& pool, std::shared_ptr<MemorySource> source) {
   const CardLock::Holder lock(lock_);
-  const absl::StatusOr<Pool*> found = FindPool(heap_.pools(), pool);
-  if (!found.ok()) return found.status();
-  if (!heap_.groups().Forget(**found)) {
+  MEMTRACE_ASSIGN_OR_RETURN(Pool* const found, FindPool(heap_.pools(), pool));
+  if (!heap_.groups().Forget(*found)) {
     return absl::FailedPreconditionError("the pool has memory already");
   }
-  (*found)->source = std::move(source);
+  found->source = std::move(source);
   return absl::OkStatus();
 }
 
 absl::Status PrivatePools::SetNoSplit(const PoolId& pool) {
   const CardLock::Holder lock(lock_);
-  const absl::StatusOr<Pool*> found = FindPool(heap_.pools(), pool);
-  if (!found.ok()) return found.status();
-  (*found)->no_split = true;
+  MEMTRACE_ASSIGN_OR_RETURN(Pool* const found, FindPool(heap_.pools(), pool));
+  found->no_split = true;
   return absl::OkStatus();
 }
 
 absl::Status PrivatePools::SetUseOnOom(const PoolId& pool, bool use) {
   const CardLock::Holder lock(lock_);
-  const absl::StatusOr<Pool*> found = FindPool(heap_.pools(), pool);
-  if (!found.ok()) return found.status();
-  (*found)->use_on_oom = use;
+  MEMTRACE_ASSIGN_OR_RETURN(Pool* const found, FindPool(heap_.pools(), pool));
+  found->use_on_oom = use;
   return absl::OkStatus();
 }
 
 absl::StatusOr<int> PrivatePools::Uses(const PoolId& pool) const {
   const CardLock::Holder lock(lock_);
-  const absl::StatusOr<Pool*> found = FindPool(heap_.pools(), pool);
-  if (!found.ok()) return found.status();
-  return (*found)->uses;
+  MEMTRACE_ASSIGN_OR_RETURN(Pool* const found, FindPool(heap_.pools(), pool));
+  return found->uses;
 }
 
 // Blocks that other streams have used so far are excluded: that use may be outside the capture.
@@ -105,9 +101,8 @@ void PrivatePools::SetCaptureReuse(bool reuse) {
 absl::StatusOr<PoolCheckpoint> PrivatePools::Checkpoint(const PoolId& pool) const {
   const CardLock::Holder lock(lock_);
   heap_.groups().MergeRecent();
-  const absl::StatusOr<Pool*> found = FindPool(heap_.pools(), pool);
-  if (!found.ok()) return found.status();
-  return MakeCheckpoint(heap_.groups(), **found);
+  MEMTRACE_ASSIGN_OR_RETURN(Pool* const found, FindPool(heap_.pools(), pool));
+  return MakeCheckpoint(heap_.groups(), *found);
 }
 
 absl::StatusOr<PoolRestoration> PrivatePools::Restore(const PoolCheckpoint& checkpoint) {

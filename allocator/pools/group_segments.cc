@@ -7,6 +7,7 @@
 
 #include "allocator/blocks/size_policy.h"
 #include "allocator/card/source_vmm.h"
+#include "base/status_macros.h"
 
 namespace memtrace {
 
@@ -54,9 +55,9 @@ Bytes GroupSegments::FixedSize(Bytes size) const {
 
 absl::StatusOr<ExpandableSegment*> GroupSegments::Add(const SegmentShape& shape) {
   Vmm& vmm = source_ != nullptr ? *source_ : card_;
-  auto segment = ExpandableSegment::Reserve(key_, shape, vmm, arena_, account_);
-  if (!segment.ok()) return segment.status();
-  segments_.push_back(*std::move(segment));
+  MEMTRACE_ASSIGN_OR_RETURN(auto segment,
+                            ExpandableSegment::Reserve(key_, shape, vmm, arena_, account_));
+  segments_.push_back(std::move(segment));
   return segments_.back().get();
 }
 

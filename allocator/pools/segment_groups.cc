@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status_macros.h"
+
 namespace memtrace {
 namespace {
 
@@ -77,9 +79,9 @@ absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
     for (const auto& group : groups_) {
       if ((group.get() == last) != turn.of_last || taken >= wanted) continue;
       if (turn.planned && group->planned() == nullptr) continue;
-      const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, wanted - taken, turn.planned);
-      if (!bytes.ok()) return bytes.status();
-      taken += *bytes;
+      MEMTRACE_ASSIGN_OR_RETURN(const Bytes bytes,
+                                TakeBackFrom(*group, wanted - taken, turn.planned));
+      taken += bytes;
     }
   }
   return absl::OkStatus();
@@ -88,8 +90,8 @@ absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
 absl::Status SegmentGroups::TakeBackFrom(const Pool& pool) {
   for (const auto& group : groups_) {
     if (group->pool() != &pool) continue;
-    const absl::StatusOr<Bytes> bytes = TakeBackFrom(*group, kEverything, /*planned=*/false);
-    if (!bytes.ok()) return bytes.status();
+    MEMTRACE_ASSIGN_OR_RETURN(const Bytes bytes,
+                              TakeBackFrom(*group, kEverything, /*planned=*/false));
   }
   return absl::OkStatus();
 }
@@ -103,13 +105,11 @@ absl::StatusOr<Bytes> SegmentGroups::TakeBackFrom(SegmentGroup& group, Bytes wan
     if (segment->shape().is_planned != planned) continue;
     if (taken >= wanted || segment->trimmable() == 0) continue;
     if (!std::exchange(has_waited, true)) {
-      const absl::StatusOr<bool> waited = WaitForUsersOf(group);
-      if (!waited.ok()) return waited.status();
-      if (!*waited) return taken;
+      MEMTRACE_ASSIGN_OR_RETURN(const bool waited, WaitForUsersOf(group));
+      if (!waited) return taken;
     }
-    const absl::StatusOr<Bytes> bytes = segment->Trim(wanted - taken);
-    if (!bytes.ok()) return bytes.status();
-    taken += *bytes;
+    MEMTRACE_ASSIGN_OR_RETURN(const Bytes bytes, segment->Trim(wanted - taken));
+    taken += bytes;
   }
   group.segments().DropUnmapped(/*all=*/false);
   return taken;

@@ -21,14 +21,14 @@ absl::Status ChunkExchange::Replace(const std::vector<MappedChunk>& chunks,
   MEMTRACE_CHECK_LE(piece.size(), kLargest);
   MEMTRACE_RETURN_IF_ERROR(Mend());
   MEMTRACE_RETURN_IF_ERROR(OpenWindow());
-  const absl::StatusOr<ChunkHandle> fresh =
-      place == Place::kHost ? vmm_.CreateOnHost(piece.size()) : vmm_.Create(piece.size());
-  if (!fresh.ok()) return fresh.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const ChunkHandle fresh, place == Place::kHost
+                                                         ? vmm_.CreateOnHost(piece.size())
+                                                         : vmm_.Create(piece.size()));
   std::vector<Kept> old;
-  absl::Status status = CopyInto(*fresh, piece);
+  absl::Status status = CopyInto(fresh, piece);
   if (status.ok()) status = Keep(chunks, old);
-  if (status.ok()) status = Swap(*fresh, piece, old);
-  Release(*fresh);
+  if (status.ok()) status = Swap(fresh, piece, old);
+  Release(fresh);
   if (!torn_.has_value()) {
     for (const Kept& kept : old) Release(kept.handle);
   }
@@ -63,9 +63,8 @@ absl::Status ChunkExchange::CopyInto(ChunkHandle fresh, const AddressRange& piec
 
 absl::Status ChunkExchange::Keep(const std::vector<MappedChunk>& chunks, std::vector<Kept>& old) {
   for (const MappedChunk& chunk : chunks) {
-    const absl::StatusOr<ChunkHandle> handle = vmm_.Retain(chunk.address);
-    if (!handle.ok()) return handle.status();
-    old.push_back({chunk, *handle});
+    MEMTRACE_ASSIGN_OR_RETURN(const ChunkHandle handle, vmm_.Retain(chunk.address));
+    old.push_back({chunk, handle});
   }
   return absl::OkStatus();
 }

@@ -15,11 +15,10 @@ namespace memtrace {
 absl::StatusOr<std::unique_ptr<ExpandableSegment>> ExpandableSegment::Reserve(
     const SegmentKey& key, const SegmentShape& shape, Vmm& vmm, BlockArena& arena,
     MappingAccount& account) {
-  const absl::StatusOr<DeviceAddress> address = vmm.Reserve(shape.size);
-  if (!address.ok()) return address.status();
-  account.Reserved(key, *address, shape.size);
+  MEMTRACE_ASSIGN_OR_RETURN(const DeviceAddress address, vmm.Reserve(shape.size));
+  account.Reserved(key, address, shape.size);
   return std::unique_ptr<ExpandableSegment>(
-      new ExpandableSegment(key, *address, shape, vmm, arena, account));
+      new ExpandableSegment(key, address, shape, vmm, arena, account));
 }
 
 ExpandableSegment::ExpandableSegment(const SegmentKey& key, DeviceAddress address,

@@ -68,10 +68,9 @@ absl::Status Reservation::MapChunks(DeviceAddress begin, Bytes size, uint32_t mo
 // single Unmap gives it back, and a chunk can never be half given back.
 absl::Status Reservation::MapChunk(ChunkRange chunk) {
   const Bytes size = chunk.count * granularity();
-  const absl::StatusOr<ChunkHandle> handle = vmm_.Create(size);
-  if (!handle.ok()) return handle.status();
-  absl::Status status = vmm_.Map(chunks_.AddressOf(chunk.first), size, *handle);
-  ReleaseHandle(*handle);
+  MEMTRACE_ASSIGN_OR_RETURN(const ChunkHandle handle, vmm_.Create(size));
+  absl::Status status = vmm_.Map(chunks_.AddressOf(chunk.first), size, handle);
+  ReleaseHandle(handle);
   return status;
 }
 

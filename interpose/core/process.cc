@@ -35,11 +35,10 @@ bool CardsAreCopiedOnFork() { return env::Is(env::kCardFork, "copy"); }
 
 absl::StatusOr<std::unique_ptr<trace::TraceWriter>> OpenWriter(
     const std::map<std::string, std::string>& info) {
-  const absl::StatusOr<uint64_t> keep = KeptBytes();
-  if (!keep.ok()) return keep.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const uint64_t keep, KeptBytes());
   return trace::TraceWriter::Open(
       ChooseTraceName(info), info,
-      {.if_exists = trace::IfExists::kUseSibling, .keep_bytes = *keep, .with_summary = true});
+      {.if_exists = trace::IfExists::kUseSibling, .keep_bytes = keep, .with_summary = true});
 }
 
 // Returns "process 4711 (rank 1)", or "process 4711" if nothing is known of it.

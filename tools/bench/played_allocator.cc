@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "tools/launch/package_program.h"
 
@@ -64,9 +65,8 @@ absl::StatusOr<std::unique_ptr<PlayedAllocator>> PlayedAllocator::Start(const Pl
   if (!plan.ok()) return plan.status();
   KeepRepeatable(plan->environment, order.is_gpu);
   if (!order.plan.empty()) plan->environment[env::kPlan.name()] = order.plan;
-  auto process = PlayerProcess::Start(*plan);
-  if (!process.ok()) return process.status();
-  return std::make_unique<PlayedAllocator>(*std::move(process), order.limit);
+  MEMTRACE_ASSIGN_OR_RETURN(auto process, PlayerProcess::Start(*plan));
+  return std::make_unique<PlayedAllocator>(std::move(process), order.limit);
 }
 
 std::optional<Fault> PlayedAllocator::Begin() {

@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "tools/launch/program_arguments.h"
 #include "tools/launch/program_file.h"
 #include "tools/launch/side_by_side.h"
@@ -98,9 +99,8 @@ class JointProcesses {
   explicit JointProcesses(size_t count) { end_.ends.resize(count); }
 
   absl::Status Start(const LaunchPlan& plan, const sigset_t& mask) {
-    const absl::StatusOr<pid_t> child = Spawn(plan, mask);
-    if (!child.ok()) return child.status();
-    running_.emplace(*child, started_++);
+    MEMTRACE_ASSIGN_OR_RETURN(const pid_t child, Spawn(plan, mask));
+    running_.emplace(child, started_++);
     return absl::OkStatus();
   }
 
@@ -141,9 +141,8 @@ class JointProcesses {
 }  // namespace
 
 absl::StatusOr<ExitStatus> RunToEnd(const LaunchPlan& plan) {
-  const absl::StatusOr<pid_t> child = StartProcess(plan);
-  if (!child.ok()) return child.status();
-  return WaitForEnd(*child, plan);
+  MEMTRACE_ASSIGN_OR_RETURN(const pid_t child, StartProcess(plan));
+  return WaitForEnd(child, plan);
 }
 
 absl::StatusOr<pid_t> StartProcess(const LaunchPlan& plan) {

@@ -262,9 +262,8 @@ absl::StatusOr<LaunchPlan> PlanLaunch(const LaunchRequest& request, Environment 
   if (!request.output.empty())
     plan.output = fs::absolute(request.output).lexically_normal().string();
   MEMTRACE_RETURN_IF_ERROR(CheckOutput(plan.output, request.force));
-  absl::StatusOr<fs::path> package = FindPackageFolder();
-  if (!package.ok()) return package.status();
-  AddMemtrace(request, *package, plan);
+  MEMTRACE_ASSIGN_OR_RETURN(fs::path package, FindPackageFolder());
+  AddMemtrace(request, package, plan);
   return plan;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/environment.h"
+#include "base/status_macros.h"
 #include "tools/launch/package_folder.h"
 #include "tools/launch/program_file.h"
 
@@ -23,8 +24,7 @@ std::string PythonInterpreter() {
 
 absl::StatusOr<LaunchPlan> PlanPackageProgram(const std::string& module,
                                               const std::vector<std::string>& arguments) {
-  const absl::StatusOr<fs::path> package = FindPackageFolder();
-  if (!package.ok()) return package.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const fs::path package, FindPackageFolder());
   absl::StatusOr<std::string> program = FindProgram(PythonInterpreter());
   if (!program.ok()) return program.status();
   LaunchPlan plan;
@@ -34,7 +34,7 @@ absl::StatusOr<LaunchPlan> PlanPackageProgram(const std::string& module,
   plan.environment = CurrentEnvironment();
   plan.environment[env::kSwitch.name()] = "0";
   std::string& path = plan.environment[env::kPythonPath.name()];
-  const std::string folder = package->parent_path().string();
+  const std::string folder = package.parent_path().string();
   path = path.empty() ? folder : folder + ":" + path;
   return plan;
 }

@@ -71,9 +71,9 @@ absl::Status HostCopies::TakePieces(Bytes bytes, Copy& copy) {
       pool_.pop_back();
       account_.pooled -= piece.size;
     } else {
-      const auto fresh = copies_->TakeHostMemory(std::min(kPiece, RoundUp(bytes - taken, kUnit)));
-      if (!fresh.ok()) return fresh.status();
-      piece = *fresh;
+      MEMTRACE_ASSIGN_OR_RETURN(const auto fresh, copies_->TakeHostMemory(std::min(
+                                                      kPiece, RoundUp(bytes - taken, kUnit))));
+      piece = fresh;
     }
     copy.pieces.push_back(piece);
     copy.is_pinned = copy.is_pinned && piece.is_pinned;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "interpose/core/abi/abi_structs.h"
 #include "interpose/core/abi/source_call.h"
 #include "interpose/core/abi/struct_sizes.h"
@@ -181,9 +182,8 @@ int memtrace_checkpoint_pool(int device, const memtrace_pool* pool,
   if (checkpoint == nullptr) return memtrace::Missing("checkpoint");
   *checkpoint = nullptr;
   return memtrace::WithPool(device, pool, [&](CachingAllocator& allocator, const PoolId& id) {
-    auto made = allocator.pools().Checkpoint(id);
-    if (!made.ok()) return made.status();
-    *checkpoint = new memtrace_checkpoint{*std::move(made)};
+    MEMTRACE_ASSIGN_OR_RETURN(auto made, allocator.pools().Checkpoint(id));
+    *checkpoint = new memtrace_checkpoint{std::move(made)};
     return absl::OkStatus();
   });
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/status_macros.h"
 #include "interpose/core/process.h"
 
 namespace memtrace {
@@ -24,12 +25,12 @@ uint64_t SerialOf(const std::vector<SharedChunk>& shared) {
 absl::StatusOr<BlockServer::Chunks> OpenChunks(const BlockRequest& request) {
   CachingAllocator* allocator = Process::Get().cards().allocator(static_cast<int>(request.device));
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
-  auto shared = allocator->sharing().Share(DeviceAddress{request.address});
-  if (!shared.ok()) return shared.status();
-  if (SerialOf(*shared) != request.serial)
+  MEMTRACE_ASSIGN_OR_RETURN(auto shared,
+                            allocator->sharing().Share(DeviceAddress{request.address}));
+  if (SerialOf(shared) != request.serial)
     return absl::NotFoundError("the block was freed, and another one is at its address");
   BlockServer::Chunks chunks;
-  for (auto& [chunk, descriptor] : *shared) chunks.push_back({std::move(descriptor), chunk.size});
+  for (auto& [chunk, descriptor] : shared) chunks.push_back({std::move(descriptor), chunk.size});
   return chunks;
 }
 
@@ -44,18 +45,16 @@ absl::StatusOr<memtrace_shared_block> SharedMemory::Share(int device, DeviceAddr
   CachingAllocator* allocator = Process::Get().cards().allocator(device);
   if (allocator == nullptr) return absl::NotFoundError("there is no such card");
   // Checks now that the block can be shared; the descriptors are made on request.
-  const auto shared = allocator->sharing().Share(address);
-  if (!shared.ok()) return shared.status();
-  const absl::StatusOr<std::string> name = server_.Start(&OpenChunks);
-  if (!name.ok()) return name.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const auto shared, allocator->sharing().Share(address));
+  MEMTRACE_ASSIGN_OR_RETURN(const std::string name, server_.Start(&OpenChunks));
   memtrace_shared_block block{};
   block.size = sizeof(block);
   block.device = device;
   block.address = allocator->sharing().BaseAllocation(address)->begin.value();
-  block.base = shared->front().chunk.address.value();
-  block.serial = SerialOf(*shared);
-  for (const auto& [chunk, descriptor] : *shared) block.bytes += chunk.size;
-  std::memcpy(block.owner, name->data(), std::min(name->size(), sizeof(block.owner) - 1));
+  block.base = shared.front().chunk.address.value();
+  block.serial = SerialOf(shared);
+  for (const auto& [chunk, descriptor] : shared) block.bytes += chunk.size;
+  std::memcpy(block.owner, name.data(), std::min(name.size(), sizeof(block.owner) - 1));
   return block;
 }
 
@@ -63,14 +62,13 @@ absl::StatusOr<DeviceAddress> SharedMemory::Open(const memtrace_shared_block& bl
   const BlockRequest request{.device = static_cast<uint64_t>(block.device),
                              .address = block.address,
                              .serial = block.serial};
-  const auto chunks =
-      FetchBlock(std::string(block.owner, strnlen(block.owner, sizeof(block.owner))), request);
-  if (!chunks.ok()) return chunks.status();
-  auto imported = ImportedMemory::Map(DeviceIndex{device}, *chunks);
-  if (!imported.ok()) return imported.status();
-  const DeviceAddress address = (*imported)->address();
+  MEMTRACE_ASSIGN_OR_RETURN(
+      const auto chunks,
+      FetchBlock(std::string(block.owner, strnlen(block.owner, sizeof(block.owner))), request));
+  MEMTRACE_ASSIGN_OR_RETURN(auto imported, ImportedMemory::Map(DeviceIndex{device}, chunks));
+  const DeviceAddress address = imported->address();
   const MutexLock lock(mutex_);
-  opened_[address] = *std::move(imported);
+  opened_[address] = std::move(imported);
   return address;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/environment.h"
 #include "base/mutex.h"
+#include "base/status_macros.h"
 #include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace {
@@ -52,11 +53,11 @@ void CardActivities::RecordState(std::string_view state, std::string_view reason
 }
 
 absl::Status CardActivities::FindLibrary() {
-  const auto library =
-      library_.empty() ? cupti::CuptiLibrary::Find() : cupti::CuptiLibrary::Load(library_);
-  if (!library.ok()) return library.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const auto library, library_.empty()
+                                                    ? cupti::CuptiLibrary::Find()
+                                                    : cupti::CuptiLibrary::Load(library_));
   session_ = &cupti::ActivitySession::Make(
-      *library, [this](std::span<const cupti::CardActivity> activities) { Write(activities); });
+      library, [this](std::span<const cupti::CardActivity> activities) { Write(activities); });
   return absl::OkStatus();
 }
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/status_macros.h"
+
 namespace memtrace {
 namespace {
 
@@ -22,9 +24,8 @@ absl::Status ProcessCards::Open(int device_count, memtrace_mode mode, const Heap
   std::vector<ServedCard> cards(static_cast<size_t>(device_count));
   for (int device = 0; device < device_count; ++device) {
     ServedCard& card = cards[static_cast<size_t>(device)];
-    auto opened = OpenCard(DeviceIndex{device});
-    if (!opened.ok()) return opened.status();
-    card.driver = *std::move(opened);
+    MEMTRACE_ASSIGN_OR_RETURN(auto opened, OpenCard(DeviceIndex{device}));
+    card.driver = std::move(opened);
     card.reader = std::make_unique<CardReader>(device);
     card.is_alone = mode == MEMTRACE_MODE_OUTSIDE;
     if (mode == MEMTRACE_MODE_ALLOCATE) {

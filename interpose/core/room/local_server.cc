@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "interpose/core/room/local_socket.h"
 
 namespace memtrace {
@@ -35,11 +36,10 @@ LocalServer& LocalServer::Get() {
 }
 
 absl::Status LocalServer::Listen(const std::string& name, Serve serve) {
-  auto socket = ListenUnder(name);
-  if (!socket.ok()) return socket.status();
+  MEMTRACE_ASSIGN_OR_RETURN(auto socket, ListenUnder(name));
   const MutexLock lock(mutex_);
-  if (!Remember(socket->get())) return absl::UnavailableError("too many sockets");
-  listeners_.push_back({*std::move(socket), std::move(serve)});
+  if (!Remember(socket.get())) return absl::UnavailableError("too many sockets");
+  listeners_.push_back({std::move(socket), std::move(serve)});
   if (!is_running_) StartThread();
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof(one));

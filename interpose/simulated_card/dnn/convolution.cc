@@ -144,12 +144,13 @@ std::uint64_t DnnConvolution::PaddedCopyBytes(const DnnDescriptor& tensor,
                                               std::initializer_list<std::size_t> channels) const {
   constexpr std::uint64_t kUnit = 16;
   const cudnnDataType_t type = TypeOf(tensor);
-  const auto unit = static_cast<std::int64_t>(kUnit / PackedBytes(type, 1));
+  const std::uint64_t unit = kUnit / PackedBytes(type, 1);
   Sizes sizes = SizesOf(tensor);
   bool is_filled = true;
   for (const std::size_t dimension : channels) {
-    is_filled = is_filled && sizes[dimension] % unit == 0;
-    sizes[dimension] = (sizes[dimension] + unit - 1) / unit * unit;
+    const auto size = static_cast<std::uint64_t>(sizes[dimension]);
+    is_filled = is_filled && size % unit == 0;
+    sizes[dimension] = static_cast<std::int64_t>(RoundUp(size, unit));
   }
   if (is_filled && CopiedBytes(tensor, type) == 0) return 0;
   const auto elements =

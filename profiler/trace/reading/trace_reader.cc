@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "profiler/trace/coding/call_tree.h"
 #include "profiler/trace/coding/record_decoder.h"
 #include "profiler/trace/coding/string_table.h"
@@ -295,9 +296,8 @@ void TraceReader::State::ForEach(const Visit& visit) const {
 }
 
 absl::StatusOr<TraceReader> TraceReader::Open(const std::string& path) {
-  absl::StatusOr<std::vector<uint8_t>> bytes = ReadTraceBytes(path);
-  if (!bytes.ok()) return bytes.status();
-  return TraceReader(std::make_unique<State>(*std::move(bytes)));
+  MEMTRACE_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, ReadTraceBytes(path));
+  return TraceReader(std::make_unique<State>(std::move(bytes)));
 }
 
 TraceReader::TraceReader(std::unique_ptr<State> state) : state_(std::move(state)) {}

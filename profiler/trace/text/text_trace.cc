@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "profiler/trace/coding/event_fields.h"
 #include "profiler/trace/events/card_fields.h"
 #include "profiler/trace/text/text_line.h"
@@ -293,9 +294,9 @@ absl::Status WriteTextTrace(std::string_view text, const std::string& trace_path
   for (std::string_view& line : lines) {
     if (TakeInfo(line, info)) line = {};
   }
-  auto writer = TraceWriter::Open(trace_path, info, {.if_exists = IfExists::kReplace});
-  if (!writer.ok()) return writer.status();
-  TextParser parser(**writer);
+  MEMTRACE_ASSIGN_OR_RETURN(auto writer,
+                            TraceWriter::Open(trace_path, info, {.if_exists = IfExists::kReplace}));
+  TextParser parser(*writer);
   for (size_t i = 0; i < lines.size(); ++i) {
     TextLine line(lines[i]);
     if (!line.empty()) parser.Line(line);
@@ -305,7 +306,7 @@ absl::Status WriteTextTrace(std::string_view text, const std::string& trace_path
                                       std::string(lines[i]));
   }
   parser.Finish();
-  return (*writer)->loss().status();
+  return writer->loss().status();
 }
 
 }  // namespace memtrace::trace

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "profiler/trace/coding/checksum.h"
 
 namespace memtrace::trace {
@@ -76,9 +77,8 @@ void RecordBlocks::Seal(OpenBlock& block, uint32_t capacity) {
 // Writes the records first, then the header with their length.
 absl::Status RecordBlocks::Flush(OpenBlock& block) {
   if (!file_->flushes()) return absl::OkStatus();
-  absl::Status records =
-      file_->Flush(block.chain, std::max(block.flushed, sizeof(BlockHeader)), block.used);
-  if (!records.ok()) return records;
+  MEMTRACE_RETURN_IF_ERROR(
+      file_->Flush(block.chain, std::max(block.flushed, sizeof(BlockHeader)), block.used));
   block.flushed = block.used;
   absl::Status header = file_->Flush(block.chain, 0, sizeof(BlockHeader));
   if (header.ok()) block.unflushed_events = 0;

@@ -5,14 +5,15 @@
 #include <utility>
 #include <variant>
 
+#include "base/status_macros.h"
+
 namespace memtrace::trace {
 
 absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Open(
     const std::string& path, const std::map<std::string, std::string>& info,
     const TraceFileOptions& options) {
-  auto file = TraceFile::Create(path, info, options);
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<TraceWriter>(new TraceWriter(*std::move(file)));
+  MEMTRACE_ASSIGN_OR_RETURN(auto file, TraceFile::Create(path, info, options));
+  return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(file)));
 }
 
 std::unique_ptr<TraceWriter> TraceWriter::Stopped(absl::Status why) {

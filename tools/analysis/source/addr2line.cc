@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: the memtrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/source/addr2line.h"
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -14,7 +16,6 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "tools/analysis/source/native_names.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -81,8 +82,8 @@ std::string OutputOf(const std::vector<std::string>& words) {
 }  // namespace
 
 // addr2line answers two lines for each offset: the function, and its place in a source file.
-std::vector<std::string> NativeNames::AskAddr2line(const std::string& file,
-                                                   const std::vector<std::string>& offsets) {
+std::vector<std::string> AskAddr2line(const std::string& file,
+                                      const std::vector<std::string>& offsets) {
   std::vector<std::string> functions;
   for (size_t at = 0; at < offsets.size(); at += kAtATime) {
     std::vector<std::string> words = {"addr2line", "-f", "-C", "-e", file};

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analysis/source/addr2line.h"
 #include "tools/analysis/source/event_source.h"
 
 namespace memtrace::analysis {
@@ -20,8 +21,7 @@ namespace memtrace::analysis {
 // such stacks costs nothing.
 class NativeNames : public EventSource {
  public:
-  // Returns the functions at those offsets of a file, in their order; "" for one that is not known.
-  // Returns fewer, or none, if the file cannot be read.
+  // Names the functions at those offsets of a file, as AskAddr2line does.
   using Symbolizer = std::function<std::vector<std::string>(
       const std::string& file, const std::vector<std::string>& offsets)>;
 
@@ -40,10 +40,6 @@ class NativeNames : public EventSource {
 
   // Files that are here but are not the recorded ones: their frames keep their offsets.
   const std::vector<std::string>& differing_files() const { return differing_files_; }
-
-  // Asks addr2line of binutils, if it is installed.
-  static std::vector<std::string> AskAddr2line(const std::string& file,
-                                               const std::vector<std::string>& offsets);
 
  private:
   void NameAll() const;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "messages/message.h"
 #include "tools/bench/minimalloc_csv.h"
 #include "tools/bench/recorded_requests.h"
@@ -69,17 +70,16 @@ absl::StatusOr<SequencesByCard> ReadCards(const std::string& path, int& exit_cod
 }  // namespace
 
 absl::StatusOr<std::vector<BenchInput>> ReadBenchFile(const std::string& path, int& exit_code) {
-  absl::StatusOr<SequencesByCard> cards = ReadCards(path, exit_code);
-  if (!cards.ok()) return cards.status();
-  if (cards->empty()) {
+  MEMTRACE_ASSIGN_OR_RETURN(SequencesByCard cards, ReadCards(path, exit_code));
+  if (cards.empty()) {
     return absl::InvalidArgumentError(
         Message("$0 has no request for memory of a card, so there is nothing to compare",
                 report::Printable(path)));
   }
   const std::string name = path.substr(path.rfind('/') + 1);
   std::vector<BenchInput> inputs;
-  for (auto& [device, sequence] : *cards)
-    inputs.push_back({name, device, cards->size() > 1, std::move(sequence)});
+  for (auto& [device, sequence] : cards)
+    inputs.push_back({name, device, cards.size() > 1, std::move(sequence)});
   return inputs;
 }
 

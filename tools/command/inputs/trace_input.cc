@@ -102,9 +102,8 @@ class SnapshotFile : public analysis::EventSource {
   explicit SnapshotFile(std::string bytes) : bytes_(std::move(bytes)) {}
 
   absl::Status Read() {
-    auto snapshot = interchange::TorchSnapshot::Read(bytes_);
-    if (!snapshot.ok()) return snapshot.status();
-    snapshot_.emplace(*std::move(snapshot));
+    MEMTRACE_ASSIGN_OR_RETURN(auto snapshot, interchange::TorchSnapshot::Read(bytes_));
+    snapshot_.emplace(std::move(snapshot));
     return absl::OkStatus();
   }
   // All methods below require that Read() succeeded.
@@ -149,9 +148,8 @@ absl::StatusOr<trace::TraceReader> OpenTrace(const std::string& path) {
 }
 
 absl::StatusOr<TraceInput> TraceInput::OpenSnapshot(const std::string& path) {
-  absl::StatusOr<std::string> bytes = ReadWhole(path);
-  if (!bytes.ok()) return bytes.status();
-  auto file = std::make_unique<SnapshotFile>(*std::move(bytes));
+  MEMTRACE_ASSIGN_OR_RETURN(std::string bytes, ReadWhole(path));
+  auto file = std::make_unique<SnapshotFile>(std::move(bytes));
   if (const absl::Status read = file->Read(); !read.ok()) {
     return absl::Status(read.code(), path + " is a pickle, but not a memory snapshot of torch: " +
                                          std::string(read.message()));
@@ -163,11 +161,10 @@ absl::StatusOr<TraceInput> TraceInput::OpenSnapshot(const std::string& path) {
 
 absl::StatusOr<TraceInput> TraceInput::Open(const std::string& path) {
   if (IsPickle(path)) return OpenSnapshot(path);
-  absl::StatusOr<trace::TraceReader> reader = OpenTrace(path);
-  if (!reader.ok()) return reader.status();
-  auto info = reader->info();
-  const trace::Completeness completeness = reader->completeness();
-  return TraceInput(path, std::make_unique<TraceFile>(*std::move(reader)), std::move(info),
+  MEMTRACE_ASSIGN_OR_RETURN(trace::TraceReader reader, OpenTrace(path));
+  auto info = reader.info();
+  const trace::Completeness completeness = reader.completeness();
+  return TraceInput(path, std::make_unique<TraceFile>(std::move(reader)), std::move(info),
                     completeness);
 }
 

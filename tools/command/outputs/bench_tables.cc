@@ -122,9 +122,8 @@ class Tried {
     if (allocator.library.empty())
       made = OnBooks(allocator.name, sequence_, PlanFor(allocator.name));
     if (made == nullptr) {
-      auto played = Play(allocator);
-      if (!played.ok()) return played.status();
-      made = *std::move(played);
+      MEMTRACE_ASSIGN_OR_RETURN(auto played, Play(allocator));
+      made = std::move(played);
     }
     all_.push_back({allocator.name, std::move(made)});
     return absl::OkStatus();
@@ -187,10 +186,10 @@ const std::vector<KnownAllocator>& KnownAllocators() {
 absl::StatusOr<std::vector<BenchAllocator>> AllocatorsOf(const std::vector<std::string>& words) {
   std::vector<BenchAllocator> allocators;
   for (const std::string& word : words) {
-    absl::StatusOr<BenchAllocator> one = NamesLibrary(word) ? LibraryOf(word) : KnownOf(word);
-    if (!one.ok()) return one.status();
+    MEMTRACE_ASSIGN_OR_RETURN(BenchAllocator one,
+                              NamesLibrary(word) ? LibraryOf(word) : KnownOf(word));
     if (word != "all") {
-      AddOnce(allocators, *std::move(one));
+      AddOnce(allocators, std::move(one));
       continue;
     }
     for (const KnownAllocator& known : KnownAllocators())

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "base/status_macros.h"
 #include "interpose/simulated_card/spec/card_spec.h"
 #include "messages/message.h"
 #include "tools/bench/workloads.h"
@@ -104,14 +105,12 @@ std::string Listing() {
 absl::StatusOr<std::vector<BenchInput>> InputsOf(const BenchOptions& options, int& exit_code) {
   std::vector<BenchInput> inputs;
   for (const std::string& file : options.files) {
-    absl::StatusOr<std::vector<BenchInput>> read = ReadBenchFile(file, exit_code);
-    if (!read.ok()) return read.status();
-    std::move(read->begin(), read->end(), std::back_inserter(inputs));
+    MEMTRACE_ASSIGN_OR_RETURN(std::vector<BenchInput> read, ReadBenchFile(file, exit_code));
+    std::move(read.begin(), read.end(), std::back_inserter(inputs));
   }
   for (const std::string& name : options.workloads) {
-    absl::StatusOr<BenchInput> input = BuiltInWorkload(name);
-    if (!input.ok()) return input.status();
-    inputs.push_back(*std::move(input));
+    MEMTRACE_ASSIGN_OR_RETURN(BenchInput input, BuiltInWorkload(name));
+    inputs.push_back(std::move(input));
   }
   if (!inputs.empty()) return inputs;
   return absl::InvalidArgumentError(

@@ -97,8 +97,7 @@ class PlacementFile {
 };
 
 absl::StatusOr<std::string> Render(const TraceInput& input, const ReplayOptions& options) {
-  const auto card = CardOf(options.card);
-  if (!card.ok()) return card.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const auto card, CardOf(options.card));
   const replay::RecordedRun run = RecordedRunOf(input);
   if (run.devices.empty()) {
     return absl::InvalidArgumentError(
@@ -107,7 +106,7 @@ absl::StatusOr<std::string> Render(const TraceInput& input, const ReplayOptions&
   PlacementFile placements;
   MEMTRACE_RETURN_IF_ERROR(placements.Open(options.placements));
   const auto result =
-      replay::Replay(input, run, {*replay::PolicyOf(options.policy), *card, placements.sink()});
+      replay::Replay(input, run, {*replay::PolicyOf(options.policy), card, placements.sink()});
   MEMTRACE_RETURN_IF_ERROR(placements.Close());
   const analysis::RunFacts facts = input.Facts({});
   return options.trace.json ? report::JsonReplay(result, facts) : report::TextReplay(result, facts);

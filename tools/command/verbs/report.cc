@@ -8,6 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
+#include "base/status_macros.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/source/native_names.h"
 #include "tools/analysis/source/run_facts.h"
@@ -66,11 +67,10 @@ absl::StatusOr<std::string> WriteFile(const analysis::EventSource& source,
                                       const analysis::RunFacts& run, const ReportOptions& options) {
   const analysis::RunDetail detail = analysis::DetailOf(source, explanation);
   const analysis::UsageCurve& curve = detail.cards[explanation.card].curve;
-  absl::Status written =
+  MEMTRACE_RETURN_IF_ERROR(
       options.page.is_picture()
           ? WritePicture(report::ReportPicture(explanation, run, curve), options.page)
-          : WritePageFile(options.page.file, report::Page(explanation, run, detail, source));
-  if (!written.ok()) return written;
+          : WritePageFile(options.page.file, report::Page(explanation, run, detail, source)));
   return "";
 }
 
@@ -81,10 +81,9 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const ReportOptions&
     run = input.Facts(explanation.run.annotations);
     AddMemoryOfOthers(input, run, explanation);
   };
-  absl::StatusOr<analysis::Explanation> explained = analysis::Explain(
-      named, options.moment.spec, {.with_map = options.map, .add_others = add_others});
-  if (!explained.ok()) return explained.status();
-  analysis::Explanation& explanation = *explained;
+  MEMTRACE_ASSIGN_OR_RETURN(analysis::Explanation explanation,
+                            analysis::Explain(named, options.moment.spec,
+                                              {.with_map = options.map, .add_others = add_others}));
   AddReplayedRemedies(input, explanation);
   for (const std::string& file : named.differing_files())
     Note(file +

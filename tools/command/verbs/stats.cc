@@ -5,6 +5,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/reading/summary_reader.h"
 #include "tools/analysis/explanation.h"
@@ -41,14 +42,12 @@ struct StatsOptions {
 
 // Returns the summary that the process wrote about itself, without reading events.
 absl::StatusOr<std::string> Summary(const TraceOptions& options) {
-  const absl::StatusOr<std::string> text = trace::ReadSummary(options.file);
-  if (!text.ok()) return text.status();
-  const auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
-  const absl::StatusOr<analysis::RunSummary> summary = analysis::ParseRunSummary(json);
-  if (!summary.ok()) return summary.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const std::string text, trace::ReadSummary(options.file));
+  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  MEMTRACE_ASSIGN_OR_RETURN(const analysis::RunSummary summary, analysis::ParseRunSummary(json));
   constexpr size_t kRows = 20;
   return options.json ? report::JsonText(json)
-                      : report::TextSummary(*summary, options.file, 0, kRows);
+                      : report::TextSummary(summary, options.file, 0, kRows);
 }
 
 int PrintSummary(const TraceOptions& options) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "CLI/CLI.hpp"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "profiler/trace/reading/summary_reader.h"
 #include "tools/analysis/views/run_summary.h"
@@ -52,18 +53,16 @@ uint64_t UnixNow() {
 }
 
 absl::StatusOr<std::string> Picture(const RecordedProcess& process, const TopOptions& options) {
-  const absl::StatusOr<std::string> text = trace::ReadSummary(process.file);
-  if (!text.ok()) return text.status();
-  nlohmann::ordered_json json = nlohmann::ordered_json::parse(*text, nullptr, false);
-  const absl::StatusOr<analysis::RunSummary> summary = analysis::ParseRunSummary(json);
-  if (!summary.ok()) return summary.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const std::string text, trace::ReadSummary(process.file));
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(text, nullptr, false);
+  MEMTRACE_ASSIGN_OR_RETURN(const analysis::RunSummary summary, analysis::ParseRunSummary(json));
   if (options.json) {
     json["pid"] = options.pid;
     json["trace"] = process.trace;
     return report::JsonText(json);
   }
   constexpr size_t kRows = 10;
-  return report::TextSummary(*summary, std::to_string(options.pid) + " " + process.trace, UnixNow(),
+  return report::TextSummary(summary, std::to_string(options.pid) + " " + process.trace, UnixNow(),
                              kRows);
 }
 

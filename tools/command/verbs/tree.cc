@@ -4,6 +4,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "base/status_macros.h"
 #include "tools/analysis/explanation.h"
 #include "tools/analysis/source/native_names.h"
 #include "tools/command/inputs/moment_option.h"
@@ -36,12 +37,11 @@ struct TreeOptions : TraceOptions {
 
 absl::StatusOr<std::string> Tree(const TraceInput& input, const TreeOptions& options) {
   const analysis::NativeNames named(input);
-  const absl::StatusOr<analysis::Explanation> explanation =
-      analysis::Explain(named, options.moment.spec);
-  if (!explanation.ok()) return explanation.status();
-  const analysis::RunFacts run = input.Facts(explanation->run.annotations);
-  return options.json ? report::JsonTree(*explanation, run, options.style)
-                      : report::TextTree(*explanation, run, options.style);
+  MEMTRACE_ASSIGN_OR_RETURN(const analysis::Explanation explanation,
+                            analysis::Explain(named, options.moment.spec));
+  const analysis::RunFacts run = input.Facts(explanation.run.annotations);
+  return options.json ? report::JsonTree(explanation, run, options.style)
+                      : report::TextTree(explanation, run, options.style);
 }
 
 }  // namespace

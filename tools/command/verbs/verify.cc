@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "base/status_macros.h"
 #include "tools/analysis/checks/verification.h"
 #include "tools/command/inputs/memory_limit.h"
 #include "tools/command/inputs/trace_input.h"
@@ -43,20 +44,18 @@ struct VerifyOptions {
 };
 
 absl::Status VerifyTrace(const std::string& file, Verification& verification) {
-  const absl::StatusOr<trace::TraceReader> reader = OpenTrace(file);
-  if (!reader.ok()) return reader.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const trace::TraceReader reader, OpenTrace(file));
   verification.kind = "trace";
-  verification.completeness = reader->completeness();
-  analysis::VerifyEvents(*reader, verification);
+  verification.completeness = reader.completeness();
+  analysis::VerifyEvents(reader, verification);
   return absl::OkStatus();
 }
 
 absl::Status VerifySnapshot(const std::string& file, Verification& verification) {
-  const absl::StatusOr<TraceInput> input = TraceInput::Open(file);
-  if (!input.ok()) return input.status();
+  MEMTRACE_ASSIGN_OR_RETURN(const TraceInput input, TraceInput::Open(file));
   verification.kind = "snapshot";
-  verification.completeness = input->completeness();
-  analysis::VerifyEvents(*input, verification);
+  verification.completeness = input.completeness();
+  analysis::VerifyEvents(input, verification);
   return absl::OkStatus();
 }
 

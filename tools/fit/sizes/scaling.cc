@@ -82,12 +82,11 @@ class ValueSearch {
       : question_(question), variation_(variation), run_(run) {}
 
   absl::StatusOr<Scaling> Run() {
-    const absl::StatusOr<std::vector<uint64_t>> values = ValuesOf(variation_);
-    if (!values.ok()) return values.status();
+    MEMTRACE_ASSIGN_OR_RETURN(const std::vector<uint64_t> values, ValuesOf(variation_));
     scaling_.name = variation_.name;
-    MEMTRACE_RETURN_IF_ERROR(Measure(*values));
+    MEMTRACE_RETURN_IF_ERROR(Measure(values));
     if (question_.asks_card) {
-      if (absl::Status found = FindLargest(*values); !found.ok()) return found;
+      if (absl::Status found = FindLargest(values); !found.ok()) return found;
     }
     return scaling_;
   }
@@ -106,18 +105,16 @@ class ValueSearch {
     std::vector<std::pair<uint64_t, double>> totals;
     std::vector<Trial> trials;
     for (const uint64_t value : values) {
-      absl::StatusOr<Trial> trial = Unlimited(TrialAt(value));
-      if (!trial.ok()) return trial.status();
-      trials.push_back(*std::move(trial));
+      MEMTRACE_ASSIGN_OR_RETURN(Trial trial, Unlimited(TrialAt(value)));
+      trials.push_back(std::move(trial));
     }
     run_.WillRun(trials);
     for (size_t i = 0; i < values.size(); ++i) {
       const uint64_t value = values[i];
-      const absl::StatusOr<Outcome> outcome =
-          run_(trials[i], Message("$0, without a limit", NameAt(value)));
-      if (!outcome.ok()) return outcome.status();
-      MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, trials[i]));
-      needs.push_back(Fullest(*outcome));
+      MEMTRACE_ASSIGN_OR_RETURN(const Outcome outcome,
+                                run_(trials[i], Message("$0, without a limit", NameAt(value))));
+      MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, trials[i]));
+      needs.push_back(Fullest(outcome));
       Expect(value, needs.back());
       totals.emplace_back(value, static_cast<double>(needs.back().total));
       scaling_.points.push_back(
@@ -181,10 +178,9 @@ class ValueSearch {
   }
 
   absl::StatusOr<bool> FitsAt(uint64_t value) {
-    const absl::StatusOr<Outcome> outcome = run_(TrialAt(value), NameAt(value));
-    if (!outcome.ok()) return outcome.status();
-    if (outcome->fits()) scaling_.seen.Add(outcome->outlook);
-    return outcome->fits();
+    MEMTRACE_ASSIGN_OR_RETURN(const Outcome outcome, run_(TrialAt(value), NameAt(value)));
+    if (outcome.fits()) scaling_.seen.Add(outcome.outlook);
+    return outcome.fits();
   }
 
   const Question& question_;

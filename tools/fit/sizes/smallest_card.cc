@@ -41,14 +41,13 @@ class Bisection {
   }
 
   absl::StatusOr<SmallestCard> Run() {
-    const absl::StatusOr<Trial> unlimited = Unlimited(trial_);
-    if (!unlimited.ok()) return unlimited.status();
-    const absl::StatusOr<Outcome> outcome =
-        run_(*unlimited, Message("$0, without a limit", MessageOf(found_.allocator)));
-    if (!outcome.ok()) return outcome.status();
-    MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(*outcome, *unlimited));
-    found_.seen.Add(outcome->outlook);
-    const Bounds bounds = BoundsOf(*outcome);
+    MEMTRACE_ASSIGN_OR_RETURN(const Trial unlimited, Unlimited(trial_));
+    MEMTRACE_ASSIGN_OR_RETURN(
+        const Outcome outcome,
+        run_(unlimited, Message("$0, without a limit", MessageOf(found_.allocator))));
+    MEMTRACE_RETURN_IF_ERROR(CheckOutcomeIsUseful(outcome, unlimited));
+    found_.seen.Add(outcome.outlook);
+    const Bounds bounds = BoundsOf(outcome);
     MEMTRACE_RETURN_IF_ERROR(Halve(bounds));
     MEMTRACE_RETURN_IF_ERROR(FindSmallestProduct());
     return found_;
@@ -88,11 +87,11 @@ class Bisection {
     absl::StatusOr<std::vector<std::string>> cards = WithBytes(trial.cards, bytes);
     if (!cards.ok()) return cards.status();
     trial.cards = *std::move(cards);
-    const absl::StatusOr<Outcome> outcome =
-        run_(trial, absl::StrCat(MessageOf(found_.allocator), ", ", bytes / kMiB, " MiB"));
-    if (!outcome.ok()) return outcome.status();
-    if (outcome->fits()) found_.seen.Add(outcome->outlook);
-    return outcome->fits();
+    MEMTRACE_ASSIGN_OR_RETURN(
+        const Outcome outcome,
+        run_(trial, absl::StrCat(MessageOf(found_.allocator), ", ", bytes / kMiB, " MiB")));
+    if (outcome.fits()) found_.seen.Add(outcome.outlook);
+    return outcome.fits();
   }
 
   // Names the smallest product that is large enough. It is run, because its context differs.
@@ -106,11 +105,11 @@ class Bisection {
     for (size_t i = 0; i < std::min(kMostTried, products.size()); ++i) {
       Trial trial = trial_;
       trial.cards = OnProduct(trial_.cards, products[i]->name);
-      const absl::StatusOr<Outcome> outcome =
-          run_(trial, MessageOf(found_.allocator) + ", " + std::string(products[i]->name));
-      if (!outcome.ok()) return outcome.status();
-      if (!outcome->fits()) continue;
-      found_.seen.Add(outcome->outlook);
+      MEMTRACE_ASSIGN_OR_RETURN(
+          const Outcome outcome,
+          run_(trial, MessageOf(found_.allocator) + ", " + std::string(products[i]->name)));
+      if (!outcome.fits()) continue;
+      found_.seen.Add(outcome.outlook);
       found_.product = products[i]->name;
       found_.product_bytes = products[i]->bytes;
       break;
@@ -137,9 +136,8 @@ absl::StatusOr<std::vector<SmallestCard>> FindSmallestCards(const Question& ques
   for (const auto& [name, changes] : allocators) {
     const Trial trial =
         WithChanges(question.trial, changes, question.user_settings, question.Options());
-    absl::StatusOr<SmallestCard> found = Bisection(trial, name, run).Run();
-    if (!found.ok()) return found.status();
-    smallest.push_back(*std::move(found));
+    MEMTRACE_ASSIGN_OR_RETURN(SmallestCard found, Bisection(trial, name, run).Run());
+    smallest.push_back(std::move(found));
   }
   return smallest;
 }

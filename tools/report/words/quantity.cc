@@ -97,7 +97,7 @@ struct RoundedDown {
   int64_t figure() const { return hundredths + (is_raised ? 1 : 0); }
 };
 
-RoundedDown RoundDown(int64_t bytes, int64_t unit) {
+RoundedDown InHundredths(int64_t bytes, int64_t unit) {
   int64_t whole = bytes / unit;
   int64_t rest = bytes % unit;
   if (rest < 0) {
@@ -115,7 +115,7 @@ std::vector<RoundedDown> DistinctAmounts(const std::vector<int64_t>& bytes, Tabl
         std::find_if(amounts.begin(), amounts.end(),
                      [value](const RoundedDown& amount) { return amount.bytes == value; });
     if (known == amounts.end()) {
-      amounts.push_back(RoundDown(value, static_cast<int64_t>(unit.bytes)));
+      amounts.push_back(InHundredths(value, static_cast<int64_t>(unit.bytes)));
     } else {
       ++known->rows;
     }

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/units.h"
+
 namespace memtrace::card {
 namespace {
 
@@ -164,7 +166,7 @@ std::uint32_t AlignmentOfPtx(std::string_view declaration) {
 
 // Returns where a parameter begins after one that ends at `end`.
 std::uint32_t AlignedTo(std::uint32_t alignment, std::uint32_t end) {
-  return alignment == 0 ? end : (end + alignment - 1) / alignment * alignment;
+  return alignment == 0 ? end : static_cast<std::uint32_t>(RoundUp(end, alignment));
 }
 
 // `text` begins after the kernel's name.
