@@ -17,14 +17,15 @@ from symbol_tables import names, notes, without_version
 
 CARD = Path("interpose/simulated_card")
 PAGE = Path("docs/reference/card-symbols.md")
-HEAD = """# What the simulated card answers in part
+HEAD = """# What the simulated card answers in part, and what it only counts
 
 Made by `cmake/check_symbols.py . --write` of `interpose/simulated_card/symbols`. Of each function that its libraries
 export `memtrace doctor --symbols` says one of four words:
 
 - **full**: answered by the card.
-- **partial**: answered, but for what stands below; inert, if it says that it computes nothing.
-- **inert**: stands for computation: it succeeds, is counted, and computes nothing.
+- **partial**: answered, but for what stands below.
+- **inert**: stands for computation or for an object that only passes through: it succeeds, is counted, and computes
+  nothing.
 - **unsupported**: fails with the library's \"not supported\", and is counted by name: `memtrace doctor run.trace` lists
   those that a run called.
 """
@@ -88,10 +89,15 @@ def stated(folder: Path) -> set[str]:
 def page(folder: Path) -> str:
     """Returns the page of all tables."""
     text = HEAD
-    for table in sorted(folder.glob("*.partial.txt")):
-        text += f"\n## {table.name.removesuffix('.partial.txt')}\n\n"
-        entries = (f"- `{name}`: {note}" for name, note in notes(table).items())
-        text += "".join(textwrap.fill(entry, 120, subsequent_indent="  ") + "\n" for entry in entries)
+    for library in sorted({table.name.split(".")[0] for table in folder.glob("*.txt")}):
+        text += f"\n## {library}\n"
+        partial, inert = folder / f"{library}.partial.txt", folder / f"{library}.inert.txt"
+        if partial.exists():
+            entries = (f"- `{name}`: {note}" for name, note in notes(partial).items())
+            text += "\n" + "".join(textwrap.fill(entry, 120, subsequent_indent="  ") + "\n" for entry in entries)
+        if inert.exists():
+            listed = ", ".join(f"`{name}`" for name in sorted(names([inert])))
+            text += "\n" + textwrap.fill(f"Inert: {listed}.", 120, break_on_hyphens=False) + "\n"
     return text
 
 

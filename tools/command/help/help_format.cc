@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "tools/command/help/command_tree.h"
@@ -22,15 +23,28 @@ std::string Entry(const std::string& name, const std::string& description) {
   return begin + lines.substr(begin.size());
 }
 
+// Wraps each paragraph to the terminal's width.
+std::string Paragraphs(const std::string& text) {
+  std::string wrapped;
+  const std::vector<std::string> paragraphs = absl::StrSplit(text, "\n\n", absl::SkipEmpty());
+  for (const std::string& paragraph : paragraphs)
+    wrapped += report::Wrapped(absl::StrReplaceAll(paragraph, {{"\n", " "}}), 0);
+  return wrapped;
+}
+
+// Returns the examples as they are, and wraps what stands before and after them.
+std::string Footer(const std::string& footer) {
+  std::string text;
+  const std::vector<std::string> parts = absl::StrSplit(footer, "\n\n", absl::SkipEmpty());
+  for (const std::string& part : parts)
+    text += "\n" + (absl::StrContains(part, "\n  ") ? part + "\n" : Paragraphs(part));
+  return text;
+}
+
 // Returns the command's title, its description, wrapped, and its usage.
 std::string Purpose(const CLI::App& app) {
   const CommandFacts facts = DescribeCommand(app);
-  std::string text = facts.title + "\n";
-  const std::vector<std::string> paragraphs = absl::StrSplit(facts.text, "\n\n", absl::SkipEmpty());
-  for (const std::string& paragraph : paragraphs) {
-    text += report::Wrapped(absl::StrReplaceAll(paragraph, {{"\n", " "}}), 0);
-  }
-  return text + "\nUsage: " + facts.synopsis + "\n";
+  return facts.title + "\n" + Paragraphs(facts.text) + "\nUsage: " + facts.synopsis + "\n";
 }
 
 // Returns "-o, --output FILE".
@@ -75,7 +89,7 @@ std::string Commands(const CLI::App& app) {
 
 std::string HelpFormat::make_help(const CLI::App* app, std::string /*name*/,
                                   CLI::AppFormatMode /*mode*/) const {
-  return Purpose(*app) + Commands(*app) + Options(*app) + "\n" + app->get_footer() + "\n";
+  return Purpose(*app) + Commands(*app) + Options(*app) + Footer(app->get_footer());
 }
 
 }  // namespace memtrace::command

@@ -73,14 +73,14 @@ std::string Commands(const CommandFacts& program) {
 // Returns the sections of a footer: EXAMPLES, and NOTES with the text before and after them.
 std::string Footer(const std::string& footer) {
   const size_t examples = footer.find(kExamples);
-  if (examples == std::string::npos) return Section("NOTES", Preformatted(footer));
+  if (examples == std::string::npos) return Section("NOTES", Roff(footer));
   const size_t begin = examples + std::string(kExamples).size();
   const size_t end = std::min(footer.find("\n\n", begin), footer.size());
   const std::string before(absl::StripAsciiWhitespace(footer.substr(0, examples)));
   const std::string behind(absl::StripAsciiWhitespace(footer.substr(end)));
   const std::string notes =
       before.empty() || behind.empty() ? before + behind : absl::StrCat(before, "\n\n", behind);
-  return Section("NOTES", Preformatted(notes)) +
+  return Section("NOTES", Roff(notes)) +
          Section("EXAMPLES", Preformatted(footer.substr(begin, end - begin)));
 }
 

@@ -28,7 +28,7 @@ constexpr const char* kFleetExamples =
     "  memtrace fleet query \"SELECT script, max(peak_requested_bytes) FROM fleet GROUP BY 1\"\n"
     "  memtrace fleet query --show growth > mine.sql    a question to change\n"
     "\n"
-    "memtrace fleet query \"DESCRIBE fleet\" lists the columns. DuckDB is not part of memtrace;\n"
+    "memtrace fleet query \"DESCRIBE fleet\" lists the columns. DuckDB is not part of memtrace; "
     "install it with: pip install \"duckdb>=2,<3\"";
 
 constexpr const char* kQuery = "query";

@@ -24,8 +24,7 @@ constexpr const char* kImportDescription =
     "Convert what another tool recorded into a trace\n"
     "It reads torch.profiler's JSON (profile_memory=True, also .gz) or an RMM log.\n"
     "stats, report and export then read the trace. What the file does not contain, such as roles "
-    "and\n"
-    "owners, stays unknown.\n"
+    "and owners, stays unknown.\n"
     "\n"
     "Usage: memtrace import [OPTIONS] FILE";
 constexpr const char* kImportExamples =

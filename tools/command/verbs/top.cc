@@ -32,8 +32,7 @@ constexpr const char* kTopDescription =
     "Usage: memtrace top [OPTIONS] PID";
 constexpr const char* kTopExamples =
     "The figures are as of an event. While the program allocates, they are a second old, or ten "
-    "if\n"
-    "it has very many blocks. What it did in the second before it became idle may be missing.\n"
+    "if it has very many blocks. What it did in the second before it became idle may be missing.\n"
     "\n"
     "Examples:\n"
     "  memtrace top 4711                  update until Ctrl-C or the end of the program\n"

@@ -35,7 +35,7 @@ constexpr const char* kVerifyExamples =
     "  memtrace verify *.trace && echo all whole        several; the worst decides the status\n"
     "  memtrace verify --json run.trace | jq .files[0].state\n"
     "\n"
-    "The exit status is 0 if all files are whole, 4 if one is damaged or has an impossible event,\n"
+    "The exit status is 0 if all files are whole, 4 if one is damaged or has an impossible event, "
     "3 if one cannot be read at all.";
 
 struct VerifyOptions {

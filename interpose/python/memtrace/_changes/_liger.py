@@ -111,4 +111,4 @@ def _keys_of_table(source: ast.Module) -> Iterator[str]:
     for node in source.body:
         targets = [target.id for target in getattr(node, "targets", []) if isinstance(target, ast.Name)]
         if _TABLE in targets and isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
-            yield from (key.value for key in node.value.keys if isinstance(key, ast.Constant))
+            yield from (str(key.value) for key in node.value.keys if isinstance(key, ast.Constant))

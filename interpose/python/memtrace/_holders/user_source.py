@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from types import ModuleType
 
 from memtrace._core.vocabulary import (
     REQUEST_COMPUTES,
@@ -53,7 +54,7 @@ def tree_of(path: str) -> ast.Module | None:
         return None
 
 
-def watch(session: Session) -> None:
+def watch(_torch: ModuleType, session: Session) -> None:
     """Annotates the lines whenever everything is labelled, which is at an out-of-memory and at the end."""
     session.with_labels.append(_UserSource(session).annotate)
 

@@ -3,12 +3,13 @@
 """Parameters that outlive their models: something holds them, such as the graph of an output that is kept."""
 
 from collections import Counter
+from types import ModuleType
 
 from memtrace._core.vocabulary import DELETED_MODELS
 from memtrace._process.session import Session
 
 
-def watch(session: Session) -> None:
+def watch(_torch: ModuleType, session: Session) -> None:
     """Annotates their bytes on each card whenever everything is labelled: at an out-of-memory and at the end."""
     session.with_labels.append(_DeletedModels(session).annotate)
 

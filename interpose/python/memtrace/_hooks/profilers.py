@@ -8,12 +8,12 @@ import os
 from collections.abc import Callable, Container
 from types import ModuleType
 
-from memtrace._core.c_abi import Core
 from memtrace._patching import patches
+from memtrace._process.session import Session
 from memtrace._text.say import say
 
 
-def watch(torch: ModuleType, core: Core) -> None:
+def watch(torch: ModuleType, session: Session) -> None:
     """Watches where torch.autograd.profiler, and so torch.profiler, starts and ends a profile of the cards."""
     if os.environ.get("MEMTRACE_CUPTI", "") in ("", "0"):
         return
@@ -22,6 +22,7 @@ def watch(torch: ModuleType, core: Core) -> None:
     if not all(callable(getattr(profiler, name, None)) for name in names):
         say(f"torch {torch.__version__} starts its profiler in an unknown way. Do not use the profiler with --cupti.")
         return
+    core = session.core
     cuda = torch.profiler.ProfilerActivity.CUDA
     is_paused = False
 

@@ -24,31 +24,49 @@ from memtrace._hooks import (
     threads,
     training_need,
 )
+from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.session import Session
+from memtrace._text.say import say
+
+_ALL = (
+    modules.watch,
+    module_labels.watch,
+    passes.watch_backward,
+    passes.watch_optimizers,
+    recomputation.watch,
+    generation.watch,
+    checkpoints.watch,
+    placement.watch,
+    communication.watch,
+    job_groups.watch,
+    profilers.watch,
+    threads.watch,
+    training_need.watch,
+    loading.watch,
+    deleted_models.watch,
+    user_source.watch,
+    keepers.watch,
+    bound_names.watch,
+    dead_cycles.watch,
+    kept_failures.watch,
+    variables.watch,
+    summed_passes.watch,
+    allocator_counts.watch,
+)
 
 
 def register(torch: ModuleType, session: Session) -> None:
-    """Registers all hooks of this package with torch, once a process."""
-    modules.watch(torch, session)
-    module_labels.watch(torch, session)
-    passes.watch_backward(torch, session)
-    passes.watch_optimizers(torch, session)
-    recomputation.watch(torch, session)
-    generation.watch(torch, session)
-    checkpoints.watch(torch, session)
-    placement.watch(torch, session)
-    communication.watch(torch, session)
-    job_groups.watch(torch, session)
-    profilers.watch(torch, session.core)
-    threads.watch(session.core)
-    training_need.watch(torch, session)
-    loading.watch(torch, session)
-    deleted_models.watch(session)
-    user_source.watch(session)
-    keepers.watch(torch, session)
-    bound_names.watch(torch, session)
-    dead_cycles.watch(torch, session)
-    kept_failures.watch(torch, session)
-    variables.watch(torch, session)
-    summed_passes.watch(torch, session)
-    allocator_counts.watch(torch, session)
+    """Registers all hooks of this package with torch, once a process.
+
+    A hook that this torch does not have a place for is left out, with a sentence.
+    """
+    for watch in _ALL:
+        try:
+            watch(torch, session)
+        except Exception as error:
+            raise_if_from_outside(error)
+            what = watch.__module__.rpartition(".")[2].replace("_", " ")
+            say(
+                f"memtrace could not follow {what} ({type(error).__name__}: {error}). "
+                "The trace lacks what that would have told."
+            )

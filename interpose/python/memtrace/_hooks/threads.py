@@ -12,20 +12,22 @@ import concurrent.futures.thread as pools
 import functools
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._core.c_abi import Core
 from memtrace._patching import patches
 from memtrace._process.identity_map import IdentityMap
+from memtrace._process.session import Session
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 
-def watch(core: Core) -> None:
+def watch(_torch: ModuleType, session: Session) -> None:
     """Applies from now on, to the whole process."""
-    _watch_starts(core)
-    _watch_tasks(core)
+    _watch_starts(session.core)
+    _watch_tasks(session.core)
 
 
 def _watch_starts(core: Core) -> None:

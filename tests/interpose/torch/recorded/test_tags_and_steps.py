@@ -36,6 +36,22 @@ kept.append(make())
     }
 
 
+def test_hook_without_a_place_in_this_torch_leaves_the_others(tmp_path):
+    script = """
+from memtrace._patching.import_watch import when_imported
+
+when_imported("torch.nn.modules.module", lambda module: delattr(module.Module, "train"))
+import memtrace, torch
+
+with memtrace.tag("kept"):
+    kept = torch.empty(1 << 20, dtype=torch.uint8, device="cuda")
+"""
+    run = on_card(script, tmp_path)
+    assert run.err.count("memtrace could not follow") == 1
+    assert "could not follow module labels (AttributeError: " in run.err
+    assert owners(run) == {"kept": 1 << 20}
+
+
 def test_tagged_coroutine_or_generator_owns_only_its_own_allocations(tmp_path):
     script = """
 import asyncio, memtrace, torch
