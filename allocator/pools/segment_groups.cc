@@ -90,8 +90,7 @@ absl::Status SegmentGroups::TakeBack(Bytes wanted, const SegmentGroup* last) {
 absl::Status SegmentGroups::TakeBackFrom(const Pool& pool) {
   for (const auto& group : groups_) {
     if (group->pool() != &pool) continue;
-    MEMTRACE_ASSIGN_OR_RETURN(const Bytes bytes,
-                              TakeBackFrom(*group, kEverything, /*planned=*/false));
+    MEMTRACE_RETURN_IF_ERROR(TakeBackFrom(*group, kEverything, /*planned=*/false).status());
   }
   return absl::OkStatus();
 }

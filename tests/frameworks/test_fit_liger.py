@@ -15,7 +15,7 @@ MODEL = """
 import json, torch
 from transformers import {config}, {model}, Trainer, TrainingArguments
 sizes = {config}(hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=4,
-                 num_key_value_heads=4, vocab_size=32000)
+                 num_key_value_heads=4, head_dim=64, vocab_size=32000)
 model = {model}(sizes).to(torch.bfloat16)
 """
 TRAINER = """
