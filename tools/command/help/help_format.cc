@@ -33,7 +33,7 @@ std::string Paragraphs(const std::string& text) {
 }
 
 // Returns the examples as they are, and wraps what stands before and after them.
-std::string Footer(const std::string& footer) {
+std::string WrappedFooter(const std::string& footer) {
   std::string text;
   const std::vector<std::string> parts = absl::StrSplit(footer, "\n\n", absl::SkipEmpty());
   for (const std::string& part : parts)
@@ -89,7 +89,7 @@ std::string Commands(const CLI::App& app) {
 
 std::string HelpFormat::make_help(const CLI::App* app, std::string /*name*/,
                                   CLI::AppFormatMode /*mode*/) const {
-  return Purpose(*app) + Commands(*app) + Options(*app) + Footer(app->get_footer());
+  return Purpose(*app) + Commands(*app) + Options(*app) + WrappedFooter(app->get_footer());
 }
 
 }  // namespace memtrace::command
