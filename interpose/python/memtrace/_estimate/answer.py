@@ -218,6 +218,12 @@ class Seen(TypedDict, total=False):
     rise: Rise
 
 
+class Scaling(TypedDict):
+    """The largest number with which the program fits; None if it fits with none."""
+
+    largest: int | None
+
+
 class FitAnswer(TypedDict):
     """The fields of the schema memtrace.fit/1 that are read."""
 
@@ -226,6 +232,7 @@ class FitAnswer(TypedDict):
     fits: bool
     first_failure: Failure | None
     seen: Seen
+    scalings: list[Scaling]
 
 
 class DoesNotFit(AssertionError):  # noqa: N818  # a statement, as a failing test reads
