@@ -18,8 +18,20 @@ SCRIPT = Path("tools/report/page/src/vocabulary.ts")
 FORMAT = TABLES.parent / "format.md"
 ENVIRONMENT = Path("base/environment.def")
 VARIABLES = Path("docs/reference/environment.md")
+# The tables whose rows are a name, a word and a meaning: the macro of each.
+MACROS = {
+    "roles": "MEMTRACE_ROLE",
+    "causes": "MEMTRACE_CAUSE",
+    "contributions": "MEMTRACE_CONTRIBUTION",
+    "need_sources": "MEMTRACE_NEED_SOURCE",
+    "ledger": "MEMTRACE_LEDGER_ENTRY",
+    "off_card": "MEMTRACE_OFF_CARD_ENTRY",
+    "moments": "MEMTRACE_MOMENT",
+}
+_PHASES = ("phases.def", "MEMTRACE_PHASE")  # whose rows have no meaning
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _WIDTH = 120
+_SCRIPT_WIDTH = 100
 
 
 def rows(root: Path, table: str, macro: str) -> list[tuple[str, ...]]:
@@ -43,28 +55,45 @@ def facts(root: Path) -> list[tuple[str, str, str, str]]:
     return [(name, key, number, meaning) for name, key, number, meaning in found]
 
 
+def words(root: Path) -> dict[str, list[str]]:
+    """Returns the words of each table but the facts, in the order of the table."""
+    found = {name: [row[1] for row in rows(root, f"{name}.def", macro)] for name, macro in MACROS.items()}
+    return found | {"phases": [row[1] for row in rows(root, *_PHASES)]}
+
+
 def capitals(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
 
 
 def python_of(root: Path) -> str:
-    """Returns the constants of Python: numbers of roles and phases, words of moments, keys of facts."""
+    """Returns the constants of Python: numbers of roles and phases, words, keys of facts."""
     lines = [
         "# SPDX-FileCopyrightText: the memtrace authors",
         "# SPDX-License-Identifier: Apache-2.0",
-        '"""Roles, phases, moments, keys of facts, made by cmake/generate_vocabulary.py of the vocabulary."""',
+        '"""Roles, phases, a card\'s ledger, moments, keys of facts: made by cmake/generate_vocabulary.py."""',
         "",
     ]
-    for prefix, table, macro in (("ROLE", "roles.def", "MEMTRACE_ROLE"), ("PHASE", "phases.def", "MEMTRACE_PHASE")):
+    for prefix, table, macro in (("ROLE", "roles.def", MACROS["roles"]), ("PHASE", *_PHASES)):
         for number, row in enumerate(rows(root, table, macro)):
             lines.append(f"{prefix}_{capitals(row[0])} = {number}")
         lines.append("")
-    for name, word, _ in rows(root, "moments.def", "MEMTRACE_MOMENT"):
+    for name in ("roles", "phases", "ledger", "off_card"):
+        lines += [f"{name.upper()} = (", *(f'    "{word}",' for word in words(root)[name]), ")"]
+    lines.append("")
+    for name, word, _ in rows(root, "moments.def", MACROS["moments"]):
         lines.append(f'MOMENT_{capitals(name)} = "{word}"')
     lines.append("")
     for name, key, number, _ in facts(root):
         lines.append(f'{capitals(name)} = "{key}"' + (f"  # .{number}" if number else ""))
     return "\n".join(lines) + "\n"
+
+
+def _union(name: str, listed: list[str]) -> str:
+    """Returns a type of the page's script, broken into lines as prettier does."""
+    literals = [f'"{word}"' for word in listed]
+    line = "  " + " | ".join(literals) + ";"
+    lines = "  | " + "\n  | ".join(literals) + ";"
+    return f"export type {name} =\n" + (line if len(line) <= _SCRIPT_WIDTH else lines)
 
 
 def script_of(root: Path) -> str:
@@ -76,8 +105,8 @@ def script_of(root: Path) -> str:
         "// Made by cmake/generate_vocabulary.py of profiler/trace/vocabulary.",
         "",
     ]
-    words = [f'  | "{row[1]}"' for row in rows(root, "roles.def", "MEMTRACE_ROLE")]
-    lines += ["export type Role =", *words[:-1], words[-1] + ";", ""]
+    for name, table in (("Role", "roles"), ("Phase", "phases"), ("LedgerEntry", "ledger")):
+        lines += [_union(name, words(root)[table]), ""]
     return "\n".join(lines[:-1]) + "\n"
 
 
@@ -90,7 +119,7 @@ def _list(body: list[tuple[str, str]]) -> str:
     """Returns a list of names and meanings, in lines of at most 120 columns."""
     return "\n".join(
         textwrap.fill(
-            f"- {name}: {meaning}", 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+            f"- {name}: {meaning}", _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
         )
         for name, meaning in body
     )
@@ -99,18 +128,11 @@ def _list(body: list[tuple[str, str]]) -> str:
 def tables_of(root: Path) -> dict[str, str]:
     """Returns the tables of format.md, by their names."""
     body = [(f"`{key}.{number}`" if number else f"`{key}`", meaning) for _, key, number, meaning in facts(root)]
-    named = {
-        "roles": ("roles.def", "MEMTRACE_ROLE"),
-        "causes": ("causes.def", "MEMTRACE_CAUSE"),
-        "ledger": ("ledger.def", "MEMTRACE_LEDGER_ENTRY"),
-        "off_card": ("off_card.def", "MEMTRACE_OFF_CARD_ENTRY"),
-        "moments": ("moments.def", "MEMTRACE_MOMENT"),
-    }
     tables = {"facts": _list(body)}
-    for name, (table, macro) in named.items():
-        tables[name] = _table(("name", "meaning"), [(f"`{row[1]}`", row[2]) for row in rows(root, table, macro)])
-    phases = ", ".join(f"`{row[1]}`" for row in rows(root, "phases.def", "MEMTRACE_PHASE"))
-    return tables | {"phases": phases}
+    for name, macro in MACROS.items():
+        meanings = [(f"`{row[1]}`", row[2]) for row in rows(root, f"{name}.def", macro)]
+        tables[name] = _table(("name", "meaning"), meanings)
+    return tables | {"phases": ", ".join(f"`{word}`" for word in words(root)["phases"])}
 
 
 def variables(root: Path) -> dict[str, str]:

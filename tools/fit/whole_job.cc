@@ -7,14 +7,13 @@
 #include <utility>
 
 #include "messages/message.h"
+#include "profiler/trace/vocabulary/moments.h"
 #include "tools/fit/trials/why_failed.h"
 
 namespace memtrace::fit {
 namespace {
 
-constexpr const char* kResume = "resume";
-constexpr const char* kEvaluation = "evaluation";
-constexpr const char* kEnd = "end";
+namespace moment = trace::moment;
 
 // True if the job came to the end of the moment.
 bool HasPassed(const Outcome& job, const std::string& moment) {
@@ -43,13 +42,13 @@ std::string WhyNotEnded(const Outcome& job) {
 
 void AddResumed(Outcome resumed, Outcome& outcome) {
   outcome.gaps.erase(std::remove_if(outcome.gaps.begin(), outcome.gaps.end(),
-                                    [](const Gap& gap) { return gap.moment == kResume; }),
+                                    [](const Gap& gap) { return gap.moment == moment::kResume; }),
                      outcome.gaps.end());
   if (!resumed.completed && !resumed.Failed()) {
     const std::string why = resumed.is_late ? Message("it had not made 2 steps in its time")
                                             : WhyFailed(resumed.log_end, true);
     outcome.gaps.push_back(
-        {.moment = kResume,
+        {.moment = std::string(moment::kResume),
          .evidence = Message("It saves checkpoints."),
          .why_not = why.empty() ? Message("The run that resumed ended with exit code $0 by itself.",
                                           resumed.exit_code)
@@ -64,18 +63,20 @@ std::vector<Gap> GapsAfter(const Outcome& job, const std::vector<Gap>& before) {
   std::vector<Gap> gaps = job.gaps;
   const bool has_ended = job.completed || job.Failed();
   for (Gap& gap : gaps)
-    if (job.completed && gap.why_not.empty() && gap.moment == kEvaluation)
+    if (job.completed && gap.why_not.empty() && gap.moment == moment::kEvaluation)
       gap.why_not = Message(
           "The job with short loaders did not come to it. --also names a call "
           "that makes it.");
   std::vector<Gap> left;
   for (const Gap& gap : before) {
-    const bool is_seen =
-        gap.moment == kResume ? !job.resumed.empty() : has_ended || HasPassed(job, gap.moment);
+    const bool is_seen = gap.moment == moment::kResume ? !job.resumed.empty()
+                                                       : has_ended || HasPassed(job, gap.moment);
     if (!is_seen) left.push_back(gap);
   }
   AddGaps(left, gaps);
-  if (!has_ended) AddGaps({{.moment = kEnd, .evidence = WhyNotEnded(job), .why_not = ""}}, gaps);
+  if (!has_ended)
+    AddGaps({{.moment = std::string(moment::kEnd), .evidence = WhyNotEnded(job), .why_not = ""}},
+            gaps);
   return gaps;
 }
 

@@ -6,6 +6,7 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "profiler/trace/vocabulary/ledger_entries.h"
 #include "tools/report/map_report.h"
 #include "tools/report/sections/activity_table.h"
 #include "tools/report/sections/fragmentation_table.h"
@@ -236,7 +237,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["card"] = {{"index", card.index}, {"bytes", card.ledger.total}};
   report["ledger"] = LedgerJson(card.ledger);
   if (!card.ledger.off_card.empty()) report["off_card"] = OffCardJson(card.ledger);
-  if (!card.others.empty()) report["other_processes"] = OthersJson(card);
+  if (!card.others.empty()) report[std::string(trace::entry::kOtherProcesses)] = OthersJson(card);
   report["peak"] = PeakJson(card);
   report["cards"] = CardsJson(explanation);
   report["moment"] = MomentJson(explanation);

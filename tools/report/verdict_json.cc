@@ -3,7 +3,6 @@
 #include "tools/report/verdict_json.h"
 
 #include <string>
-#include <string_view>
 
 #include "tools/report/sections/verdict_text.h"
 
@@ -12,28 +11,6 @@ namespace {
 
 using analysis::Explanation;
 using nlohmann::ordered_json;
-
-std::string_view NeedSourceName(analysis::NeedSource source) {
-  switch (source) {
-    case analysis::NeedSource::kUnknown:
-      return "unknown";
-    case analysis::NeedSource::kForeachCopy:
-      return "optimizer_hook";
-    case analysis::NeedSource::kOptimizer:
-      return "optimizer";
-    case analysis::NeedSource::kPlacement:
-      return "placement";
-    case analysis::NeedSource::kLayers:
-      return "layers";
-    case analysis::NeedSource::kKvCache:
-      return "kv_cache";
-    case analysis::NeedSource::kPreviousMicroBatch:
-      return "previous_micro_batch";
-    case analysis::NeedSource::kPreviousStep:
-      return "previous_step";
-  }
-  return "unknown";
-}
 
 // Returns null if the trace does not say what the optimizers will allocate.
 ordered_json StillToComeJson(const analysis::RestOfStep& rest) {
@@ -77,7 +54,7 @@ ordered_json VerdictJson(const Explanation& explanation) {
           {"contributing_bytes", contributing_bytes},
           {"step_short_by",
            verdict.step_short_by ? ordered_json(*verdict.step_short_by) : ordered_json(nullptr)},
-          {"step_short_by_from", std::string(NeedSourceName(verdict.rest.source))},
+          {"step_short_by_from", std::string(analysis::NeedSourceName(verdict.rest.source))},
           {"still_to_come", StillToComeJson(verdict.rest)},
           {"layers_to_come", LayersToComeJson(verdict.rest)}};
 }

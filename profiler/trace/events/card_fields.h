@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "profiler/trace/events/event.h"
+#include "profiler/trace/vocabulary/ledger_entries.h"
 
 namespace memtrace::trace {
 
@@ -19,22 +20,22 @@ struct CardField {
 // The fields of a CardLedger, with the names that text and reports use.
 inline constexpr std::array<CardField, 17> kCardFields = {{
     {"total", &CardLedger::total},
-    {"free", &CardLedger::free},
-    {"context", &CardLedger::context},
-    {"other_processes", &CardLedger::other_processes},
-    {"outside_allocator", &CardLedger::outside_allocator},
+    {entry::kFree, &CardLedger::free},
+    {entry::kContext, &CardLedger::context},
+    {entry::kOtherProcesses, &CardLedger::other_processes},
+    {entry::kOutsideAllocator, &CardLedger::outside_allocator},
     {"reserved", &CardLedger::reserved},
     {"live_requested", &CardLedger::live_requested},
     {"live_allocated", &CardLedger::live_allocated},
-    {"stream_wait", &CardLedger::stream_wait},
-    {"cached", &CardLedger::cached},
-    {"holes", &CardLedger::holes},
+    {entry::kStreamWait, &CardLedger::stream_wait},
+    {entry::kCached, &CardLedger::cached},
+    {entry::kHoles, &CardLedger::holes},
     {"largest_hole", &CardLedger::largest_hole},
-    {"private_pools", &CardLedger::private_pools},
-    {"asleep", &CardLedger::asleep},
-    {"on_host", &CardLedger::on_host},
-    {"host_copies", &CardLedger::host_copies},
-    {"host_pooled", &CardLedger::host_pooled},
+    {entry::kPrivatePools, &CardLedger::private_pools},
+    {entry::kAsleep, &CardLedger::asleep},
+    {entry::kOnHost, &CardLedger::on_host},
+    {entry::kHostCopies, &CardLedger::host_copies},
+    {entry::kHostPooled, &CardLedger::host_pooled},
 }};
 
 }  // namespace memtrace::trace

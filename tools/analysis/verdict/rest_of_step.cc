@@ -3,6 +3,7 @@
 #include "tools/analysis/verdict/rest_of_step.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "tools/analysis/holders/call_sizes.h"
@@ -101,6 +102,15 @@ RestOfStep RestOfUpdate(const FailedRequest& failed, const Breakdown& held,
 }
 
 }  // namespace
+
+std::string_view NeedSourceName(NeedSource source) {
+  static constexpr auto kNames = std::to_array<std::string_view>({
+#define MEMTRACE_NEED_SOURCE(name, text, meaning) text,
+#include "profiler/trace/vocabulary/need_sources.def"
+#undef MEMTRACE_NEED_SOURCE
+  });
+  return kNames[static_cast<size_t>(source)];
+}
 
 uint64_t RestOfStep::OfPass() const {
   if (cache) return cache->to_come;

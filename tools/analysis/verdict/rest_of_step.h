@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "tools/analysis/holders/breakdown.h"
 #include "tools/analysis/replayed/timeline.h"
@@ -14,17 +15,13 @@
 
 namespace memtrace::analysis {
 
-// The source from which the need of the rest of the step is known.
+// The source from which the need of the rest of the step is known; need_sources.def describes each.
 enum class NeedSource : uint8_t {
-  kUnknown,
-  kForeachCopy,         // the request is a piece of a copy whose size the optimizer hook announced
-  kOptimizer,           // from the sizes of the parameters that the optimizers train
-  kPlacement,           // the rest of a model that is on its way to the card
-  kKvCache,             // the layers of a KV cache that generate() had not made yet
-  kLayers,              // the layers of a model that a forward pass had not come to
-  kPreviousMicroBatch,  // and, if that is more, from the optimizers
-  kPreviousStep,
+#define MEMTRACE_NEED_SOURCE(name, text, meaning) k##name,
+#include "profiler/trace/vocabulary/need_sources.def"
+#undef MEMTRACE_NEED_SOURCE
 };
+std::string_view NeedSourceName(NeedSource source);  // "previous_step"
 
 // States, gradients and copies that training still has to make. Bytes.
 struct OptimizerNeed {

@@ -3,6 +3,7 @@
 #include "tools/analysis/verdict/verdict.h"
 
 #include <algorithm>
+#include <array>
 
 #include "tools/analysis/source/less.h"
 
@@ -57,17 +58,12 @@ trace::CardLedger CardOf(const Ledger& ledger) {
 }  // namespace
 
 std::string_view ContributionName(ContributionKind kind) {
-  switch (kind) {
-    case ContributionKind::kTransient:
-      return "transient";
-    case ContributionKind::kGrowth:
-      return "growth";
-    case ContributionKind::kPrivatePool:
-      return "private_pool";
-    case ContributionKind::kOutsideAllocator:
-      return "outside_allocator";
-  }
-  return "";
+  static constexpr auto kNames = std::to_array<std::string_view>({
+#define MEMTRACE_CONTRIBUTION(name, text, meaning) text,
+#include "profiler/trace/vocabulary/contributions.def"
+#undef MEMTRACE_CONTRIBUTION
+  });
+  return kNames[static_cast<size_t>(kind)];
 }
 
 uint64_t Unused(const Ledger& ledger) {

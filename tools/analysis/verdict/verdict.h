@@ -19,15 +19,13 @@ namespace memtrace::analysis {
 
 using Cause = trace::FailureCause;
 
+// Contributions as contributions.def describes them.
 enum class ContributionKind : uint8_t {
-  kTransient,        // the copy that a foreach update makes
-  kGrowth,           // live memory that rose from step to step
-  kPrivatePool,      // memory of captured graphs and memory pools
-  kOutsideAllocator  // what the process took from the driver itself
+#define MEMTRACE_CONTRIBUTION(name, text, meaning) k##name,
+#include "profiler/trace/vocabulary/contributions.def"
+#undef MEMTRACE_CONTRIBUTION
 };
-
-// Returns the name of the kind in the JSON of a report, such as "transient".
-std::string_view ContributionName(ContributionKind kind);
+std::string_view ContributionName(ContributionKind kind);  // "private_pool"
 
 // Something that is not the cause, but without which the request might have been served.
 struct Contribution {

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "profiler/trace/vocabulary/moments.h"
 #include "tools/fit/answer/answer.h"
 
 namespace memtrace::fit {
@@ -19,9 +20,6 @@ constexpr std::string_view kOrder[] = {
 #include "profiler/trace/vocabulary/moments.def"
 #undef MEMTRACE_MOMENT
 };
-
-constexpr std::string_view kResume = "resume";
-constexpr std::string_view kRouting = "routing";  // its sizes follow from a policy's choice
 
 ptrdiff_t PlaceOf(const std::string& moment) {
   return std::find(std::begin(kOrder), std::end(kOrder), moment) - std::begin(kOrder);
@@ -52,13 +50,14 @@ std::optional<Failure> FailureOf(const Outcome& outcome) {
   }
   for (const Outcome& resumed : outcome.resumed)
     if (const auto failed = resumed.Failed())
-      return Failure{.moment = std::string(kResume), .line = failed->line};
+      return Failure{.moment = std::string(trace::moment::kResume), .line = failed->line};
   return std::nullopt;
 }
 
 // True if the run came to the end of the moment.
 bool HasPassed(const Outcome& outcome, std::string_view moment) {
-  if (moment == kResume) return !outcome.resumed.empty() && outcome.resumed.front().completed;
+  if (moment == trace::moment::kResume)
+    return !outcome.resumed.empty() && outcome.resumed.front().completed;
   return std::any_of(
       outcome.processes.begin(), outcome.processes.end(), [moment](const ProcessNeed& process) {
         return std::any_of(process.moments.begin(), process.moments.end(),
@@ -121,7 +120,7 @@ void AddRun(const Outcome& outcome, std::string_view moment,
 std::map<std::string, MomentNeed> NeedsOf(const Outcome& job) {
   std::map<std::string, MomentNeed> needs;
   AddPeaks(job, needs);
-  for (const Outcome& resumed : job.resumed) AddRun(resumed, kResume, needs);
+  for (const Outcome& resumed : job.resumed) AddRun(resumed, trace::moment::kResume, needs);
   return needs;
 }
 
@@ -155,9 +154,9 @@ void Judge(const Answer& answer, const std::optional<Failure>& failure,
 // True if sizes follow from a router's choice. All needs are then those of an even one, which is
 // assumed. What fails with it fails with any other, too.
 bool FollowsFromRouting(const Answer& answer, const std::map<std::string, MomentNeed>& needs) {
-  return needs.contains(std::string(kRouting)) ||
+  return needs.contains(std::string(trace::moment::kRouting)) ||
          std::any_of(answer.gaps.begin(), answer.gaps.end(),
-                     [](const Gap& gap) { return gap.moment == kRouting; });
+                     [](const Gap& gap) { return gap.moment == trace::moment::kRouting; });
 }
 
 }  // namespace
@@ -190,7 +189,8 @@ std::vector<MomentNeed> MomentNeedsOf(const Answer& answer) {
       } else {
         Judge(answer, failure, on_card, need);
       }
-      if (moment == kRouting || (has_choice && need.fits.value_or(false)))
+      // The sizes of routing follow from a policy's choice.
+      if (moment == trace::moment::kRouting || (has_choice && need.fits.value_or(false)))
         need.known = Known::kAssumed;
     }
   }

@@ -7,21 +7,24 @@
 
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "profiler/trace/vocabulary/moments.h"
 
 namespace memtrace::fit {
 namespace {
 
-// The words of moments.def, as a sentence names them.
+namespace moment = trace::moment;
+
+// The moments of a job, as a sentence names them.
 constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"largest_batch", Marked("the largest batch")},
-    {"evaluation", Marked("an evaluation")},
-    {"checkpoint", Marked("saving a checkpoint")},
-    {"resume", Marked("resuming from a checkpoint")},
-    {"best_model", Marked("loading or merging the best model")},
-    {"generation", Marked("generation")},
-    {"routing", Marked("uneven routing to experts")},
-    {"last_batch", Marked("the last batch")},
-    {"end", Marked("the end of the program")},
+    {moment::kLargestBatch, Marked("the largest batch")},
+    {moment::kEvaluation, Marked("an evaluation")},
+    {moment::kCheckpoint, Marked("saving a checkpoint")},
+    {moment::kResume, Marked("resuming from a checkpoint")},
+    {moment::kBestModel, Marked("loading or merging the best model")},
+    {moment::kGeneration, Marked("generation")},
+    {moment::kRouting, Marked("uneven routing to experts")},
+    {moment::kLastBatch, Marked("the last batch")},
+    {moment::kEnd, Marked("the end of the program")},
 };
 
 // Returns the text of a key; "" if there is none, or it is null.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
+#include "profiler/trace/vocabulary/moments.h"
 
 namespace memtrace::fit {
 namespace {
@@ -41,7 +42,7 @@ std::optional<Trial> ResumedTrial(const Trial& trial, const std::filesystem::pat
   then.most_steps = kMostSteps;
   then.watch_seconds = 0;
   if (trial.resumed_by.empty()) {
-    then.moments = "resume";
+    then.moments = trace::moment::kResume;
     if (saved.kind.empty() || saved.kind == "other") return std::nullopt;
     return then;
   }

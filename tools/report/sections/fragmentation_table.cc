@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "messages/message.h"
 #include "nlohmann/json.hpp"
+#include "profiler/trace/vocabulary/ledger_entries.h"
 #include "tools/report/words/quantity.h"
 #include "tools/report/words/vocabulary_words.h"
 
@@ -153,7 +154,7 @@ ordered_json FragmentationJson(const Explanation& explanation) {
           {"count", fragmentation.hole_count},
           {"segments", fragmentation.segments},
           {"releasable", fragmentation.releasable},
-          {"private_pools", fragmentation.private_pools},
+          {trace::entry::kPrivatePools, fragmentation.private_pools},
           {"after_empty_cache", AfterEmptyCache(explanation)},
           {"after_remapping", AfterRemapping(explanation)},
           {"by_size", sizes},

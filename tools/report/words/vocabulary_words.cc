@@ -42,6 +42,13 @@ constexpr std::array kSites = {
     Marked("none"),        Marked("no stack"),     Marked("no module"),   Marked("in init"),
     Marked("in forward"),  Marked("in recompute"), Marked("in backward"), Marked("in optimizer"),
     Marked("in evaluate"), Marked("in generate")};
+// The last of them name the phases except "other", which is the first of phases.def.
+constexpr std::array<std::string_view, trace::kPhaseCount> kInPhases = {
+#define MEMTRACE_PHASE(name, word) "in " word,
+#include "profiler/trace/vocabulary/phases.def"
+#undef MEMTRACE_PHASE
+};
+static_assert(std::equal(kInPhases.begin() + 1, kInPhases.end(), kSites.begin() + 3, kSites.end()));
 
 }  // namespace
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from memtrace._apply.moments import AFTER_STEP, END, SECOND_STEP, STEP
 from memtrace._core.package import minor_of
@@ -64,6 +64,36 @@ class Plan:
         return self.expected.get(change, Expected())
 
 
+class _SavedChange(TypedDict):
+    """A change in the file."""
+
+    name: str
+    degree: NotRequired[str]
+    by: str
+    places: int | None
+    of: int
+    target: str
+
+
+class _SavedScript(TypedDict):
+    """The script with which the changes were found."""
+
+    name: str
+    sha256: str
+
+
+class _SavedPlan(TypedDict):
+    """The file."""
+
+    schema: str
+    changes: list[_SavedChange]
+    torch: str
+    packages: dict[str, str]
+    script: _SavedScript
+    allocator: str
+    settings: dict[str, str]
+
+
 def read(changes: str) -> Plan:
     """Reads the file, or parses the names. Raises ValueError with a sentence if either is wrong."""
     if os.path.exists(changes):
@@ -98,7 +128,7 @@ def _known(name: str) -> str:
 
 def _from_file(file: str) -> Plan:
     try:
-        saved: Any = json.loads(Path(file).read_text(encoding="utf-8"))
+        saved: _SavedPlan = json.loads(Path(file).read_text(encoding="utf-8"))
         schema = str(saved["schema"])
     except (OSError, ValueError, KeyError, TypeError):
         raise ValueError(translated("$0 is not a file that memtrace fit --save-plan wrote", file)) from None
@@ -117,7 +147,7 @@ def _from_file(file: str) -> Plan:
         raise ValueError(translated("$0 is not a file that memtrace fit --save-plan wrote", file)) from None
 
 
-def _plan_of(file: str, saved: Any) -> Plan:  # JSON
+def _plan_of(file: str, saved: _SavedPlan) -> Plan:
     changes = saved["changes"]
     words = [_known(change["name"]) + (f"={change['degree']}" if change.get("degree") else "") for change in changes]
     expected = {

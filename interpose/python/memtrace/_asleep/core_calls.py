@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_uint32, c_uint64, c_void_p, sizeof
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtrace._core.c_abi import core
 from memtrace._core.package import CORE_LIBRARY
@@ -120,7 +120,7 @@ class SleepCore:
         """Returns the movable owners by name."""
         found: dict[str, MovableStruct] = {}
 
-        def note(_user: object, movable: Any) -> None:  # ctypes gives the pointer
+        def note(_user: object, movable: ctypes._Pointer[MovableStruct]) -> None:
             one = movable.contents
             found[bytes(one.name).decode(errors="replace")] = MovableStruct.from_buffer_copy(one)
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
+from collections.abc import Callable
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_uint32, c_uint64, sizeof
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtrace._asleep.refusals import check_allocator
 from memtrace._core.package import CORE_LIBRARY
@@ -102,7 +103,7 @@ class _Group:
         self._lock = threading.RLock()
         self._ends: dict[torch.device, torch.cuda.Event] = {}  # of the last replay, by card
 
-    def replay(self, graph: Any, original: Any) -> None:
+    def replay(self, graph: torch.cuda.CUDAGraph, original: Callable[[torch.cuda.CUDAGraph], object]) -> None:
         import torch
 
         with self._lock:
@@ -202,7 +203,7 @@ def watch_replays() -> None:
     original = torch.cuda.CUDAGraph.replay
 
     @functools.wraps(original)
-    def replay(graph: Any) -> None:
+    def replay(graph: torch.cuda.CUDAGraph) -> None:
         pool = _pool_if_captured(graph)
         group = None if pool is None else _groups.get(pool)
         if pool is not None and (_lost or _core().has_asleep()):
@@ -227,7 +228,7 @@ def _pool_of(graph: torch.cuda.CUDAGraph) -> PoolId:
     return pool
 
 
-def _pool_if_captured(graph: Any) -> PoolId | None:
+def _pool_if_captured(graph: torch.cuda.CUDAGraph) -> PoolId | None:
     try:
         first, second = graph.pool()
     except RuntimeError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Roles, phases, moments, keys of facts, made by cmake/generate_vocabulary.py of the vocabulary."""
+"""Roles, phases, a card's ledger, moments, keys of facts: made by cmake/generate_vocabulary.py."""
 
 ROLE_UNKNOWN = 0
 ROLE_PARAMETER = 1
@@ -23,6 +23,50 @@ PHASE_BACKWARD = 4
 PHASE_OPTIMIZER = 5
 PHASE_EVALUATE = 6
 PHASE_GENERATE = 7
+
+ROLES = (
+    "unknown",
+    "parameter",
+    "gradient",
+    "optimizer_state",
+    "activation",
+    "input",
+    "temporary",
+    "workspace",
+    "kv_cache",
+    "comm",
+    "buffer",
+    "checkpoint",
+)
+PHASES = (
+    "other",
+    "init",
+    "forward",
+    "recompute",
+    "backward",
+    "optimizer",
+    "evaluate",
+    "generate",
+)
+LEDGER = (
+    "context",
+    "live",
+    "rounding",
+    "stream_wait",
+    "cached",
+    "holes",
+    "private_pools",
+    "outside_allocator",
+    "other_processes",
+    "free",
+    "unexplained",
+)
+OFF_CARD = (
+    "asleep",
+    "on_host",
+    "host_copies",
+    "host_pooled",
+)
 
 MOMENT_LARGEST_BATCH = "largest_batch"
 MOMENT_EVALUATION = "evaluation"

@@ -5,18 +5,28 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
+from memtrace._core.vocabulary import (
+    PHASE_BACKWARD,
+    PHASE_EVALUATE,
+    PHASE_FORWARD,
+    PHASE_GENERATE,
+    PHASE_INIT,
+    PHASE_OPTIMIZER,
+    PHASE_RECOMPUTE,
+    PHASES,
+)
 from memtrace._text.messages import joined_sentences, marked, message_of, translated
 
 # Memory that exists before a step begins.
 _STANDING = ("parameters", "buffers", "context", "outside torch", "other processes")
 # The parts of a step, by phase.
 _PLACES = {
-    "forward": marked("the forward pass"),
-    "recompute": marked("the backward pass"),
-    "backward": marked("the backward pass"),
-    "optimizer": "optimizer.step()",
-    "evaluate": marked("the evaluation"),
-    "generate": marked("the generation of text"),
+    PHASES[PHASE_FORWARD]: marked("the forward pass"),
+    PHASES[PHASE_RECOMPUTE]: marked("the backward pass"),
+    PHASES[PHASE_BACKWARD]: marked("the backward pass"),
+    PHASES[PHASE_OPTIMIZER]: "optimizer.step()",
+    PHASES[PHASE_EVALUATE]: marked("the evaluation"),
+    PHASES[PHASE_GENERATE]: marked("the generation of text"),
 }
 
 
@@ -46,7 +56,7 @@ class FirstFailure:
     @property
     def place(self) -> str:
         """The place in words, such as "optimizer.step() of step 1"."""
-        if self.phase == "init":
+        if self.phase == PHASES[PHASE_INIT]:
             return translated("the placement of the model")
         if self.phase not in _PLACES:
             return translated("step $0", self.step)
@@ -208,6 +218,12 @@ class Seen(TypedDict, total=False):
     rise: Rise
 
 
+class Scaling(TypedDict):
+    """The largest number with which the program fits; None if it fits with none."""
+
+    largest: int | None
+
+
 class FitAnswer(TypedDict):
     """The fields of the schema memtrace.fit/1 that are read."""
 
@@ -216,6 +232,7 @@ class FitAnswer(TypedDict):
     fits: bool
     first_failure: Failure | None
     seen: Seen
+    scalings: list[Scaling]
 
 
 class DoesNotFit(AssertionError):  # noqa: N818  # a statement, as a failing test reads

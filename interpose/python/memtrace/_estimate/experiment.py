@@ -9,11 +9,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from memtrace._core.package import PACKAGE, program
 from memtrace._estimate import answer, cards_here, description
-from memtrace._estimate.answer import DoesNotFit, Estimate
+from memtrace._estimate.answer import DoesNotFit, Estimate, FitAnswer
 
 _MOST_STEPS = 8
 _MORE_STEPS_THAN_ARE_RUN = 1_000_000_000
@@ -49,7 +48,7 @@ def largest_batch(job: description.Job, card: str | None, steps: int) -> int:
 
 def _fit(
     job: description.Job, spec: str, steps: int, *, is_named: bool, options: list[str], rows: Sequence[str] = ()
-) -> Any:  # the JSON answer
+) -> FitAnswer:
     memtrace = program()
     if memtrace is None:
         raise RuntimeError("memtrace.estimate: the program memtrace is not installed. Install memtrace again.")
@@ -71,7 +70,8 @@ def _fit(
         )
     if done.returncode not in _ANSWERED:
         _refuse(done.returncode, done.stderr)
-    return json.loads(done.stdout)
+    found: FitAnswer = json.loads(done.stdout)
+    return found
 
 
 def _environment(is_named: bool) -> dict[str, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memtrace._estimate import experiment
 from memtrace._estimate.answer import Estimate
@@ -25,11 +25,12 @@ _PASSES = 2
 _MIXED = {"bf16-mixed": "bfloat16", "16-mixed": "float16"}
 
 
-def _callback_class() -> Any:  # Lightning's class; type checkers may not have it
+def _callback_class() -> type:
     """Returns Lightning's class from the package that the program uses."""
     names = ["lightning.pytorch", "pytorch_lightning"]
     name = next((name for name in names if name in sys.modules), None)
-    return importlib.import_module(name or names[0]).Callback
+    found: type = importlib.import_module(name or names[0]).Callback
+    return found
 
 
 class _Trainer(Protocol):

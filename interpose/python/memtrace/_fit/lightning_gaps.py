@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import Any
+from typing import Protocol
 
 from memtrace._core.vocabulary import MOMENT_CHECKPOINT, MOMENT_EVALUATION
 from memtrace._fit.gaps import close_gap, name_gap
@@ -17,6 +17,35 @@ from memtrace._text.messages import translated
 
 _PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 _GATHERING = ("fsdp", "deepspeed", "model_parallel")  # words in the names of strategies that gather to save
+
+
+class _Module(Protocol):
+    """The attributes of Lightning's module that are read."""
+
+    automatic_optimization: bool
+
+
+class _Trainer(Protocol):
+    """The attributes of Lightning's trainer that are read."""
+
+    estimated_stepping_batches: float
+    global_step: int
+    lightning_module: _Module
+    sanity_checking: bool
+    strategy: object
+
+
+class _TrainingLoop(Protocol):
+    """The attributes of Lightning's loop over the batches of an epoch that are read."""
+
+    total_batch_idx: int
+    trainer: _Trainer
+
+
+class _EvaluationLoop(Protocol):
+    """The attributes of Lightning's loop of a validation that are read."""
+
+    trainer: _Trainer
 
 
 def watch(planned: PlannedSteps) -> None:
@@ -33,7 +62,7 @@ def _watch_training(planned: PlannedSteps, module: ModuleType) -> None:
         return
 
     @functools.wraps(original)
-    def advance(self: Any, *args: object, **kwargs: object) -> object:
+    def advance(self: _TrainingLoop, *args: object, **kwargs: object) -> object:
         if self.total_batch_idx <= 0:  # of all epochs
             _name_gaps(self.trainer)
             _note_planned(self.trainer, planned)
@@ -47,7 +76,7 @@ def _watch_training(planned: PlannedSteps, module: ModuleType) -> None:
     )
 
 
-def _note_planned(trainer: Any, planned: PlannedSteps) -> None:
+def _note_planned(trainer: _Trainer, planned: PlannedSteps) -> None:
     """Notes the planned steps. A module that calls its optimizers itself may make any number of them."""
     if trainer.lightning_module.automatic_optimization:
         planned.note(trainer.estimated_stepping_batches - trainer.global_step)
@@ -60,7 +89,7 @@ def _watch_validation(module: ModuleType) -> None:
         return
 
     @functools.wraps(original)
-    def run(self: Any, *args: object, **kwargs: object) -> object:
+    def run(self: _EvaluationLoop, *args: object, **kwargs: object) -> object:
         result = original(self, *args, **kwargs)
         # The sanity check before training has no optimizer states.
         if not self.trainer.sanity_checking and self.trainer.global_step > 0:
@@ -75,7 +104,7 @@ def _watch_validation(module: ModuleType) -> None:
     )
 
 
-def _name_gaps(trainer: Any) -> None:
+def _name_gaps(trainer: _Trainer) -> None:
     if getattr(trainer, "enable_validation", False):
         name_gap(MOMENT_EVALUATION, translated("Lightning's Trainer validates (val_dataloaders)."))
     strategy = type(trainer.strategy).__name__

@@ -8,12 +8,15 @@ import functools
 import math
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._core.vocabulary import FIT_PLANNED_STEPS
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 from memtrace._process.session import Session
+
+if TYPE_CHECKING:
+    from transformers import TrainerState
 
 
 class PlannedSteps:
@@ -37,7 +40,9 @@ class PlannedSteps:
             return
 
         @functools.wraps(original)
-        def on_train_begin(callbacks: Any, args: Any, state: Any, *others: object, **named: object) -> object:
+        def on_train_begin(
+            callbacks: object, args: object, state: TrainerState, *others: object, **named: object
+        ) -> object:
             self.note(state.max_steps - state.global_step)
             return original(callbacks, args, state, *others, **named)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._core.vocabulary import MOMENT_BEST_MODEL, MOMENT_CHECKPOINT, MOMENT_EVALUATION, MOMENT_RESUME
 from memtrace._fit.gaps import close_gap, name_gap
@@ -15,6 +15,9 @@ from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 from memtrace._program.user_modules import is_library
 from memtrace._text.messages import translated
+
+if TYPE_CHECKING:
+    from transformers import Trainer, TrainingArguments
 
 # Methods at whose end a moment has passed, if a step was made before: there are no optimizer states until then.
 _PASSED = {
@@ -40,11 +43,11 @@ def _watch(module: ModuleType, resumed: Callable[[], object]) -> None:
             _watch_end(trainer, name, moment)
 
 
-def _watch_train(trainer: type[Any], resumed: Callable[[], object]) -> None:
+def _watch_train(trainer: type[Trainer], resumed: Callable[[], object]) -> None:
     original = trainer.train
 
     @functools.wraps(original)
-    def train(self: Any, resume_from_checkpoint: object = None, *args: object, **kwargs: object) -> object:
+    def train(self: Trainer, resume_from_checkpoint: object = None, *args: object, **kwargs: object) -> object:
         _name_gaps(self)
         if resume_from_checkpoint:
             close_gap(MOMENT_RESUME)
@@ -63,7 +66,7 @@ def _watch_end(trainer: type, name: str, moment: str) -> None:
     original = getattr(trainer, name)
 
     @functools.wraps(original)
-    def passed(self: Any, *args: object, **kwargs: object) -> object:
+    def passed(self: Trainer, *args: object, **kwargs: object) -> object:
         result = original(self, *args, **kwargs)
         if self.state.global_step > 0:
             close_gap(moment)
@@ -77,7 +80,7 @@ def _watch_end(trainer: type, name: str, moment: str) -> None:
     )
 
 
-def _name_gaps(trainer: Any) -> None:
+def _name_gaps(trainer: Trainer) -> None:
     """Names the moments that are to come, from the arguments and callbacks."""
     arguments = trainer.args
     strategy = eval_strategy_of(arguments)
@@ -93,7 +96,7 @@ def _name_gaps(trainer: Any) -> None:
         name_gap(MOMENT_BEST_MODEL, translated("The Trainer loads the best model at its end (load_best_model_at_end)."))
 
 
-def _saves_on_card(trainer: Any) -> str:
+def _saves_on_card(trainer: Trainer) -> str:
     """Says how it is known that saving takes memory of the card; "" if it only copies to the host."""
     strategy = _word(trainer.args.save_strategy)
     if strategy == "no":
@@ -112,7 +115,7 @@ def _own_saving(trainer: type) -> str:
     return ""
 
 
-def _callback_with_own(trainer: Any, name: str) -> str:
+def _callback_with_own(trainer: Trainer, name: str) -> str:
     """Returns the class of a callback that has such a method in the user's files."""
     for callback in trainer.callback_handler.callbacks:
         if _is_users(getattr(type(callback), name, None)):
@@ -125,7 +128,7 @@ def _is_users(method: object) -> bool:
     return code is not None and not is_library(code.co_filename)
 
 
-def eval_strategy_of(arguments: Any) -> str:
+def eval_strategy_of(arguments: TrainingArguments) -> str:
     """Returns "no", "steps" or "epoch"; before transformers 4.41 the argument had another name."""
     return _word(getattr(arguments, "eval_strategy", getattr(arguments, "evaluation_strategy", "no")))
 

@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from memtrace._fleet import schema
 from memtrace._fleet.amounts import amount
@@ -61,7 +60,7 @@ def as_json(answer: Answer) -> str:
 FORMS: dict[str, Form] = {"text": text, "csv": comma_separated, "json": as_json}
 
 
-def _cells(name: str, values: list[Any]) -> list[str]:
+def _cells(name: str, values: list[object]) -> list[str]:
     """Returns the title and the values of a column, padded to one width; numbers are right-aligned."""
     is_amount = name.endswith(_BYTES)
     cells = [_printable(name), *(_text_value(value, is_amount) for value in values)]
@@ -70,7 +69,7 @@ def _cells(name: str, values: list[Any]) -> list[str]:
     return [cell.rjust(width) if is_number else cell.ljust(width) for cell in cells]
 
 
-def _text_value(value: Any, is_amount: bool) -> str:
+def _text_value(value: object, is_amount: bool) -> str:
     if value is None:
         return "-"
     if is_amount and isinstance(value, int) and not isinstance(value, bool):
@@ -87,7 +86,7 @@ def _printable(value: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(value))
 
 
-def _csv_value(value: Any) -> Any:
+def _csv_value(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
     is_nested = isinstance(value, (list, tuple, dict))
@@ -96,7 +95,7 @@ def _csv_value(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
 
 
-def _json_value(value: Any) -> Any:
+def _json_value(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _json_value(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtrace._fleet import schema
 from memtrace._fleet.problem import EXIT_UNREADABLE, EXIT_USAGE, ProblemError
@@ -34,7 +34,7 @@ class Answer:
 
     names: list[str]
     types: list[str]
-    rows: list[tuple[Any, ...]]  # values as DuckDB's Python package has them
+    rows: list[tuple[object, ...]]  # values as DuckDB's Python package has them
 
 
 def duckdb() -> ModuleType:

@@ -9,7 +9,7 @@ What a trace does not state is NULL.
 
 from typing import NamedTuple
 
-from memtrace._core import vocabulary
+from memtrace._core.vocabulary import LEDGER, OFF_CARD, ROLES
 
 NAME = "memtrace.fleet/1"  # in the metadata of the Parquet file, under the key `schema`
 
@@ -34,21 +34,6 @@ _OF_A_CARD = (
     "peak_reserved_bytes",
     "reserved_at_peak_bytes",
 )
-_LEDGER = (
-    "context",
-    "live",
-    "rounding",
-    "stream_wait",
-    "cached",
-    "holes",
-    "private_pools",
-    "outside_allocator",
-    "other_processes",
-    "free",
-    "unexplained",
-)
-_OFF_CARD = ("asleep", "on_host", "host_copies", "host_pooled")
-_ROLES = tuple(name.removeprefix("ROLE_").lower() for name in vars(vocabulary) if name.startswith("ROLE_"))
 
 
 def _columns(kind: str, *names: str) -> list[Column]:
@@ -74,8 +59,8 @@ COLUMNS: tuple[Column, ...] = (
     *_columns(_COUNT, "peak_step"),
     *_columns(_TEXT, "peak_phase"),
     *_columns(_COUNT, "growth_bytes_per_step"),
-    *_columns(_COUNT, *(f"{part}_bytes" for part in (*_LEDGER, *_OFF_CARD))),
-    *_columns(_COUNT, *(f"peak_{role}_bytes" for role in (*_ROLES, "other"))),
+    *_columns(_COUNT, *(f"{part}_bytes" for part in (*LEDGER, *OFF_CARD))),
+    *_columns(_COUNT, *(f"peak_{role}_bytes" for role in (*ROLES, "other"))),
     *_columns(_TEXT, "largest_role"),
     *_columns(_COUNT, "largest_role_bytes"),
     *_columns(_COUNT, "out_of_memory"),

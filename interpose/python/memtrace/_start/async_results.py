@@ -8,7 +8,7 @@ above Python's, and so those of host values: `.item()` would read 0.0.
 
 import functools
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
@@ -27,7 +27,7 @@ def _see_operators(torch: ModuleType, module: ModuleType, entered: "DispatchKeyS
     included, excluded = torch._C._dispatch_tls_local_include_set, torch._C._dispatch_tls_local_exclude_set
 
     @functools.wraps(handle)
-    def handle_seen(cls: type, *args: Any, **kwargs: Any) -> object:
+    def handle_seen(cls: type, *args: object, **kwargs: object) -> object:
         with torch._C._ForceDispatchKeyGuard(included(), excluded() - entered):
             return handle(cls, *args, **kwargs)
 

@@ -9,7 +9,6 @@ it calls: each call allocates and frees the same.
 
 import functools
 from types import ModuleType
-from typing import Any
 
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
@@ -48,7 +47,7 @@ def _shorten_inductor(benchmarking: ModuleType) -> None:
     measure = benchmarker.benchmark_gpu
 
     @functools.wraps(measure)
-    def measure_briefly(self: Any, call: object, *positional: object, **named: object) -> object:
+    def measure_briefly(self: object, call: object, *positional: object, **named: object) -> object:
         return measure(self, call, *positional, **(named if positional else named | _OF_INDUCTOR))
 
     patches.put(

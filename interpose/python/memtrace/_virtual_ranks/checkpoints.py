@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sharded checkpoints (torch.distributed.checkpoint): real ranks write their parts, virtual ranks write nothing."""
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._patching import patches
 from memtrace._virtual_ranks.ranks import Job
+
+if TYPE_CHECKING:
+    from torch.distributed.checkpoint import SavePlan
 
 
 def prepare(planner: ModuleType, job: Job) -> None:
@@ -16,7 +21,7 @@ def prepare(planner: ModuleType, job: Job) -> None:
     remove_duplicates = planner.dedup_save_plans
 
     @functools.wraps(remove_duplicates)
-    def plan_real_ranks(plans: list[Any], *args: object, **kwargs: object) -> object:
+    def plan_real_ranks(plans: list[SavePlan], *args: object, **kwargs: object) -> object:
         if len(plans) == job.ranks.size:
             plans = [
                 plan if job.ranks.index(rank) is not None else dataclasses.replace(plan, items=[])

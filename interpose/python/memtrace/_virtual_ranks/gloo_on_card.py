@@ -6,13 +6,19 @@ gloo itself copies such tensors to the host, so the card's memory is the same. T
 exchange the copies.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from memtrace._patching import patches
 from memtrace._virtual_ranks.groups import find
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch._C._distributed_c10d import ProcessGroup, Work
 
 # Each writes its first argument. gloo sends and receives on the host only.
 _METHODS = (
@@ -45,13 +51,13 @@ def prepare(c10d: ModuleType) -> None:
         )
 
 
-def _over_host(method: Any) -> Any:
+def _over_host(method: Callable[..., Work]) -> Callable[..., Work]:
     @functools.wraps(method)
-    def call(process_group: Any, *args: Any, **kwargs: object) -> object:
+    def call(process_group: ProcessGroup, *args: object, **kwargs: object) -> Work:
         group = find(process_group.group_name)
         if group is None or not group.is_gloo_on_card or not args:
             return method(process_group, *args, **kwargs)
-        written: list[tuple[Any, Any]] = []
+        written: list[tuple[Tensor, Tensor]] = []
         first = _on_host(args[0], lambda tensor, copy: written.append((tensor, copy)))
         others = [_on_host(argument, lambda tensor, copy: None) for argument in args[1:]]
         work = method(process_group, first, *others, **kwargs)
@@ -63,12 +69,16 @@ def _over_host(method: Any) -> Any:
     return call
 
 
-def _on_host(argument: Any, note: Callable[[Any, Any], object]) -> Any:
+def _on_host(argument: object, note: Callable[[Tensor, Tensor], object]) -> object:
     """Returns the argument with copies in the place of the card's tensors, also within lists."""
     if isinstance(argument, list | tuple):
         return [_on_host(element, note) for element in argument]
-    if not getattr(argument, "is_cuda", False):
+    if not _is_on_card(argument):
         return argument
     copy = argument.cpu()
     note(argument, copy)
     return copy
+
+
+def _is_on_card(argument: object) -> TypeGuard[Tensor]:
+    return bool(getattr(argument, "is_cuda", False))

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Process groups of torch.distributed with virtual ranks: NCCL learns which are real, gloo connects only these."""
 
+from __future__ import annotations
+
 import functools
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from memtrace._patching import patches
 from memtrace._text.say import refuse
@@ -17,11 +19,21 @@ from memtrace._virtual_ranks.nccl import NcclLibrary
 from memtrace._virtual_ranks.ranks import GroupRanks, Job
 from memtrace._virtual_ranks.time_limits import lengthened
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch._C._distributed_c10d import Backend, ProcessGroup, ProcessGroupNCCL, Work
+
 # torch's processes of a group find the id of its communicator in its store under this key; those of a pair that sends
 # and receives, under "LOWER:HIGHER".
 _ID = "0"
 # The parameters of torch's function that the wrapper reads.
 _NEEDED = {"group_size", "group_rank", "global_ranks_in_group", "backend", "store", "group_name", "timeout"}
+
+
+class IdStore(Protocol):
+    """A store of torch, which also takes bytes. torch's own types say that it takes strings."""
+
+    def set(self, key: str, value: bytes, /) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -31,7 +43,7 @@ class Group:
     ranks: GroupRanks
     rank: int  # this process's rank in it
     machines: tuple[int, ...]  # of each rank of the group
-    nccl_stores: tuple[Any, ...]  # where its NCCL backends look for ids
+    nccl_stores: tuple[IdStore, ...]  # where its NCCL backends look for ids
     is_on_one_machine: bool
     is_gloo_on_card: bool  # gloo exchanges its tensors on the card, and some of its ranks are virtual
 
@@ -45,7 +57,7 @@ def find(name: str) -> Group | None:
     return _groups.get(name)
 
 
-def of(process_group: Any) -> Group:
+def of(process_group: ProcessGroup) -> Group:
     """Returns what is known about a process group of torch that was made by the replaced function."""
     return _groups[process_group.group_name]
 
@@ -125,14 +137,14 @@ def _is_gloo_on_card(c10d: ModuleType, backend: object) -> bool:
     return bool(backends.get("cuda") == c10d.Backend.GLOO)
 
 
-def _described(c10d: ModuleType, group: Group, given: Any) -> Any:
+def _described(c10d: ModuleType, group: Group, given: ProcessGroupNCCL.Options | None) -> ProcessGroupNCCL.Options:
     """Returns a copy of the options by which our NCCL learns about the group's ranks: as its network's name."""
-    options = c10d.ProcessGroupNCCL.Options()
+    options: ProcessGroupNCCL.Options = c10d.ProcessGroupNCCL.Options()
     if given is not None:
         options.is_high_priority_stream = given.is_high_priority_stream
         options.config = given.config
     real = ",".join(str(rank) for rank in group.ranks.real)
-    options.config.net_name = f"memtrace-ranks:{group.ranks.size}:{real}:{_runs(group.machines)}"
+    options.config.net_name = f"memtrace-ranks:{group.ranks.size}:{real}:{_runs(group.machines)}"  # type: ignore[attr-defined]
     return options
 
 
@@ -168,10 +180,10 @@ def _never_split(c10d: ModuleType) -> None:
 
     @functools.wraps(split)
     def make_instead_of_split(
-        parent_pg: Any = None,
+        parent_pg: ProcessGroup | None = None,
         split_ranks: list[list[int]] | None = None,
         timeout: timedelta | None = None,
-        pg_options: Any = None,
+        pg_options: Backend.Options | None = None,
         group_desc: str | None = None,
     ) -> object:
         parent = parent_pg or c10d._get_default_group()
@@ -198,9 +210,11 @@ def _never_split(c10d: ModuleType) -> None:
 def _tell_peers(c10d: ModuleType, nccl: NcclLibrary) -> None:
     """A pair that sends and receives may get a communicator of its own, of which NCCL knows only "0 and 1"."""
 
-    def with_peer(method: Any) -> Any:
+    def with_peer(method: Callable[..., Work]) -> Callable[..., Work]:
         @functools.wraps(method)
-        def call(process_group: Any, tensors: Any, peer: int, *args: object, **kwargs: object) -> object:
+        def call(
+            process_group: ProcessGroup, tensors: list[Tensor], peer: int, *args: object, **kwargs: object
+        ) -> Work:
             group = find(process_group.group_name)
             if group is None:
                 return method(process_group, tensors, peer, *args, **kwargs)
@@ -224,10 +238,16 @@ def _tell_peers(c10d: ModuleType, nccl: NcclLibrary) -> None:
 
 def _tell_own_contribution(c10d: ModuleType, nccl: NcclLibrary) -> None:
     """A gather is made of receives from all other ranks and a copy of the own part, which NCCL does not see."""
-    gather = c10d.ProcessGroup.gather
+    gather: Callable[..., Work] = c10d.ProcessGroup.gather
 
     @functools.wraps(gather)
-    def gather_with_own(process_group: Any, outputs: Any, inputs: Any, *args: object, **kwargs: object) -> object:
+    def gather_with_own(
+        process_group: ProcessGroup,
+        outputs: list[list[Tensor]] | list[Tensor],
+        inputs: list[Tensor] | Tensor,
+        *args: object,
+        **kwargs: object,
+    ) -> Work:
         own = inputs[0] if isinstance(inputs, list) else inputs
         is_on_card = own.is_cuda and own.is_contiguous()
         size = own.numel() * own.element_size() if is_on_card else 0

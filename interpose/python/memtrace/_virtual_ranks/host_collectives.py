@@ -7,19 +7,39 @@ for these operators on the host: they exchange between real ranks and fill in th
 nearest real rank gave.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import cache, reduce
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, cast
 
 from memtrace._patching import patches
 from memtrace._virtual_ranks import made_up
 from memtrace._virtual_ranks.groups import Group, in_making, of
 
-_Tensor = Any  # torch is not imported here
-_Tensors = Sequence[_Tensor]
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch._C import ScriptObject
+    from torch._C._distributed_c10d import BroadcastOptions, ProcessGroup, ReduceOp, ScatterOptions, Work
+    from torch.library import Library
+
+    _Tensors = Sequence[Tensor]
+    _Done = tuple[_Tensors, ScriptObject]  # what was written, and a work
+
+
+class _Gloo(Protocol):
+    """The methods of torch's gloo backend that are called here, which torch's own types do not have."""
+
+    def allgather(self, outputs: list[list[Tensor]], inputs: list[Tensor], /) -> Work: ...
+    def barrier(self) -> Work: ...
+    def broadcast(self, tensors: list[Tensor], options: BroadcastOptions, /) -> Work: ...
+    def recv(self, tensors: list[Tensor], source: int, tag: int, /) -> Work: ...
+    def recv_anysource(self, tensors: list[Tensor], tag: int, /) -> Work: ...
+    def scatter(self, outputs: list[Tensor], inputs: list[list[Tensor]], options: ScatterOptions, /) -> Work: ...
+    def send(self, tensors: list[Tensor], target: int, tag: int, /) -> Work: ...
 
 
 def prepare(c10d: ModuleType) -> None:
@@ -46,7 +66,7 @@ def prepare(c10d: ModuleType) -> None:
 
 
 @cache
-def _replace_kernels() -> Any:
+def _replace_kernels() -> Library:
     """Replaces torch's kernels, for the host only. The library is kept, because its end takes the kernels back."""
     import torch
     from torch._C import _distributed_c10d as bindings
@@ -87,14 +107,14 @@ _OPERATORS = (
 class _Exchange:
     """The real ranks of one group, which exchange by gloo."""
 
-    def __init__(self, torch: Any, boxed: Any) -> None:
-        process_group = torch.distributed.ProcessGroup.unbox(boxed)
+    def __init__(self, torch: ModuleType, boxed: ScriptObject) -> None:
+        process_group: ProcessGroup = torch.distributed.ProcessGroup.unbox(boxed)
         self._torch = torch
-        self.gloo = process_group._get_backend(torch.device("cpu"))
+        self.gloo = cast("_Gloo", process_group._get_backend(torch.device("cpu")))
         self.group: Group = of(process_group)
         self.size = self.group.ranks.size
 
-    def all(self, call: str, given: _Tensor) -> list[_Tensor]:
+    def all(self, call: str, given: Tensor) -> list[Tensor]:
         """Returns what each rank gives, by rank."""
         ranks = self.group.ranks
         source = given.contiguous()
@@ -142,23 +162,24 @@ class _Exchange:
 class _Kernels:
     """The operators, each named as torch's without the underscores around it."""
 
-    def __init__(self, torch: Any, bindings: ModuleType) -> None:
+    def __init__(self, torch: ModuleType, bindings: ModuleType) -> None:
         self._torch = torch
         self._bindings = bindings
         self._done = cache(self._make_done)
 
-    def _make_done(self) -> Any:
+    def _make_done(self) -> _Gloo:
         store = self._bindings.HashStore()
-        return self._bindings.ProcessGroupGloo(store, 0, 1, timeout=timedelta(minutes=5))
+        gloo: _Gloo = self._bindings.ProcessGroupGloo(store, 0, 1, timeout=timedelta(minutes=5))
+        return gloo
 
-    def _ended(self) -> Any:
+    def _ended(self) -> ScriptObject:
         """Returns a work that has ended."""
         return self._done().barrier().boxed()
 
-    def _exchange(self, process_group: Any) -> _Exchange:
+    def _exchange(self, process_group: ScriptObject) -> _Exchange:
         return _Exchange(self._torch, process_group)
 
-    def _reduced(self, operation: Any, parts: list[_Tensor]) -> _Tensor:
+    def _reduced(self, operation: ScriptObject, parts: list[Tensor]) -> Tensor:
         if not hasattr(operation, "op"):
             raise NotImplementedError(
                 f"torch {self._torch.__version__} does not say which operation reduces tensors on the host. "
@@ -166,25 +187,31 @@ class _Kernels:
             )
         return _combine(self._torch, self._bindings.ReduceOp, operation.op(), parts)
 
-    def broadcast(self, tensors: _Tensors, process_group: Any, root: int, *_: object) -> Any:
+    def broadcast(self, tensors: _Tensors, process_group: ScriptObject, root: int, *_: object) -> _Done:
         exchange = self._exchange(process_group)
         place = exchange.place("gloo broadcast", root)
-        for tensor in tensors if place is not None else ():
-            options = self._bindings.BroadcastOptions()
+        if place is None:
+            return tensors, self._ended()
+        for tensor in tensors:
+            options: BroadcastOptions = self._bindings.BroadcastOptions()
             options.rootRank, options.rootTensor = place, 0
             exchange.gloo.broadcast([tensor], options).wait()
         return tensors, self._ended()
 
-    def allreduce(self, tensors: _Tensors, process_group: Any, operation: Any, *_: object) -> Any:
+    def allreduce(self, tensors: _Tensors, process_group: ScriptObject, operation: ScriptObject, *_: object) -> _Done:
         exchange = self._exchange(process_group)
         for tensor in tensors:
             tensor.copy_(self._reduced(operation, exchange.all("gloo allreduce", tensor)))
         return tensors, self._ended()
 
-    def allreduce_coalesced(self, tensors: _Tensors, process_group: Any, operation: Any, *_: object) -> Any:
+    def allreduce_coalesced(
+        self, tensors: _Tensors, process_group: ScriptObject, operation: ScriptObject, *_: object
+    ) -> ScriptObject:
         return self.allreduce(tensors, process_group, operation)[1]
 
-    def reduce(self, tensors: _Tensors, process_group: Any, operation: Any, root: int, *_: object) -> Any:
+    def reduce(
+        self, tensors: _Tensors, process_group: ScriptObject, operation: ScriptObject, root: int, *_: object
+    ) -> ScriptObject:
         exchange = self._exchange(process_group)
         for tensor in tensors:
             result = self._reduced(operation, exchange.all("gloo reduce", tensor))
@@ -192,43 +219,53 @@ class _Kernels:
                 tensor.copy_(result)
         return self._ended()
 
-    def allgather(self, outputs: Sequence[_Tensors], inputs: _Tensors, process_group: Any, *_: object) -> Any:
+    def allgather(
+        self, outputs: Sequence[_Tensors], inputs: _Tensors, process_group: ScriptObject, *_: object
+    ) -> _Done:
         exchange = self._exchange(process_group)
         for places, given in zip(outputs, inputs, strict=True):
             _copy_all(places, exchange.all("gloo allgather", given))
         return outputs, self._ended()
 
-    def allgather_coalesced(self, outputs: Sequence[_Tensors], inputs: _Tensors, process_group: Any, *_: object) -> Any:
+    def allgather_coalesced(
+        self, outputs: Sequence[_Tensors], inputs: _Tensors, process_group: ScriptObject, *_: object
+    ) -> ScriptObject:
         exchange = self._exchange(process_group)
         for number, given in enumerate(inputs):
             _copy_all([places[number] for places in outputs], exchange.all("gloo allgather", given))
         return self._ended()
 
-    def allgather_base(self, output: _Tensor, given: _Tensor, process_group: Any, *_: object) -> Any:
+    def allgather_base(
+        self, output: Tensor, given: Tensor, process_group: ScriptObject, *_: object
+    ) -> tuple[Tensor, ScriptObject]:
         exchange = self._exchange(process_group)
         parts = exchange.all("gloo allgather", given)
         output.copy_(self._torch.cat([part.reshape(-1) for part in parts]).view_as(output))
         return output, self._ended()
 
     def allgather_into_tensor_coalesced(
-        self, outputs: _Tensors, inputs: _Tensors, process_group: Any, *_: object
-    ) -> Any:
+        self, outputs: _Tensors, inputs: _Tensors, process_group: ScriptObject, *_: object
+    ) -> ScriptObject:
         for output, given in zip(outputs, inputs, strict=True):
             self.allgather_base(output, given, process_group)
         return self._ended()
 
-    def gather(self, outputs: Sequence[_Tensors], inputs: _Tensors, process_group: Any, root: int, *_: object) -> Any:
+    def gather(
+        self, outputs: Sequence[_Tensors], inputs: _Tensors, process_group: ScriptObject, root: int, *_: object
+    ) -> ScriptObject:
         exchange = self._exchange(process_group)
         parts = exchange.all("gloo gather", inputs[0])
         if exchange.group.rank == root:
             _copy_all(outputs[0], parts)
         return self._ended()
 
-    def scatter(self, outputs: _Tensors, inputs: Sequence[_Tensors], process_group: Any, root: int, *_: object) -> Any:
+    def scatter(
+        self, outputs: _Tensors, inputs: Sequence[_Tensors], process_group: ScriptObject, root: int, *_: object
+    ) -> _Done:
         exchange = self._exchange(process_group)
         place = exchange.place("gloo scatter", root)
         if place is not None:
-            options = self._bindings.ScatterOptions()
+            options: ScatterOptions = self._bindings.ScatterOptions()
             options.rootRank = place
             is_root = exchange.group.rank == root
             given = [[inputs[0][rank] for rank in exchange.group.ranks.real]] if is_root else []
@@ -236,16 +273,21 @@ class _Kernels:
         return outputs, self._ended()
 
     def reduce_scatter(
-        self, outputs: _Tensors, inputs: Sequence[_Tensors], process_group: Any, operation: Any, *_: object
-    ) -> Any:
+        self,
+        outputs: _Tensors,
+        inputs: Sequence[_Tensors],
+        process_group: ScriptObject,
+        operation: ScriptObject,
+        *_: object,
+    ) -> _Done:
         for output, given in zip(outputs, inputs, strict=True):
             whole = self._torch.cat([part.reshape(-1) for part in given])
             self.reduce_scatter_base(output, whole, process_group, operation)
         return outputs, self._ended()
 
     def reduce_scatter_base(
-        self, output: _Tensor, given: _Tensor, process_group: Any, operation: Any, *_: object
-    ) -> Any:
+        self, output: Tensor, given: Tensor, process_group: ScriptObject, operation: ScriptObject, *_: object
+    ) -> tuple[Tensor, ScriptObject]:
         exchange = self._exchange(process_group)
         result = self._reduced(operation, exchange.all("gloo reduce_scatter", given)).reshape(-1)
         own = exchange.group.rank * output.numel()
@@ -253,56 +295,56 @@ class _Kernels:
         return output, self._ended()
 
     def reduce_scatter_tensor_coalesced(
-        self, outputs: _Tensors, inputs: _Tensors, process_group: Any, operation: Any, *_: object
-    ) -> Any:
+        self, outputs: _Tensors, inputs: _Tensors, process_group: ScriptObject, operation: ScriptObject, *_: object
+    ) -> ScriptObject:
         for output, given in zip(outputs, inputs, strict=True):
             self.reduce_scatter_base(output, given, process_group, operation)
         return self._ended()
 
-    def alltoall(self, outputs: _Tensors, inputs: _Tensors, process_group: Any, *_: object) -> Any:
+    def alltoall(self, outputs: _Tensors, inputs: _Tensors, process_group: ScriptObject, *_: object) -> _Done:
         self._exchange(process_group).swap("gloo alltoall", outputs, inputs)
         return outputs, self._ended()
 
     def alltoall_base(
         self,
-        output: _Tensor,
-        given: _Tensor,
-        process_group: Any,
+        output: Tensor,
+        given: Tensor,
+        process_group: ScriptObject,
         output_sizes: list[int],
         input_sizes: list[int],
         *_: object,
-    ) -> Any:
+    ) -> ScriptObject:
         exchange = self._exchange(process_group)
         taken = output.split(list(output_sizes) or output.shape[0] // exchange.size)
         sent = given.split(list(input_sizes) or given.shape[0] // exchange.size)
         exchange.swap("gloo alltoall", taken, sent)
         return self._ended()
 
-    def barrier(self, _tensor: _Tensor, process_group: Any, *_: object) -> Any:
+    def barrier(self, _tensor: Tensor, process_group: ScriptObject, *_: object) -> ScriptObject:
         self._exchange(process_group).gloo.barrier().wait()
         return self._ended()
 
-    def monitored_barrier(self, tensor: _Tensor, process_group: Any, *_: object) -> None:
+    def monitored_barrier(self, tensor: Tensor, process_group: ScriptObject, *_: object) -> None:
         self.barrier(tensor, process_group)
 
-    def send(self, tensors: _Tensors, process_group: Any, peer: int, tag: int) -> Any:
+    def send(self, tensors: _Tensors, process_group: ScriptObject, peer: int, tag: int) -> ScriptObject:
         exchange = self._exchange(process_group)
         place = exchange.group.ranks.index(peer)
         return self._ended() if place is None else exchange.gloo.send(list(tensors), place, tag).boxed()
 
-    def recv(self, tensors: _Tensors, process_group: Any, peer: int, tag: int) -> Any:
+    def recv(self, tensors: _Tensors, process_group: ScriptObject, peer: int, tag: int) -> ScriptObject:
         exchange = self._exchange(process_group)
         place = exchange.place("gloo recv", peer)
         return self._ended() if place is None else exchange.gloo.recv(list(tensors), place, tag).boxed()
 
-    def recv_any_source(self, tensors: _Tensors, process_group: Any, tag: int) -> Any:
+    def recv_any_source(self, tensors: _Tensors, process_group: ScriptObject, tag: int) -> ScriptObject:
         exchange = self._exchange(process_group)
         if len(exchange.group.ranks.real) == 1:
             raise RuntimeError("A message from any rank is received, but all other ranks of the group are virtual.")
         return exchange.gloo.recv_anysource(list(tensors), tag).boxed()
 
 
-def _bytes(tensor: _Tensor) -> _Tensor:
+def _bytes(tensor: Tensor) -> Tensor:
     """Returns the bytes of a contiguous tensor: gloo does not have every type."""
     import torch
 
@@ -314,11 +356,13 @@ def _copy_all(places: _Tensors, parts: _Tensors) -> None:
         place.copy_(part.view_as(place))
 
 
-def _combine(torch: Any, operations: Any, operation: Any, parts: list[_Tensor]) -> _Tensor:
+def _combine(
+    torch: ModuleType, operations: type[ReduceOp], operation: ReduceOp.RedOpType, parts: list[Tensor]
+) -> Tensor:
     """Returns the parts reduced as torch's operation says."""
     if operation == operations.AVG:
         return reduce(torch.add, parts) / len(parts)
-    functions: tuple[tuple[Any, Callable[[_Tensor, _Tensor], _Tensor]], ...] = (
+    functions: tuple[tuple[ReduceOp.RedOpType, Callable[[Tensor, Tensor], Tensor]], ...] = (
         (operations.SUM, torch.add),
         (operations.PRODUCT, torch.mul),
         (operations.MIN, torch.minimum),

@@ -30,8 +30,8 @@ def prepare(c10d: ModuleType, job: Job, before_refusal: Callable[[int], object] 
 
 
 def _refusing_virtual_ranks(
-    c10d: ModuleType, job: Job, receive: Any, before_refusal: Callable[[int], object] | None
-) -> Any:
+    c10d: ModuleType, job: Job, receive: Callable[..., object], before_refusal: Callable[[int], object] | None
+) -> Callable[..., object]:
     signature = inspect.signature(receive)
 
     @functools.wraps(receive)

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtrace._hooks.job_groups import OwnGroup, observe
 from memtrace._patching import patches
@@ -31,6 +31,7 @@ from memtrace._virtual_ranks.ranks import Job
 from memtrace._virtual_ranks.uneven_shards import held_unevenly
 
 if TYPE_CHECKING:
+    from torch._C._distributed_c10d import ProcessGroup, Work
     from torch.nn import Module
 
 
@@ -161,9 +162,9 @@ def watch_groups(c10d: ModuleType, scout: Scout) -> None:
         )
 
 
-def _told(c10d: ModuleType, method: Any, scout: Scout) -> Any:
+def _told(c10d: ModuleType, method: Callable[..., Work], scout: Scout) -> Callable[..., Work]:
     @functools.wraps(method)
-    def call(process_group: Any, tensors: object, peer: int, *args: object, **kwargs: object) -> object:
+    def call(process_group: ProcessGroup, tensors: object, peer: int, *args: object, **kwargs: object) -> Work:
         with contextlib.suppress(ValueError):  # a group that torch does not list
             scout.exchanges(c10d.get_global_rank(process_group, peer))
         return method(process_group, tensors, peer, *args, **kwargs)

@@ -4,8 +4,8 @@
 
 import functools
 import sys
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 from memtrace._patching import patches
 from memtrace._text.messages import translated
@@ -79,7 +79,7 @@ def _wait_for_real_ranks(c10d: ModuleType, job: Job) -> None:
 def _explain_missing_keys(c10d: ModuleType) -> None:
     """A key that a virtual rank would write never comes: after torch's time limit, the error says so."""
 
-    def explained(method: Any) -> Any:
+    def explained(method: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(method)
         def call(store: object, *args: object, **kwargs: object) -> object:
             try:

@@ -6,14 +6,20 @@ A virtual rank has no memory. So a real rank reads its own handle from each key 
 once for each rank of the group. That takes the addresses of a whole group, and nothing more of the card.
 """
 
+from __future__ import annotations
+
 import functools
 import os
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from memtrace._patching import patches
 from memtrace._text.messages import translated
 from memtrace._virtual_ranks.groups import Group, find, in_making
+
+if TYPE_CHECKING:
+    from torch._C._distributed_c10d import Store
 
 _SYMMETRIC = "SymmetricMemory/"
 _BY_HANDLES = "CUDASymmetricMemory/"  # torch's backend "CUDA"; the others go through NVSHMEM or NCCL
@@ -32,10 +38,10 @@ def prepare(c10d: ModuleType) -> None:
     store_class = _make_store_class(c10d.Store)
 
     @functools.wraps(make)
-    def make_with_own_store(process_group: object, *args: Any, **kwargs: object) -> None:
+    def make_with_own_store(process_group: object, *args: object, **kwargs: object) -> None:
         group = in_making()
         if len(args) == 3 and group is not None and not group.ranks.are_all_real:
-            _stores.append(store_class(args[0], group))
+            _stores.append(store_class(cast("Store", args[0]), group))
             args = (_stores[-1], *args[1:])
         make(process_group, *args, **kwargs)
 
@@ -77,11 +83,11 @@ def prepare_old(symmetric: ModuleType) -> None:
     )
 
 
-def _make_store_class(store: Any) -> Any:
-    class StoreOfOneRank(store):  # type: ignore[misc]
+def _make_store_class(store: type[Store]) -> Callable[[Store, Group], Store]:
+    class StoreOfOneRank(store):  # type: ignore[misc, valid-type]
         """The store of a group, in which all handles of symmetric memory are this rank's."""
 
-        def __init__(self, real: Any, group: Group) -> None:
+        def __init__(self, real: Store, group: Group) -> None:
             super().__init__()
             self._real = real
             self._group = group
@@ -89,7 +95,7 @@ def _make_store_class(store: Any) -> Any:
 
         def set(self, key: str, value: bytes) -> None:
             if _SYMMETRIC not in key:
-                self._real.set(key, value)
+                self._real.set(key, value)  # type: ignore[arg-type]  # it also takes bytes
                 return
             _check(key, self._group)
             self._handles[_without_rank(key)] = value

@@ -7,12 +7,17 @@ device mesh gives its groups the default limit, whatever the program says. A ran
 is named by our NCCL after 60 s.
 """
 
+from __future__ import annotations
+
 import functools
 from datetime import timedelta
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memtrace._patching import patches
+
+if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup
 
 LEAST = timedelta(hours=2)
 
@@ -27,7 +32,7 @@ def prepare(c10d: ModuleType) -> None:
     set_limit = c10d._set_pg_timeout
 
     @functools.wraps(set_limit)
-    def set_longer_limit(timeout: timedelta, group: Any = None) -> object:
+    def set_longer_limit(timeout: timedelta, group: ProcessGroup | None = None) -> object:
         return set_limit(lengthened(timeout), group)
 
     patches.put(

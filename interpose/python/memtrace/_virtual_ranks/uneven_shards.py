@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
+    from torch.distributed.tensor import DTensor, Placement
     from torch.nn import Module
 
 
@@ -32,7 +34,7 @@ def held_unevenly(model: Module) -> dict[tuple[int, ...], list[int]]:
     return held
 
 
-def _uneven_dimensions(parameter: Any) -> Iterator[tuple[tuple[int, ...], int, int]]:
+def _uneven_dimensions(parameter: DTensor) -> Iterator[tuple[tuple[int, ...], int, int]]:
     """Yields for each dimension of the mesh with uneven parts its ranks, the rows that they share, and a row's bytes.
 
     The bytes are those that the first rank holds of a row: other dimensions may cut it further.
@@ -50,7 +52,7 @@ def _uneven_dimensions(parameter: Any) -> Iterator[tuple[tuple[int, ...], int, i
         yield _ranks(mesh, dimension), rows, own_bytes // own_rows
 
 
-def _in_order(placements: Any) -> list[tuple[int, int]]:
+def _in_order(placements: Iterable[Placement]) -> list[tuple[int, int]]:
     """Returns the mesh's dimensions that shard and what each shards, in the order in which torch cuts the tensor.
 
     It cuts from left to right, except for strided shards: FSDP's, which cut what tensor parallelism left.
@@ -67,7 +69,7 @@ def _rows_of_parts(rows: int, parts: int) -> list[int]:
     return [max(0, min(largest, rows - largest * part)) for part in range(parts)]
 
 
-def _ranks(mesh: Any, dimension: int) -> tuple[int, ...]:
+def _ranks(mesh: DeviceMesh, dimension: int) -> tuple[int, ...]:
     """Returns the ranks of this process's group in that dimension."""
     from torch.distributed import get_process_group_ranks
 

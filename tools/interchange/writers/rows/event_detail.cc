@@ -3,7 +3,10 @@
 #include "tools/interchange/writers/rows/event_detail.h"
 
 #include <algorithm>
+#include <string>
 #include <variant>
+
+#include "profiler/trace/events/card_fields.h"
 
 namespace memtrace::interchange {
 namespace {
@@ -77,24 +80,10 @@ std::string DetailOf(const trace::Event& event, const analysis::EventSource& sou
 }
 
 Json LedgerJson(const trace::CardLedger& ledger) {
-  return {{"device", ledger.device},
-          {"total", ledger.total},
-          {"free", ledger.free},
-          {"context", ledger.context},
-          {"other_processes", ledger.other_processes},
-          {"outside_allocator", ledger.outside_allocator},
-          {"reserved", ledger.reserved},
-          {"live_requested", ledger.live_requested},
-          {"live_allocated", ledger.live_allocated},
-          {"stream_wait", ledger.stream_wait},
-          {"cached", ledger.cached},
-          {"holes", ledger.holes},
-          {"largest_hole", ledger.largest_hole},
-          {"private_pools", ledger.private_pools},
-          {"asleep", ledger.asleep},
-          {"on_host", ledger.on_host},
-          {"host_copies", ledger.host_copies},
-          {"host_pooled", ledger.host_pooled}};
+  Json json = {{"device", ledger.device}};
+  for (const trace::CardField& field : trace::kCardFields)
+    json[std::string(field.name)] = ledger.*field.value;
+  return json;
 }
 
 std::string CompactJson(const Json& json) {

@@ -5,7 +5,7 @@
 // tools/report/words/vocabulary_words.h has them.
 
 import { translated } from "./messages.ts";
-import type { Role } from "./vocabulary.ts";
+import type { Phase, Role } from "./vocabulary.ts";
 
 const ROLES: Readonly<Record<Role, string>> = {
   unknown: translated("of unknown role"),
@@ -29,8 +29,10 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   stated: translated("stated"),
 };
 
+type SiteOfNone = "(none)" | "(no stack)" | "(no module)" | `(in ${Exclude<Phase, "other">})`;
+
 /** Names that stand for none. */
-const SITES: Readonly<Record<string, string>> = {
+const SITES: Readonly<Record<SiteOfNone, string>> = {
   "(none)": translated("(none)"),
   "(no stack)": translated("(no stack)"),
   "(no module)": translated("(no module)"),

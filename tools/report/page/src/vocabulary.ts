@@ -16,3 +16,19 @@ export type Role =
   | "comm"
   | "buffer"
   | "checkpoint";
+
+export type Phase =
+  "other" | "init" | "forward" | "recompute" | "backward" | "optimizer" | "evaluate" | "generate";
+
+export type LedgerEntry =
+  | "context"
+  | "live"
+  | "rounding"
+  | "stream_wait"
+  | "cached"
+  | "holes"
+  | "private_pools"
+  | "outside_allocator"
+  | "other_processes"
+  | "free"
+  | "unexplained";

@@ -6,6 +6,7 @@
 import type { Keys } from "../keys.ts";
 import { translated } from "../messages.ts";
 import type { Pieces } from "../model.ts";
+import type { LedgerEntry } from "../vocabulary.ts";
 import { HOLE, type Spans } from "./spans.ts";
 
 /** The colours after those of the keys, for memory that is not in use. */
@@ -13,7 +14,7 @@ export const NOT_IN_USE = [
   { name: translated("waiting for a stream"), colour: "stream_wait" },
   { name: translated("holes"), colour: "holes" },
   { name: translated("not mapped at this moment"), colour: "unmapped" },
-] as const;
+] as const satisfies readonly { name: string; colour: LedgerEntry | "unmapped" }[];
 const [WAITING, HOLES, NOT_MAPPED] = [0, 1, 2];
 
 export interface Tally {
