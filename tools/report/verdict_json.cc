@@ -4,12 +4,9 @@
 
 #include <string>
 
-#include "tools/report/sections/verdict_text.h"
-
 namespace memtrace::report {
 namespace {
 
-using analysis::Explanation;
 using nlohmann::ordered_json;
 
 // Returns null if the trace does not say what the optimizers will allocate.
@@ -34,12 +31,12 @@ ordered_json LayersToComeJson(const analysis::RestOfStep& rest) {
 
 }  // namespace
 
-ordered_json VerdictJson(const Explanation& explanation) {
+ordered_json VerdictJson(const analysis::Verdict& verdict,
+                         const std::vector<std::string>& sentences) {
   std::string sentence;
-  for (const std::string& part : VerdictSentences(explanation)) {
+  for (const std::string& part : sentences) {
     sentence += (sentence.empty() ? "" : " ") + part;
   }
-  const analysis::Verdict& verdict = explanation.failure.verdict;
   ordered_json contributing = ordered_json::array();
   ordered_json contributing_bytes = ordered_json::object();
   for (const analysis::Contribution& contribution : verdict.contributing) {

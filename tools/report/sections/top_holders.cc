@@ -18,7 +18,8 @@
 namespace memtrace::report {
 namespace {
 
-using analysis::Explanation;
+using analysis::CardExplanation;
+using analysis::ExplainedHolders;
 using analysis::Ledger;
 using analysis::LedgerPart;
 
@@ -43,24 +44,23 @@ std::string LargestLibrary(const std::vector<analysis::OutsideHolding>& holdings
 
 // Returns all holders, the largest first. Without those whose bytes are negative (`unexplained` of
 // a ledger that does not add up).
-std::vector<Holder> HoldersOf(const Explanation& explanation) {
+std::vector<Holder> HoldersOf(const CardExplanation& card, const ExplainedHolders& holders) {
   std::vector<Holder> holders;
-  for (HolderGroup& group : HolderGroups(explanation.holders)) {
+  for (HolderGroup& group : HolderGroups(holders)) {
     holders.push_back({.name = std::move(group.name),
                        .bytes = Signed(group.bytes),
                        .line = std::move(group.line)});
   }
   // The allocator's own sum differs from that of the blocks only if events were lost.
-  const Ledger& ledger = explanation.card_of_verdict().ledger;
+  const Ledger& ledger = card.ledger;
   const uint64_t in_use = ledger.positive(LedgerPart::kLive);
-  if (const uint64_t seen = explanation.holders.held.bytes; seen < in_use)
+  if (const uint64_t seen = holders.held.bytes; seen < in_use)
     holders.push_back({.name = Message("(not in the trace)"), .bytes = Signed(in_use - seen)});
   for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.part == LedgerPart::kLive || entry.part == LedgerPart::kFree || entry.bytes <= 0)
       continue;
     Holder holder{.name = LedgerWords(entry.part), .bytes = entry.bytes};
-    if (entry.part == LedgerPart::kOutsideAllocator)
-      holder.line = LargestLibrary(explanation.holders.outside);
+    if (entry.part == LedgerPart::kOutsideAllocator) holder.line = LargestLibrary(holders.outside);
     holders.push_back(std::move(holder));
   }
   std::stable_sort(holders.begin(), holders.end(),
@@ -68,7 +68,7 @@ std::vector<Holder> HoldersOf(const Explanation& explanation) {
   return holders;
 }
 
-std::string TitleOf(const analysis::CardExplanation& card) {
+std::string TitleOf(const CardExplanation& card) {
   return Message("WHO HOLDS CARD $0", std::to_string(card.index));
 }
 
@@ -85,10 +85,11 @@ void KeepLargest(size_t rows, std::vector<Holder>& holders) {
 
 }  // namespace
 
-Section TopHolderSection(const Explanation& explanation, size_t rows) {
-  const Ledger& ledger = explanation.card_of_verdict().ledger;
-  std::vector<Holder> holders = HoldersOf(explanation);
-  Section section{.id = "top", .title = TitleOf(explanation.card_of_verdict())};
+Section TopHolderSection(const CardExplanation& card, const ExplainedHolders& holders,
+                         size_t rows) {
+  const Ledger& ledger = card.ledger;
+  std::vector<Holder> holders = HoldersOf(card, holders);
+  Section section{.id = "top", .title = TitleOf(card)};
   if (holders.empty()) return section;
   KeepLargest(rows, holders);
   if (ledger.total > 0) {
