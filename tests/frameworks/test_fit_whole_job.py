@@ -86,11 +86,34 @@ for x in torch.utils.data.DataLoader([torch.zeros(2048) for _ in range(20)], bat
 merged = model.merge_and_unload()
 print(type(merged).__name__)
 """
+# Its item 37 is 32 times as long as the others. It saves where it is within the epoch, and can go on there.
+STATEFUL = """
+import os, sys
+import torch
+from torchdata.stateful_dataloader import StatefulDataLoader
+model = torch.nn.Sequential(torch.nn.Linear(512, 4096), torch.nn.GELU(), torch.nn.Linear(4096, 1)).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+data = [torch.zeros(2048 if i == 37 else 64, 512) for i in range(40)]
+loader = StatefulDataLoader(data, batch_size=1, num_workers=2)
+path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "last.pt")
+if sys.argv[1:]:
+    saved = torch.load(sys.argv[1])
+    model.load_state_dict(saved["model"])
+    optimizer.load_state_dict(saved["optimizer"])
+    loader.load_state_dict(saved["loader"])
+for step, x in enumerate(loader):
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if step % 3 == 2:
+        parts = {"model": model, "optimizer": optimizer, "loader": loader}
+        torch.save({name: part.state_dict() for name, part in parts.items()}, path)
+"""
 
 
-def fit(folder: Path, script: str, card: str) -> tuple[int, JsonObject]:
+def fit(folder: Path, script: str, card: str, *options: str) -> tuple[int, JsonObject]:
     (folder / "train.py").write_text(script)
-    options = ("--json", "--no-remedies", "--margin", "0", "--card", card, "--steps", "3", "--whole-job")
+    options = ("--json", "--no-remedies", "--margin", "0", "--card", card, "--steps", "3", "--whole-job", *options)
     done = memtrace("fit", *options, "--", str(PYTHON), str(folder / "train.py"), seconds=500, **OFFLINE)
     assert done.out, done.err
     return done.status, json.loads(done.out)
@@ -117,6 +140,23 @@ def test_evaluation_that_comes_later_is_run_at_once(
     assert (code, answer["verdict"]) == (0, "fits"), answer
     assert {"step", "evaluation", "checkpoint", "resume"} | of_its_own <= set(moments)
     on_card(script, tmp_path, python=PYTHON, card=large, options=("--allocator", "native"), **OFFLINE)
+
+
+def test_largest_batch_of_torchdatas_loader_is_run_first(tmp_path: Path) -> None:
+    again = f"{PYTHON} {tmp_path / 'train.py'} {{checkpoint}}"
+    small, large = "150MiB,context=50MiB", "400MiB,context=50MiB"
+    code, answer = fit(tmp_path, STATEFUL, small, "--resumed-by", again)
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"], moments["largest_batch"]["fits"]) == (1, "does_not_fit", False), answer["moments"]
+    on_card(STATEFUL, tmp_path, python=PYTHON, card=small, expect=1, options=("--allocator", "native"), **OFFLINE)
+
+    code, answer = fit(tmp_path, STATEFUL, large, "--resumed-by", again)
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"]) == (0, "fits"), answer
+    assert {"largest_batch", "checkpoint", "resume"} <= set(moments)
+    (loader,) = answer["batches"]
+    assert (loader["largest"][0]["longest_item"], loader["largest"][0]["first_step"]) == (37, 1), loader
+    on_card(STATEFUL, tmp_path, python=PYTHON, card=large, options=("--allocator", "native"), **OFFLINE)
 
 
 def test_exchange_of_averaged_weights_is_a_moment(tmp_path: Path) -> None:
