@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from frameworks_under_test import PYTHON, needs_frameworks
 from support.json_object import JsonObject
-from support.programs import memtrace, on_card
+from support.programs import MIB, memtrace, on_card
 
 pytestmark = needs_frameworks
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "DO_NOT_TRACK": "1", "OMP_NUM_THREADS": "1"}
@@ -109,6 +109,30 @@ for step, x in enumerate(loader):
         parts = {"model": model, "optimizer": optimizer, "loader": loader}
         torch.save({name: part.state_dict() for name, part in parts.items()}, path)
 """
+# Generates 2 x 4 completions of at most 16 tokens for each step. The prompt 13 is 50 times as long as the others.
+GRPO = """
+import os
+import torch
+from datasets import Dataset
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from trl import GRPOConfig, GRPOTrainer
+words = {f"w{i}": i for i in range(4094)} | {"<unk>": 4094, "<eos>": 4095}
+words = Tokenizer(models.WordLevel(words, "<unk>"))
+words.pre_tokenizer = pre_tokenizers.Whitespace()
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, eos_token="<eos>", pad_token="<eos>", unk_token="<unk>")
+model = GPT2LMHeadModel(GPT2Config(n_layer=2, n_embd=128, n_head=2, n_positions=256, vocab_size=4096,
+                                   bos_token_id=4095, eos_token_id=4095))
+def reward(completions, completion_ids, **_):
+    assert all(len(ids) == 16 for ids in completion_ids)
+    return [float(len(text)) for text in completions]
+out = os.path.join(os.path.dirname(os.path.abspath(__file__)), "out")
+config = GRPOConfig(out, per_device_train_batch_size=8, num_generations=4, max_completion_length=16, num_train_epochs=1,
+                    report_to=[], save_strategy="no", bf16=False, disable_tqdm=True)
+data = Dataset.from_dict({"prompt": [" ".join(["w1"] * (200 if i == 13 else 4)) for i in range(16)]})
+GRPOTrainer(model, reward, config, train_dataset=data, processing_class=tokenizer).train()
+print(torch.cuda.max_memory_allocated())
+"""
 
 
 def fit(folder: Path, script: str, card: str, *options: str) -> tuple[int, JsonObject]:
@@ -164,6 +188,19 @@ def test_exchange_of_averaged_weights_is_a_moment(tmp_path: Path) -> None:
     moments = {moment["name"]: moment for moment in answer["moments"]}
     assert (code, answer["verdict"]) == (0, "fits"), answer
     assert moments["best_model"]["fits"] and moments["best_model"]["known"] == "exact"
+
+
+def test_generation_of_grpo_is_a_moment(tmp_path: Path) -> None:
+    code, answer = fit(tmp_path, GRPO, "1GiB")
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"], answer["gaps"]) == (0, "fits", []), answer
+    assert {"step", "largest_batch", "generation", "end"} <= set(moments)
+    assert moments["generation"]["fits"] and moments["generation"]["known"] == "exact"
+    (loader,) = answer["batches"]
+    assert (loader["largest"][0]["longest_item"], loader["largest"][0]["first_step"]) == (13, 1), loader
+    # The step of the long prompt takes 18 MiB more than the others. How torch rounds depends on the blocks before.
+    whole = on_card(GRPO, tmp_path, python=PYTHON, options=("--allocator", "native"), **OFFLINE)
+    assert abs(answer["peak_allocated"] - whole.printed()) < 2 * MIB
 
 
 def test_merge_of_adapters_is_a_moment(tmp_path: Path) -> None:
