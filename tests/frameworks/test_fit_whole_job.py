@@ -109,6 +109,30 @@ for step, x in enumerate(loader):
         parts = {"model": model, "optimizer": optimizer, "loader": loader}
         torch.save({name: part.state_dict() for name, part in parts.items()}, path)
 """
+# The averaged weights are exchanged before and after a validation: each exchange has a copy of 64 MiB beside them.
+LIGHTNING_AVERAGED = """
+import os
+import lightning
+import torch
+from lightning.pytorch.callbacks import WeightAveraging
+from torch.utils.data import DataLoader
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(4096, 4096, bias=False).requires_grad_(False)
+        self.head = torch.nn.Linear(4096, 8)
+    def training_step(self, batch, i):
+        return self.head(self.net(batch)).sum()
+    def validation_step(self, batch, i):
+        self.head(self.net(batch))
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+data = [torch.zeros(4096) for _ in range(400)]
+trainer = lightning.Trainer(max_epochs=1, val_check_interval=50, logger=False, enable_progress_bar=False,
+                            accelerator="gpu", devices=1, num_sanity_val_steps=0, enable_checkpointing=False,
+                            callbacks=[WeightAveraging(device="cuda")])
+trainer.fit(Model(), DataLoader(data, batch_size=4), DataLoader(data[:8], batch_size=4))
+"""
 # Generates 2 x 4 completions of at most 16 tokens for each step. The prompt 13 is 50 times as long as the others.
 GRPO = """
 import os
@@ -188,6 +212,21 @@ def test_exchange_of_averaged_weights_is_a_moment(tmp_path: Path) -> None:
     moments = {moment["name"]: moment for moment in answer["moments"]}
     assert (code, answer["verdict"]) == (0, "fits"), answer
     assert moments["best_model"]["fits"] and moments["best_model"]["known"] == "exact"
+
+
+def test_exchange_of_lightnings_averaged_weights_is_a_moment(tmp_path: Path) -> None:
+    small, large = "230MiB,context=50MiB", "300MiB,context=50MiB"
+    code, answer = fit(tmp_path, LIGHTNING_AVERAGED, small)
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"], moments["best_model"]["fits"]) == (1, "does_not_fit", False), answer["moments"]
+    options = ("--allocator", "native")
+    on_card(LIGHTNING_AVERAGED, tmp_path, python=PYTHON, card=small, expect=1, options=options, **OFFLINE)
+
+    code, answer = fit(tmp_path, LIGHTNING_AVERAGED, large)
+    moments = {moment["name"]: moment for moment in answer["moments"]}
+    assert (code, answer["verdict"], moments["best_model"]["known"]) == (0, "fits", "exact"), answer
+    assert 60 * MIB < moments["best_model"]["needs"] - moments["step"]["needs"] < 68 * MIB, answer["moments"]
+    on_card(LIGHTNING_AVERAGED, tmp_path, python=PYTHON, card=large, options=options, **OFFLINE)
 
 
 def test_generation_of_grpo_is_a_moment(tmp_path: Path) -> None:
