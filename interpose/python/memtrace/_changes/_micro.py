@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
 from memtrace._patching.import_watch import when_imported
+from memtrace._patching.library_parts import part_of
 from memtrace._process.session import Session
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def watch(_torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies to transformers' TrainingArguments and to Lightning's Trainer that are made from now on."""
     micro = _Micro(change)
-    when_imported("transformers.training_args", lambda module: micro.watch_arguments(module.TrainingArguments))
+    when_imported("transformers.training_args", micro.watch_arguments)
     for package in ("lightning.pytorch", "pytorch_lightning"):
         when_imported(f"{package}.loops.fit_loop", micro.watch_lightning)
 
@@ -46,9 +47,12 @@ class _Micro:
     def _note(self) -> None:
         self._change.made(self._parts - self._change.places)
 
-    def watch_arguments(self, arguments_class: type[TrainingArguments]) -> None:
+    def watch_arguments(self, training_args: ModuleType) -> None:
         """Changes the arguments before transformers checks them. Arguments that are made of changed ones stay."""
-        original = arguments_class.__post_init__
+        found = part_of(training_args, "TrainingArguments.__post_init__")
+        if found is None:
+            return
+        original: Callable[[TrainingArguments], None] = found.original
 
         @functools.wraps(original)
         def post_init(arguments: TrainingArguments) -> None:
@@ -61,11 +65,14 @@ class _Micro:
                 self._note()
             original(arguments)
 
-        arguments_class.__post_init__ = post_init
+        found.owner.__post_init__ = post_init
 
     def watch_lightning(self, fit_loop: ModuleType) -> None:
         """Changes the loaders for training as Lightning prepares them; manual optimization is left alone."""
-        original: Callable[..., Any] = fit_loop._process_dataloader
+        found = part_of(fit_loop, "_process_dataloader")
+        if found is None:
+            return
+        original: Callable[..., Any] = found.original
 
         @functools.wraps(original)
         def process(trainer: Any, *args: object) -> object:
