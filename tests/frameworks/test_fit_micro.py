@@ -46,6 +46,10 @@ assert set(model.sizes) == {model.sizes[0]} and len(model.sizes) == 3 * trainer.
 print(json.dumps({"batch": model.sizes[0], "accumulation": trainer.accumulate_grad_batches,
                   "steps": trainer.global_step, "peak": torch.cuda.max_memory_allocated()}))
 """
+AGAIN = """
+trainer = lightning.Trainer(max_steps=3, accumulate_grad_batches=2, **quiet)
+trainer.fit(model, loader)
+"""
 
 
 def run(script: str, folder: Path, change: str) -> tuple[dict, tuple[int, int]]:
@@ -69,3 +73,10 @@ def test_batch_is_split_and_its_product_kept(tmp_path, script):
     for change in ("micro=0", "micro=3"):  # it only looks; the batch cannot be divided
         said, places = run(script, tmp_path, change)
         assert said == unchanged and places == (0, 8)
+
+
+def test_loader_of_two_fits_of_lightning_is_split_once(tmp_path):
+    script = LIGHTNING.replace("trainer.fit(model, ", "loader = ").replace("batch_size=8))", "batch_size=8)")
+    script = script.replace("assert set", "trainer.fit(model, loader)\nmodel.sizes.clear()\n" + AGAIN + "assert set")
+    said, places = run(script, tmp_path, "micro=2")
+    assert (said["batch"], said["accumulation"], places) == (4, 4, (2, 8))

@@ -16,6 +16,7 @@ from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
 from memtrace._patching.import_watch import when_imported
 from memtrace._patching.library_parts import part_of
+from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class _Micro:
         self._parts = change.degree(2) or 0
         self._is_found = False
         self._made: set[tuple[int, int]] = set()  # batches and accumulation steps that it has set
+        self._split: IdentityMap[Any, bool] = IdentityMap()  # samplers of loaders that may be in several fits
 
     def _can_split(self, batch: int, target: str) -> bool:
         """Notes a batch of the program; the largest degree is its number of examples. True if it is to be split."""
@@ -81,7 +83,10 @@ class _Micro:
             batch = getattr(sampler, "batch_size", None)
             if not isinstance(batch, int) or not trainer.lightning_module.automatic_optimization:
                 return loader
-            if self._can_split(batch, type(loader).__name__):
+            if self._split.get(sampler):
+                self._accumulate(trainer)
+            elif self._can_split(batch, type(loader).__name__):
+                self._split.set(sampler, True)
                 sampler.batch_size = batch // self._parts  # type: ignore[union-attr]  # it has the attribute
                 self._accumulate(trainer)
                 self._note()
