@@ -89,6 +89,9 @@ class _Micro:
                 self._split.set(sampler, True)
                 sampler.batch_size = batch // self._parts  # type: ignore[union-attr]  # it has the attribute
                 self._accumulate(trainer)
+                # A sampler of the program's own has the number; the loader it was given to has none then.
+                is_loaders = getattr(args[-1], "batch_size", None) == batch
+                self._change.is_argument(args[-1] if is_loaders else sampler, "batch_size", batch // self._parts)
                 self._note()
             return loader
 
@@ -100,5 +103,7 @@ class _Micro:
         if getattr(trainer, "_memtrace_accumulates", None) == before:
             return
         trainer.accumulate_grad_batches = trainer._memtrace_accumulates = before * self._parts
+        self._change.is_argument(trainer, "accumulate_grad_batches", trainer.accumulate_grad_batches)
         if isinstance(trainer.limit_train_batches, int):
             trainer.limit_train_batches *= self._parts
+            self._change.is_argument(trainer, "limit_train_batches", trainer.limit_train_batches)
