@@ -16,7 +16,10 @@ SMALL = 1 << 20
 GRADIENTS = 70 << 20
 
 
-@pytest.mark.parametrize("program", ["trainer", "grouped", "workers", "streamed", "trl", "packed", "lightning"])
+PROGRAMS = ("trainer", "grouped", "workers", "streamed", "trl", "packed", "lightning", "stateful", "stateful_stream")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_peak_of_the_first_steps_is_that_of_the_whole_job(tmp_path, program):
     (tmp_path / "whole").mkdir()
     whole = run(
@@ -40,3 +43,15 @@ def test_peak_of_the_first_steps_is_that_of_the_whole_job(tmp_path, program):
         assert loader["largest"][0]["longest"] == 256 and loader["largest"][0]["first_step"] == 1
         assert loader["largest"][0]["last_step"] >= 2
     assert loader["said"] and seen["fit.gaps"] == "[]"
+
+
+def test_loader_that_continues_within_an_epoch_is_left_alone_and_said(tmp_path):
+    shortened = {"MEMTRACE_FIT_STEPS": "1000:1000", "MEMTRACE_FIT_MOMENTS": "job"}
+    facts = annotations(run("late_batches.py", tmp_path, "stateful_continued", options=NATIVE, **shortened).trace)
+    (gap,) = json.loads(facts["fit.gaps"])
+    # It passes over 11 of the 12 batches itself, more than a shortened epoch has.
+    assert facts["fit.steps"] == "1"
+    assert (gap["moment"], gap["why_not"]) == (
+        "largest_batch",
+        "It continued within an epoch (load_state_dict), so its batches were not reordered.",
+    )

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches of Trainer and Lightning are split, and an optimizer step has as many examples as before."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from frameworks_under_test import PYTHON, needs_frameworks
+from support.events import annotations
 from support.fit_changes import changed
 from support.programs import on_card
 
@@ -46,6 +48,10 @@ assert set(model.sizes) == {model.sizes[0]} and len(model.sizes) == 3 * trainer.
 print(json.dumps({"batch": model.sizes[0], "accumulation": trainer.accumulate_grad_batches,
                   "steps": trainer.global_step, "peak": torch.cuda.max_memory_allocated()}))
 """
+AGAIN = """
+trainer = lightning.Trainer(max_steps=3, accumulate_grad_batches=2, **quiet)
+trainer.fit(model, loader)
+"""
 
 
 def run(script: str, folder: Path, change: str) -> tuple[dict, tuple[int, int]]:
@@ -69,3 +75,28 @@ def test_batch_is_split_and_its_product_kept(tmp_path, script):
     for change in ("micro=0", "micro=3"):  # it only looks; the batch cannot be divided
         said, places = run(script, tmp_path, change)
         assert said == unchanged and places == (0, 8)
+
+
+def test_patch_of_lightning_has_the_trials_micro_batches_and_peak(tmp_path):
+    script = LIGHTNING.replace("max_steps=3", "max_steps=3, limit_train_batches=6")
+    (tmp_path / "trial").mkdir()
+    offline = {"HF_HUB_OFFLINE": "1", "DO_NOT_TRACK": "1"}
+    trial = on_card(script, tmp_path / "trial", python=PYTHON, MEMTRACE_FIT_CHANGES="micro=4", **offline)
+    facts = annotations(trial.trace)
+    assert not any(name.startswith("fit.no_patch") for name in facts)
+
+    patched = tmp_path / "train.py"
+    patched.write_text(script)
+    patch = facts["fit.patch"].replace("\\n", "\n")
+    subprocess.run(["patch", patched], input=patch, text=True, check=True, timeout=60)
+    for argument in ("accumulate_grad_batches=8", "limit_train_batches=24", "batch_size=2"):
+        assert argument in patched.read_text()
+    told = on_card(patched, tmp_path, python=PYTHON, **offline).printed()
+    assert told == trial.printed() and (told["batch"], told["accumulation"]) == (2, 8)
+
+
+def test_loader_of_two_fits_of_lightning_is_split_once(tmp_path):
+    script = LIGHTNING.replace("trainer.fit(model, ", "loader = ").replace("batch_size=8))", "batch_size=8)")
+    script = script.replace("assert set", "trainer.fit(model, loader)\nmodel.sizes.clear()\n" + AGAIN + "assert set")
+    said, places = run(script, tmp_path, "micro=2")
+    assert (said["batch"], said["accumulation"], places) == (4, 4, (2, 8))

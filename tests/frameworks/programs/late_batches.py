@@ -88,6 +88,29 @@ def lightning():
     pl.Trainer(accelerator="gpu", devices=1, max_epochs=1, **quiet).fit(Model(), loader)
 
 
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        yield from items()
+
+
+def items():
+    return [{name: rows[name][number] for name in rows} for number in range(48)]
+
+
+def stateful(data, passed=0, **more):
+    from torchdata.stateful_dataloader import StatefulDataLoader
+
+    model = small_gpt2().cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    loader = StatefulDataLoader(data, batch_size=4, collate_fn=padded, **more)
+    if passed:
+        loader.load_state_dict(loader.state_dict() | {"_num_yielded": passed})
+    for batch in loader:
+        model(**{name: part.cuda() for name, part in batch.items()}).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
 PROGRAMS = {
     "trainer": trainer,
     "grouped": lambda: trainer(**GROUPED),
@@ -96,6 +119,9 @@ PROGRAMS = {
     "trl": trl,
     "packed": lambda: trl(packing=True, lengths=[LONG if number % 40 == 0 else 30 for number in range(480)]),
     "lightning": lightning,
+    "stateful": lambda: stateful(items(), num_workers=2),
+    "stateful_stream": lambda: stateful(Stream()),
+    "stateful_continued": lambda: stateful(Stream(), passed=11),
 }
 GROUPED = {"train_sampling_strategy": "group_by_length"}
 PROGRAMS[sys.argv[1]]()

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes._change import Change
 from memtrace._changes._optimizer_arguments import Arguments
 from memtrace._changes._program_line import program_line
+from memtrace._patching.library_parts import imported_part
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.session import Session
 
@@ -32,10 +32,11 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     @functools.wraps(torch.optim.Adam.__init__)  # inspect.signature still returns the original one
     def new(asked: type[Optimizer], *args: object, **kwargs: object) -> object:
         given = _arguments(torch, asked, args, kwargs) if asked in classes else None
+        made = None if given is None else _class_of_eight_bits(classes[asked], given)
         # Nothing may read the parameters before this: they may come from a generator.
-        if given is None or not change.found_and_made(asked.__name__, program_line()):
+        if given is None or made is None or not change.found_and_made(asked.__name__, program_line()):
             return object.__new__(asked)
-        return _quantized(asked, classes[asked], given)
+        return _quantized(asked, made, given)
 
     # AdamW inherits it. The new object is not an instance of the requested class, so its __init__ is not called.
     torch.optim.Adam.__new__ = new
@@ -48,8 +49,7 @@ def _arguments(
     try:
         bound = inspect.signature(asked.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
-        importlib.import_module("bitsandbytes.optim")
-    except (TypeError, ImportError) as error:  # a copy, or the program's error; bitsandbytes is missing
+    except TypeError as error:  # a copy, or the program's error
         raise_if_from_outside(error)
         return None
     given = bound.arguments
@@ -57,9 +57,14 @@ def _arguments(
     return given if is_known else None
 
 
-def _quantized(asked: type[Optimizer], name: str, given: Arguments) -> Optimizer:
+def _class_of_eight_bits(name: str, given: Arguments) -> type[Optimizer] | None:
+    """Returns the class of bitsandbytes for these arguments; None if it has none, or cannot be imported."""
     is_decoupled = bool(given.get("decoupled_weight_decay"))
-    made = getattr(importlib.import_module("bitsandbytes.optim"), "AdamW8bit" if is_decoupled else name)
+    found = imported_part("bitsandbytes.optim", "AdamW8bit" if is_decoupled else name)
+    return None if found is None else found.original
+
+
+def _quantized(asked: type[Optimizer], made: type[Optimizer], given: Arguments) -> Optimizer:
     optimizer: Optimizer = made(**{option: given[option] for option in _SHARED})
     optimizer.__class__ = _class_posing_as(asked, made)
     return optimizer

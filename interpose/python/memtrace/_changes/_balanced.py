@@ -15,6 +15,7 @@ from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import before_training
 from memtrace._changes._program_line import program_line
 from memtrace._patching.import_watch import when_imported
+from memtrace._patching.library_parts import imported_part, part_of
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, Trainer
 
 _OPTION = "device_map"
+_OF_ACCELERATE = (  # used to spread a model
+    "dispatch_model",
+    "infer_auto_device_map",
+    "utils.get_balanced_memory",
+    "utils.set_module_tensor_to_device",
+)
 
 
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
@@ -35,8 +42,8 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
         _count(torch, session, change)
     elif is_alone and torch.cuda.device_count() > 1:
         spreading = _Spreading(torch, change)
-        when_imported("transformers.modeling_utils", lambda module: spreading.watch(module.PreTrainedModel))
-        when_imported("transformers.trainer", lambda module: spreading.watch_trainer(module.Trainer))
+        when_imported("transformers.modeling_utils", spreading.watch)
+        when_imported("transformers.trainer", spreading.watch_trainer)
 
 
 def _count(torch: ModuleType, session: Session, change: Change) -> None:
@@ -56,16 +63,24 @@ class _Spreading:
         self._torch = torch
         self._change = change
 
-    def watch(self, model_class: type[PreTrainedModel]) -> None:
+    def watch(self, modeling: ModuleType) -> None:
         """Adds the option to `from_pretrained`; spreads other models when they are moved to a card as a whole."""
-        model_class.from_pretrained = classmethod(self._loading(model_class.from_pretrained.__func__))
-        model_class.to = self._moving(model_class.to, self._card_of_to)
-        model_class.cuda = self._moving(model_class.cuda, lambda *_args, **_kwargs: (True, None))
-        model_class.to_empty = self._moving(model_class.to_empty, self._card_of_to_empty)
+        if loading := part_of(modeling, "PreTrainedModel.from_pretrained"):
+            loading.owner.from_pretrained = classmethod(self._loading(loading.original.__func__))
+        for name, parse in (
+            ("to", self._card_of_to),
+            ("cuda", lambda *_args, **_kwargs: (True, None)),
+            ("to_empty", self._card_of_to_empty),
+        ):
+            if moving := part_of(modeling, f"PreTrainedModel.{name}"):
+                setattr(moving.owner, name, self._moving(moving.original, parse))
 
-    def watch_trainer(self, trainer_class: type[Trainer]) -> None:
+    def watch_trainer(self, module: ModuleType) -> None:
         """Spreads the model before Trainer sees it: if it were on one card, Trainer would put a copy on each card."""
-        original = trainer_class.__init__
+        found = part_of(module, "Trainer.__init__")
+        if found is None:
+            return
+        original: Callable[..., None] = found.original
 
         @functools.wraps(original)
         def construct(trainer: Trainer, model: Module | None = None, *args: object, **kwargs: object) -> None:
@@ -73,7 +88,7 @@ class _Spreading:
                 self._spread(model, None)
             original(trainer, model, *args, **kwargs)
 
-        trainer_class.__init__ = construct
+        found.owner.__init__ = construct
 
     def _loading(self, original: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(original)
@@ -121,10 +136,12 @@ class _Spreading:
         tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
         if any(tensor.is_cuda for tensor in tensors.values()) or getattr(model, "hf_quantizer", None) is not None:
             return False
+        if not all(imported_part("accelerate", name) for name in _OF_ACCELERATE):
+            return False
         if dtype is not None:
             model.to(dtype)
         accelerate, modeling = importlib.import_module("accelerate"), importlib.import_module("accelerate.utils")
-        whole = {"no_split_module_classes": list(model._no_split_modules or [])}
+        whole = {"no_split_module_classes": list(getattr(model, "_no_split_modules", None) or [])}
         memory = modeling.get_balanced_memory(model, **whole)
         cards = accelerate.infer_auto_device_map(model, max_memory=memory, **whole)
         if len(set(cards.values())) < 2 or any(isinstance(card, str) for card in cards.values()):

@@ -15,6 +15,7 @@ class Change:
         self.value = value
         self.places = 0
         self.at_made: list[Callable[[], object]] = []  # called where it takes effect
+        self.at_argument: list[Callable[[object, str, object], object]] = []  # called with what `is_argument` gets
         self._found = 0
         self._target = ""
         self._first = ""
@@ -53,6 +54,11 @@ class Change:
         """Notes that it took effect where it is counted already, maybe by another call."""
         for look in self.at_made:
             look()
+
+    def is_argument(self, made: object, name: str, value: object) -> None:
+        """Notes that the program would make a part of the change by giving `value` to the constructor of `made`."""
+        for look in self.at_argument:
+            look(made, name, value)
 
     def facts(self) -> str:
         """Returns JSON: the places changed, those that could be, the class of the first, and where it is."""

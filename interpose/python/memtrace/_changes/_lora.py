@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from memtrace._changes._change import Change
 from memtrace._changes._living_modules import roots
 from memtrace._changes._optimizer_arguments import Arguments, tensors
+from memtrace._patching.library_parts import imported_part
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
@@ -72,10 +73,12 @@ class _Lora:
         return self._change.only_looks
 
     def _can_adapt(self, model: Module) -> bool:
-        layer = importlib.import_module("peft.tuners.tuners_utils").BaseTunerLayer
+        layer = imported_part("peft.tuners.tuners_utils", "BaseTunerLayer")
+        if layer is None:
+            return False
         plain = all(type(parameter) is self._torch.nn.Parameter for parameter in model.parameters())
         is_spread = isinstance(model, self._torch.nn.parallel.DistributedDataParallel)
-        return plain and not is_spread and not any(isinstance(part, layer) for part in model.modules())
+        return plain and not is_spread and not any(isinstance(part, layer.original) for part in model.modules())
 
     def _models(self, asked: set[int]) -> Iterator[Module]:
         """Yields the outermost models of transformers with such parameters, and other outermost modules."""
@@ -85,9 +88,9 @@ class _Lora:
                 yield from (model for model in models if not asked.isdisjoint(map(id, model.parameters())))
 
     def _adapt(self, model: Module) -> dict[str, Parameter]:
-        peft = importlib.import_module("peft")
         if not self._can_adapt(model):
             return {}
+        peft = importlib.import_module("peft")
         before = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
         for targets in (None, "all-linear"):  # peft's own choice for this architecture, else all
             try:

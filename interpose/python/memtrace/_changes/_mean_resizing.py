@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
 from memtrace._patching.import_watch import when_imported
+from memtrace._patching.library_parts import part_of
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.session import Session
 
@@ -25,19 +26,26 @@ _OPTION = "mean_resizing"
 
 def watch(_torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from the import of transformers' models, unless the caller passes False."""
-    when_imported("transformers.modeling_utils", lambda module: _watch_models(module.PreTrainedModel, change))
+    when_imported("transformers.modeling_utils", lambda module: _watch_models(module, change))
 
 
-def _watch_models(base: type[PreTrainedModel], change: Change) -> None:
+def _watch_models(modeling: ModuleType, change: Change) -> None:
     """Watches the base's method and overrides of it; an override passes on the option, which is False by then."""
+    found = part_of(modeling, f"PreTrainedModel.{_METHOD}")
+    if found is None:
+        return
+    base = found.owner
     _watch_class(base, change)
-    original = base.__init_subclass__
+    own = vars(base).get("__init_subclass__")  # older releases have none
 
     def init_subclass(cls: type[PreTrainedModel], /, **kwargs: object) -> None:
-        original.__func__(cls, **kwargs)  # type: ignore[attr-defined]  # of a method of the class
+        if own is None:
+            super(base, cls).__init_subclass__(**kwargs)
+        else:
+            own.__func__(cls, **kwargs)
         _watch_class(cls, change)
 
-    base.__init_subclass__ = classmethod(init_subclass)  # type: ignore[assignment]
+    base.__init_subclass__ = classmethod(init_subclass)
 
 
 def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:

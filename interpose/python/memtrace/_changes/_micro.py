@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
 from memtrace._patching.import_watch import when_imported
+from memtrace._patching.library_parts import part_of
+from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 def watch(_torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies to transformers' TrainingArguments and to Lightning's Trainer that are made from now on."""
     micro = _Micro(change)
-    when_imported("transformers.training_args", lambda module: micro.watch_arguments(module.TrainingArguments))
+    when_imported("transformers.training_args", micro.watch_arguments)
     for package in ("lightning.pytorch", "pytorch_lightning"):
         when_imported(f"{package}.loops.fit_loop", micro.watch_lightning)
 
@@ -35,6 +37,7 @@ class _Micro:
         self._parts = change.degree(2) or 0
         self._is_found = False
         self._made: set[tuple[int, int]] = set()  # batches and accumulation steps that it has set
+        self._split: IdentityMap[Any, bool] = IdentityMap()  # samplers of loaders that may be in several fits
 
     def _can_split(self, batch: int, target: str) -> bool:
         """Notes a batch of the program; the largest degree is its number of examples. True if it is to be split."""
@@ -46,9 +49,12 @@ class _Micro:
     def _note(self) -> None:
         self._change.made(self._parts - self._change.places)
 
-    def watch_arguments(self, arguments_class: type[TrainingArguments]) -> None:
+    def watch_arguments(self, training_args: ModuleType) -> None:
         """Changes the arguments before transformers checks them. Arguments that are made of changed ones stay."""
-        original = arguments_class.__post_init__
+        found = part_of(training_args, "TrainingArguments.__post_init__")
+        if found is None:
+            return
+        original: Callable[[TrainingArguments], None] = found.original
 
         @functools.wraps(original)
         def post_init(arguments: TrainingArguments) -> None:
@@ -61,11 +67,14 @@ class _Micro:
                 self._note()
             original(arguments)
 
-        arguments_class.__post_init__ = post_init
+        found.owner.__post_init__ = post_init
 
     def watch_lightning(self, fit_loop: ModuleType) -> None:
         """Changes the loaders for training as Lightning prepares them; manual optimization is left alone."""
-        original: Callable[..., Any] = fit_loop._process_dataloader
+        found = part_of(fit_loop, "_process_dataloader")
+        if found is None:
+            return
+        original: Callable[..., Any] = found.original
 
         @functools.wraps(original)
         def process(trainer: Any, *args: object) -> object:
@@ -74,9 +83,15 @@ class _Micro:
             batch = getattr(sampler, "batch_size", None)
             if not isinstance(batch, int) or not trainer.lightning_module.automatic_optimization:
                 return loader
-            if self._can_split(batch, type(loader).__name__):
+            if self._split.get(sampler):
+                self._accumulate(trainer)
+            elif self._can_split(batch, type(loader).__name__):
+                self._split.set(sampler, True)
                 sampler.batch_size = batch // self._parts  # type: ignore[union-attr]  # it has the attribute
                 self._accumulate(trainer)
+                # A sampler of the program's own has the number; the loader it was given to has none then.
+                is_loaders = getattr(args[-1], "batch_size", None) == batch
+                self._change.is_argument(args[-1] if is_loaders else sampler, "batch_size", batch // self._parts)
                 self._note()
             return loader
 
@@ -88,5 +103,7 @@ class _Micro:
         if getattr(trainer, "_memtrace_accumulates", None) == before:
             return
         trainer.accumulate_grad_batches = trainer._memtrace_accumulates = before * self._parts
+        self._change.is_argument(trainer, "accumulate_grad_batches", trainer.accumulate_grad_batches)
         if isinstance(trainer.limit_train_batches, int):
             trainer.limit_train_batches *= self._parts
+            self._change.is_argument(trainer, "limit_train_batches", trainer.limit_train_batches)

@@ -12,6 +12,7 @@ from memtrace._changes import _nested, _serving
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import Arguments
 from memtrace._patching.import_watch import when_imported
+from memtrace._patching.library_parts import part_of
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
     from torch.nn import Module
-    from transformers import TrainingArguments
 
     Device: TypeAlias = torch.device
 
@@ -37,13 +37,14 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
         return
     if card.type == "cuda" and card.index is not None and 0 <= card.index < torch.cuda.device_count():
         _serving.watch(torch, session, change, _SecondCard(torch, card))
-        when_imported("transformers.training_args", lambda module: _train_on_one(module.TrainingArguments))
+        when_imported("transformers.training_args", _train_on_one)
 
 
-def _train_on_one(arguments_class: type[TrainingArguments]) -> None:
+def _train_on_one(training_args: ModuleType) -> None:
     """Sets `args._n_gpu = 1`, as Trainer does for spread models: with two cards it would copy the model to each."""
-    original = arguments_class.n_gpu
-    arguments_class.n_gpu = property(lambda arguments: min(1, original.__get__(arguments)))
+    if found := part_of(training_args, "TrainingArguments.n_gpu"):
+        cards = found.original
+        found.owner.n_gpu = property(lambda arguments: min(1, cards.__get__(arguments)))
 
 
 class _SecondCard:

@@ -16,6 +16,7 @@ from memtrace._changes._change import Change
 from memtrace._changes._living_modules import roots
 from memtrace._changes._outermost_calls import Arguments, around_each
 from memtrace._patching.import_watch import when_imported
+from memtrace._patching.library_parts import part_of
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
 
@@ -48,7 +49,7 @@ def watch(torch: ModuleType, session: Session, change: Change, place: Place) -> 
     serving = Serving(torch, change, place)
     _stepped.on_group_added(torch, serving.note_stepped)
     around_each(torch, session, serving.before, serving.after, serving.failed)
-    when_imported("transformers.generation.utils", lambda module: serving.watch_generate(module))
+    when_imported("transformers.generation.utils", serving.watch_generate)
     return serving
 
 
@@ -126,8 +127,10 @@ class Serving:
 
     def watch_generate(self, module: ModuleType) -> None:
         """Treats a call of generate as one use of the model, although it calls the model for each token."""
-        owner = module.GenerationMixin
-        original: Callable[..., object] = owner.generate
+        found = part_of(module, "GenerationMixin.generate")
+        if found is None:
+            return
+        original: Callable[..., object] = found.original
 
         @functools.wraps(original)
         def generate(*args: object, **kwargs: object) -> object:
@@ -140,7 +143,7 @@ class Serving:
                     self._generating -= 1
                     self._serve_waiting()
 
-        owner.generate = generate
+        found.owner.generate = generate
 
     def _serve_waiting(self) -> None:
         if self._generating or self._running:

@@ -7,13 +7,17 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType, ModuleType
+from typing import Any
 
 from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
+from memtrace._patching.library_parts import part_of
+from memtrace._process.identity_map import IdentityMap
 from memtrace._program.users_frames import users_frames
 
 
@@ -71,3 +75,45 @@ def watch_training_arguments(made: Callable[[Call, object], object]) -> None:
         )
 
     when_imported("transformers.training_args", watch)
+
+
+class ConstructorCalls:
+    """The calls of the program that construct objects of some classes. Keeps none of the objects alive."""
+
+    def __init__(self) -> None:
+        """Notes nothing by itself."""
+        self._calls: IdentityMap[object, Call] = IdentityMap()
+        self._objects: Counter[Call] = Counter()
+
+    def watch(self, module: str, name: str) -> None:
+        """Notes the calls that construct objects of the class `name` of the module, once it is imported."""
+        when_imported(module, lambda imported: self._watch(imported, name))
+
+    def call_of(self, made: object) -> Call | None:
+        """Returns the call that constructed the object; None if it is not known."""
+        return self._calls.get(made)
+
+    def objects(self, call: Call) -> int:
+        """Returns how many objects the call has constructed."""
+        return self._objects[call]
+
+    def _watch(self, module: ModuleType, name: str) -> None:
+        found = part_of(module, f"{name}.__init__")
+        if found is None:
+            return
+        original: Callable[..., None] = found.original
+
+        @functools.wraps(original)
+        def construct(made: Any, *args: object, **kwargs: object) -> None:
+            original(made, *args, **kwargs)
+            call = call_of_program()
+            if call is not None and self._calls.get(made) is None:
+                self._calls.set(made, call)
+                self._objects[call] += 1
+
+        patches.put(
+            found.owner,
+            "__init__",
+            construct,
+            "torch.utils.data.DataLoader, lightning.pytorch.Trainer.__init__: notes the line, in a trial of fit",
+        )

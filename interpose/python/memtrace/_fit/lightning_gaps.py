@@ -63,7 +63,7 @@ def _watch_training(planned: PlannedSteps, module: ModuleType) -> None:
 
     @functools.wraps(original)
     def advance(self: _TrainingLoop, *args: object, **kwargs: object) -> object:
-        if self.total_batch_idx <= 0:  # of all epochs
+        if getattr(self, "total_batch_idx", 1) <= 0:  # of all epochs
             _name_gaps(self.trainer)
             _note_planned(self.trainer, planned)
         return original(self, *args, **kwargs)

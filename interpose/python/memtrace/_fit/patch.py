@@ -8,13 +8,13 @@ import difflib
 import functools
 import os
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memtrace._changes._change import Change
 from memtrace._changes._living_modules import modules
-from memtrace._fit.calls import Call, call_of_program, watch_training_arguments
+from memtrace._fit.calls import Call, ConstructorCalls, call_of_program, watch_training_arguments
 from memtrace._fit.source_edit import ARGUMENTS, OPTIMIZER, Argument, Edit, applied, edit_for
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._text.messages import translated
@@ -35,6 +35,13 @@ _TRAINING_ARGUMENTS = {
     "liger": {"use_liger_kernel": "True"},
     "micro": {"per_device_train_batch_size": _AS_MADE, "gradient_accumulation_steps": _AS_MADE},
 }
+# Classes whose constructors take arguments by which other changes are made, and the place of some without a name.
+_CONSTRUCTED = (
+    ("lightning.pytorch.trainer.trainer", "Trainer"),
+    ("pytorch_lightning.trainer.trainer", "Trainer"),
+    ("torch.utils.data.dataloader", "DataLoader"),
+)
+_PLACES = {"batch_size": 1}
 Edits = dict[str, list[Edit]]  # by file
 
 
@@ -46,15 +53,24 @@ class Patch:
         self._changes = changes
         self._calls: dict[str, list[Call]] = {change.name: [] for change in changes}
         self._training_arguments: list[tuple[Call, object]] = []
+        self._constructed = ConstructorCalls()
+        self._constructor_arguments: dict[str, list[tuple[Call | None, Argument]]] = defaultdict(list)
         self._left_out: dict[str, str] = {}
         for change in changes:
             change.at_made.append(functools.partial(self._note, change.name))
+            change.at_argument.append(functools.partial(self._note_argument, change.name))
+        for module, name in _CONSTRUCTED:
+            self._constructed.watch(module, name)
         watch_training_arguments(lambda call, made: self._training_arguments.append((call, made)))
 
     def _note(self, name: str) -> None:
         call = call_of_program()
         if call is not None and call not in self._calls[name]:
             self._calls[name].append(call)
+
+    def _note_argument(self, change: str, made: object, name: str, value: object) -> None:
+        argument = Argument(name, str(value), type(made).__name__, _PLACES.get(name), may_be_given=True)
+        self._constructor_arguments[change].append((self._constructed.call_of(made), argument))
 
     def text(self) -> str:
         """Returns the patch; "" if no change is an argument of one call."""
@@ -72,10 +88,15 @@ class Patch:
     def _edits(self, change: Change) -> Edits:
         is_of_some_layers = change.name == "checkpoint" and change.value != ""
         of_trainer = change.name in _TRAINING_ARGUMENTS and bool(self._training_arguments)
-        if not (change.name in _ARGUMENTS or of_trainer) or is_of_some_layers:
+        is_argument = change.name in _ARGUMENTS or of_trainer or change.name in self._constructor_arguments
+        if not is_argument or is_of_some_layers:
             self._left_out[change.name] = translated("it is more than an argument of a call")
             return {}
-        found = _edits_of(self._of_calls(change.name)) or _edits_of(self._of_training_arguments(change.name))
+        found = (
+            _edits_of(self._of_calls(change.name))
+            or _edits_of(self._of_training_arguments(change.name))
+            or _edits_of(self._of_constructors(change.name))
+        )
         if found and change.name == "adam8bit" and _trains_embeddings():
             why = translated("transformers keeps the states of embeddings in 32 bits with this optimizer")
             self._left_out[change.name] = why
@@ -91,7 +112,15 @@ class Patch:
     def _of_training_arguments(self, name: str) -> Iterator[tuple[Call, Argument]]:
         for call, made in self._training_arguments:
             for argument, value in _TRAINING_ARGUMENTS.get(name, {}).items():
-                yield call, Argument(argument, value or str(getattr(made, argument)), ARGUMENTS)
+                value = value or str(getattr(made, argument))
+                yield call, Argument(argument, value, ARGUMENTS, may_be_given=True)
+
+    def _of_constructors(self, name: str) -> Iterator[tuple[Call | None, Argument]]:
+        """Yields each call once; None for one that has also constructed objects that the change leaves alone."""
+        noted = self._constructor_arguments.get(name, [])
+        for (call, argument), times in Counter(noted).items():
+            is_shared = call is not None and self._constructed.objects(call) > times
+            yield None if is_shared else call, argument
 
 
 def _trains_embeddings() -> bool:
@@ -100,10 +129,12 @@ def _trains_embeddings() -> bool:
     return any(embedding.weight.requires_grad for embedding in embeddings)
 
 
-def _edits_of(arguments: Iterable[tuple[Call, Argument]]) -> Edits:
-    """Returns the edits that give each call its argument; none if one of the calls cannot take it."""
+def _edits_of(arguments: Iterable[tuple[Call | None, Argument]]) -> Edits:
+    """Returns the edits that give each call its argument; none if one of the calls is unknown or cannot take it."""
     edits: Edits = defaultdict(list)
     for call, argument in arguments:
+        if call is None:
+            return {}
         try:
             edit = edit_for(Path(call.file).read_bytes(), call, argument)
         except Exception as error:  # the file is missing or not Python

@@ -34,6 +34,7 @@ class Argument:
     value: str
     of: str
     place: int | None = None  # among the arguments without a name
+    may_be_given: bool = False  # the call may have it already, in a dictionary of arguments
 
 
 def applied(source: bytes, edits: list[Edit]) -> bytes:
@@ -82,7 +83,7 @@ def _edit(source: bytes, node: ast.Call, argument: Argument) -> Edit | None:
     for keyword in node.keywords:
         if keyword.arg == name:
             return Edit(*_range(source, keyword.value), value)
-    if argument.of == ARGUMENTS and any(keyword.arg is None for keyword in node.keywords):
+    if argument.may_be_given and any(keyword.arg is None for keyword in node.keywords):
         return None
     last = max((_range(source, part)[1] for part in [*node.args, *_values(node)]), default=None)
     close = _range(source, node)[1] - 1

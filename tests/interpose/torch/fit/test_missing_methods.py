@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: the memtrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Releases of libraries that lack methods by which `fit --whole-job` makes moments: programs can import them."""
+"""Releases of libraries that lack what the moments and the changes of fit replace: programs can import and use them."""
 
 import json
 from pathlib import Path
 
 import pytest
 from support.events import annotations
+from support.fit_changes import changed_places
 from support.programs import Finished, on_card
 
 # Stand-ins by file, each without some of what memtrace replaces in the library.
@@ -26,6 +27,15 @@ class Trainer:
     def train(self, resume_from_checkpoint=None):
         return "trained"
 """,
+    # It has no __init_subclass__, as in old releases, and no from_pretrained.
+    "transformers/modeling_utils.py": """
+import torch
+class PreTrainedModel(torch.nn.Module):
+    def resize_token_embeddings(self, count, mean_resizing=True):
+        return self.get_input_embeddings()
+""",
+    "accelerate/utils.py": "",
+    "bitsandbytes/optim.py": "",
     "lightning/pytorch/loops/training_epoch_loop.py": EMPTY.format(name="_TrainingEpochLoop"),
     "lightning/pytorch/loops/fit_loop.py": EMPTY.format(name="_FitLoop"),
     "lightning/pytorch/loops/evaluation_loop.py": "",
@@ -47,11 +57,31 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+CHANGES = ("adam8bit", "balanced", "lora", "mean_resizing", "micro", "offload", "second_card")
+TRAINING = """
+from transformers.modeling_utils import PreTrainedModel
+class Model(PreTrainedModel):
+    def __init__(self):
+        super().__init__()
+        self.words = torch.nn.Embedding(512, 512)
+    def get_input_embeddings(self):
+        return self.words
+    def forward(self, tokens):
+        return self.words(tokens)
+model = Model().to("cuda")
+model.resize_token_embeddings(512)
+optimizer = torch.optim.AdamW(model.parameters())
+model(torch.zeros(4, dtype=torch.long, device="cuda")).sum().backward()
+optimizer.step()
+print("trained")
+"""
+
+
 def run(folder: Path, script: str, **settings: object) -> Finished:
     told = {"MEMTRACE_FIT_MOMENTS": "job", "MEMTRACE_FIT_STEPS": "9:9", "PYTHONDONTWRITEBYTECODE": "1"} | settings
     path = folder / "train.py"
     path.write_text(f"import torch, sys\nsys.path.insert(0, {str(folder)!r})\ntorch.ones(1, device='cuda')\n{script}")
-    return on_card(path, folder, options=("--allocator", "native"), warm=False, **told)
+    return on_card(path, folder, card="2x4GiB", options=("--allocator", "native"), warm=False, **told)
 
 
 def test_imports_succeed_where_a_library_lacks_a_method(folder: Path) -> None:
@@ -60,6 +90,13 @@ def test_imports_succeed_where_a_library_lacks_a_method(folder: Path) -> None:
     assert (done.out, done.err) == ("imported\n", "")
     # A program that has none of the moments has no gap.
     assert json.loads(annotations(done.trace)["fit.gaps"]) == []
+
+
+def test_change_is_made_nowhere_where_a_library_lacks_a_method(folder: Path) -> None:
+    imports = "import importlib\n" + "\n".join(f"importlib.import_module({name!r})" for name in MODULES)
+    done = run(folder, imports + TRAINING, MEMTRACE_FIT_CHANGES=",".join(CHANGES))
+    assert (done.out, done.err) == ("trained\n", "")
+    assert {name: changed_places(done.trace, name) for name in CHANGES} == dict.fromkeys(CHANGES, 0)
 
 
 def test_gap_says_what_the_library_lacks(folder: Path) -> None:

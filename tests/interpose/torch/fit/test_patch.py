@@ -40,6 +40,26 @@ class Trainer:
     def __init__(self, arguments):
         made()
 """
+# Its Trainer splits the batches of the loaders that it is given, as the change does with Lightning's.
+LIGHTNING = """
+class BatchSampler:
+    def __init__(self, data, batch_size):
+        self.batch_size = batch_size
+class DataLoader:
+    def __init__(self, data, batch_size=1, batch_sampler=None):
+        self.batch_size = batch_size if batch_sampler is None else None
+        self.batch_sampler = batch_sampler
+class Trainer:
+    def __init__(self, accumulate_grad_batches=1, limit_train_batches=1.0):
+        self.limit_train_batches = limit_train_batches
+    def fit(self, loader):
+        change.is_argument(self, "accumulate_grad_batches", 2)
+        if isinstance(self.limit_train_batches, int):
+            change.is_argument(self, "limit_train_batches", 2 * self.limit_train_batches)
+        change.is_argument(loader.batch_sampler or loader, "batch_size", 4)
+        change.made()
+"""
+_OF_LIGHTNING = ("lightning.pytorch.trainer.trainer", "torch.utils.data.dataloader")
 BEFORE = "model = Model()\n"
 TRAINER = "\nTrainer(arguments)\n"
 # The change, the program, and the program with it.
@@ -85,6 +105,27 @@ ROWS = [
         "arguments = TrainingArguments(per_device_train_batch_size=4, gradient_accumulation_steps=6)" + TRAINER,
     ),
 ]
+OF_LIGHTNING = [
+    (
+        "Trainer().fit(DataLoader(data, batch_size=8))",
+        "Trainer(accumulate_grad_batches=2).fit(DataLoader(data, batch_size=4))",
+    ),
+    (
+        "loader = DataLoader(data, 8)\ntrainer = Trainer(limit_train_batches=10)\ntrainer.fit(loader)",
+        "loader = DataLoader(data, 4)\n"
+        "trainer = Trainer(limit_train_batches=20, accumulate_grad_batches=2)\ntrainer.fit(loader)",
+    ),
+    (
+        "def made(size):\n    return DataLoader(data, size)\nTrainer().fit(made(8))",
+        "def made(size):\n    return DataLoader(data, 4)\nTrainer(accumulate_grad_batches=2).fit(made(8))",
+    ),
+]
+LEFT_OUT_OF_LIGHTNING = [
+    "def made():\n    return DataLoader(data, 8)\nother = made()\nTrainer().fit(made())",
+    "Trainer().fit(DataLoader(data, batch_sampler=BatchSampler(data, 8)))",
+    "Loader = DataLoader\nTrainer().fit(Loader(data, 8))",
+    "Trainer().fit(DataLoader(data, **{'batch_size': 8}))",
+]
 LEFT_OUT = [
     ("checkpoint", "2", 'arguments = TrainingArguments("out")' + TRAINER, "it is more than an argument of a call"),
     ("adam8bit", "", "optimizer = AdamW(weights)", "it is more than an argument of a call"),
@@ -114,18 +155,23 @@ class Module:
         self.weight = types.SimpleNamespace(requires_grad=True)
 
 
-def patched(name: str, value: str, program: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> patch.Patch:
-    """Runs the program, in which calls of the library make the change; returns the patch."""
+def patched(
+    name: str, value: str, program: str, folder: Path, monkeypatch: pytest.MonkeyPatch, text: str = LIBRARY
+) -> patch.Patch:
+    """Runs the program, in which calls of the library `text` make the change; returns the patch."""
     change = _change.Change(name, value)
-    library = types.ModuleType("transformers.training_args")
-    exec(compile(LIBRARY, "/usr/lib/site-packages/library.py", "exec"), vars(library))
-    vars(library)["made"] = change.made
-    monkeypatch.setitem(sys.modules, "transformers.training_args", library)
+    library = types.ModuleType("library")
+    exec(compile(text, "/usr/lib/site-packages/library.py", "exec"), vars(library))
+    vars(library).update(made=change.made, change=change, data=[])
+    is_lightning = text == LIGHTNING
+    for module in _OF_LIGHTNING if is_lightning else ["transformers.training_args"]:
+        monkeypatch.setitem(sys.modules, module, library)
     made = patch.Patch([change])
     script = folder / "train.py"
     script.write_text(BEFORE + program)
     monkeypatch.chdir(folder)
-    exec(compile(script.read_text(), str(script), "exec"), vars(library) | {"weights": [], "__name__": "__main__"})
+    names = vars(library) | {"weights": [], "Model": vars(library).get("Model", object), "__name__": "__main__"}
+    exec(compile(script.read_text(), str(script), "exec"), names)
     return made
 
 
@@ -143,6 +189,22 @@ def test_change_is_an_argument(
     text = after(made.text())
     assert (text.rstrip("\n"), list(made.left_out())) == ((BEFORE + wanted).rstrip("\n"), [])
     ast.parse(text)
+
+
+@pytest.mark.parametrize(("program", "wanted"), OF_LIGHTNING)
+def test_micro_batches_of_lightning_are_arguments_of_two_calls(
+    program: str, wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = patched("micro", "2", program, tmp_path, monkeypatch, LIGHTNING)
+    text = after(made.text())
+    assert (text.rstrip("\n"), list(made.left_out())) == (BEFORE + wanted, [])
+    ast.parse(text)
+
+
+@pytest.mark.parametrize("program", LEFT_OUT_OF_LIGHTNING)
+def test_micro_batches_of_lightning_are_left_out(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = patched("micro", "2", program, tmp_path, monkeypatch, LIGHTNING)
+    assert (made.text(), list(made.left_out())) == ("", [("micro", "no single call in your files makes it")])
 
 
 @pytest.mark.parametrize(("name", "value", "program", "why"), LEFT_OUT)

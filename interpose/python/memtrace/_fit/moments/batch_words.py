@@ -104,10 +104,10 @@ def gap(record: LoaderRecord, is_reordered: bool) -> Gap | None:
         place,
         amount_text(record.largest_given.sequences, record.largest_given),
     )
-    if record.stream is not None:
-        return None if record.is_measured and is_reordered else _gap_of_stream(seen, record.stream, is_reordered)
     if record.why_not:
         return Gap(seen, _why_not_chosen(record.why_not))
+    if record.stream is not None:
+        return None if record.is_measured and is_reordered else _gap_of_stream(seen, record.stream, is_reordered)
     if not record.is_measured:
         return Gap(seen, _why_not_measured(record))
     if is_reordered or not record.chosen or 0 in record.steps:
@@ -133,6 +133,8 @@ def _why_not_chosen(reason: str) -> str:
         return translated("Its sampler gives no numbers of items, so they were not measured.")
     if reason == "iterator":
         return translated("Its batches come from an iterator of another library, so they were not reordered.")
+    if reason == "continued":
+        return translated("It continued within an epoch (load_state_dict), so its batches were not reordered.")
     return translated("The batches could not be chosen: $0", reason)
 
 

@@ -84,7 +84,7 @@ def _watch_fit(module: ModuleType, job: Job) -> None:
     @functools.wraps(on_advance_end)
     def end_if_due(this: Any, *args: object, **kwargs: object) -> object:
         result = on_advance_end(this, *args, **kwargs)
-        if this.epoch_progress.current.processed >= _EPOCHS:
+        if _ended_epochs(this) >= _EPOCHS:
             this.min_epochs = this.epoch_loop.min_steps = None
             this.trainer.should_stop = True
         return result
@@ -95,6 +95,12 @@ def _watch_fit(module: ModuleType, job: Job) -> None:
         end_if_due,
         "lightning.pytorch._FitLoop.on_advance_end: ends after two epochs, in a trial of fit",
     )
+
+
+def _ended_epochs(loop: Any) -> int:
+    """Returns how many epochs have ended; 0 if this release does not count them."""
+    progress = getattr(loop, "epoch_progress", None)
+    return 0 if progress is None else int(progress.current.processed)
 
 
 def _watch_evaluation(module: ModuleType, job: Job) -> None:

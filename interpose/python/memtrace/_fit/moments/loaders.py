@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 _MODULE = "torch.utils.data.dataloader"
+# torchdata's iterators pass their calls on to the class of torch.
+_MODULES = (_MODULE, "torchdata.stateful_dataloader.stateful_dataloader")
+_CONTINUED = "continued"
 _USUAL_SECONDS = 10
 _BESIDE = 3  # batches of a short epoch beside the largest and the last
 _WHOLE_EVALUATION = 64  # batches
@@ -168,8 +171,10 @@ class Loaders:
         record = self._record_of(loader)
         epoch = Epoch(self._uses, record, _prefetched(loader))
         iterator._memtrace_epoch = epoch
-        if type(iterator).__module__ != _MODULE:
-            record.why_not = "iterator"
+        if why_not := _why_not_followed(iterator, loader):
+            if not record.steps:
+                record.why_not = why_not
+            epoch.is_short = why_not == _CONTINUED  # it lacks the batches before
             return
         if iterator._dataset_kind == sys.modules[_MODULE]._DatasetKind.Map:
             iterator._sampler_iter = epoch.follow(self._ordered(loader, epoch, iterator._sampler_iter))
@@ -229,6 +234,14 @@ class Loaders:
             raise_if_from_outside(error)
             record.why_not = f"{type(error).__name__}: {error}"
             return []
+
+
+def _why_not_followed(iterator: _BaseDataLoaderIter, loader: DataLoader[object]) -> str:
+    """Says why the batches of this pass cannot be reordered; "" if they can."""
+    if type(iterator).__module__ not in _MODULES:
+        return "iterator"
+    # torchdata's loader continues within an epoch, and its iterator passes over batches while it is made.
+    return "" if getattr(loader, "next_iter_state", None) is None else _CONTINUED
 
 
 def _prefetched(loader: DataLoader[object]) -> int:
