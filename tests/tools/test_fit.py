@@ -63,6 +63,36 @@ def assert_no_contradiction(found: JsonObject, code: int) -> None:
         assert not (remedy["fits"] and remedy["first_failure"])
 
 
+# A language model of 16 bits with 32,000 words, whose loss is computed in 32 bits.
+LANGUAGE = """
+import torch
+from torch.nn.functional import cross_entropy
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.lm_head = torch.nn.Embedding(32000, 64), torch.nn.Linear(64, 32000, bias=False)
+    def forward(self, tokens):
+        return self.lm_head(self.embed(tokens))
+model = Model().to("cuda", torch.bfloat16)
+tokens = torch.zeros(8, 512, dtype=torch.int64, device="cuda")
+for step in range(3):
+    logits = model(tokens)
+    cross_entropy(logits.float().flatten(0, 1), tokens.flatten()).backward()
+    model.zero_grad()
+"""
+
+
+def test_logits_are_a_part_of_the_need(tmp_path: Path) -> None:
+    done = fit(tmp_path, LANGUAGE, options=("--card", "4GiB", "--json"))
+    assert done.returncode == 0, done.stderr
+    parts = {part["name"]: part["bytes"] for part in answer(done)["parts"]}
+    numbers = 8 * 512 * 32000
+    # In backward: the logits, and in 32 bits the logarithms that cross entropy saved, their gradient, and that of the
+    # logits.
+    assert parts["logits"] == numbers * (2 + 3 * 4)
+    assert parts["activations"] < 2 * MIB and parts.get("temporaries", 0) < 2 * MIB
+
+
 def test_fitting_program_is_reported_with_its_need(tmp_path: Path) -> None:
     done = fit(tmp_path, TRAINING, "4", options=("--card", "2GiB", "--json"))
     assert done.returncode == 0, done.stderr
