@@ -178,8 +178,8 @@ ONLY_IN = {
     "cusparse.h": [f"{CARD}/libraries"],
     "Python.h": [],
 }
-# A file of a report includes the sections of an explanation that it shows (tools/analysis/explained). Only these show so
-# many that they take the whole explanation.
+# A file of a report includes the sections of an explanation that it shows (tools/analysis/explained). Only these show
+# so many that they take the whole explanation.
 WHOLE_EXPLANATION = f"{ANALYSIS}/explanation.h"
 TAKE_WHOLE_EXPLANATION = _layers(
     "tools/report",
