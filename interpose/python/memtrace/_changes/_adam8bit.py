@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes._change import Change
 from memtrace._changes._optimizer_arguments import Arguments
 from memtrace._changes._program_line import program_line
+from memtrace._patching import patches
 from memtrace._patching.library_parts import imported_part
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.session import Session
@@ -39,7 +40,12 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
         return _quantized(asked, made, given)
 
     # AdamW inherits it. The new object is not an instance of the requested class, so its __init__ is not called.
-    torch.optim.Adam.__new__ = new
+    patches.put(
+        torch.optim.Adam,
+        "__new__",
+        new,
+        "torch.optim.Adam.__new__: makes an optimizer of bitsandbytes, for the change adam8bit",
+    )
 
 
 def _arguments(

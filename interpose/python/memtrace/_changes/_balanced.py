@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import before_training
 from memtrace._changes._program_line import program_line
+from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 from memtrace._patching.library_parts import imported_part, part_of
 from memtrace._patching.signal_exceptions import raise_if_from_outside
@@ -66,14 +67,24 @@ class _Spreading:
     def watch(self, modeling: ModuleType) -> None:
         """Adds the option to `from_pretrained`; spreads other models when they are moved to a card as a whole."""
         if loading := part_of(modeling, "PreTrainedModel.from_pretrained"):
-            loading.owner.from_pretrained = classmethod(self._loading(loading.original.__func__))
+            patches.put(
+                loading.owner,
+                "from_pretrained",
+                classmethod(self._loading(loading.original.__func__)),
+                "transformers.PreTrainedModel.from_pretrained: gives device_map, for the change balanced",
+            )
         for name, parse in (
             ("to", self._card_of_to),
             ("cuda", lambda *_args, **_kwargs: (True, None)),
             ("to_empty", self._card_of_to_empty),
         ):
             if moving := part_of(modeling, f"PreTrainedModel.{name}"):
-                setattr(moving.owner, name, self._moving(moving.original, parse))
+                patches.put(
+                    moving.owner,
+                    name,
+                    self._moving(moving.original, parse),
+                    "transformers.PreTrainedModel.to: spreads the model over all cards, for the change balanced",
+                )
 
     def watch_trainer(self, module: ModuleType) -> None:
         """Spreads the model before Trainer sees it: if it were on one card, Trainer would put a copy on each card."""
@@ -88,7 +99,12 @@ class _Spreading:
                 self._spread(model, None)
             original(trainer, model, *args, **kwargs)
 
-        found.owner.__init__ = construct
+        patches.put(
+            found.owner,
+            "__init__",
+            construct,
+            "transformers.Trainer.__init__: spreads the model over all cards, for the change balanced",
+        )
 
     def _loading(self, original: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(original)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memtrace._changes import _bf16_inputs
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import before_training
+from memtrace._patching import patches
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
 
@@ -61,7 +62,12 @@ class _Halving:
         def apply(module: Module, function: Callable[[Tensor], Tensor], *args: object, **kwargs: object) -> object:
             return original(module, self._halving(function), *args, **kwargs)
 
-        module_class._apply = apply
+        patches.put(
+            module_class,
+            "_apply",
+            apply,
+            "torch.nn.Module._apply: halves parameters as they move to the card, for the change bf16",
+        )
 
     def _halving(self, function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
         if hasattr(function, "is_halving"):  # called for a part

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, overload
 
 from memtrace._changes import _nested
 from memtrace._changes._outermost_calls import Arguments, around_each
+from memtrace._patching import patches
 from memtrace._process.session import Session
 
 if TYPE_CHECKING:
@@ -31,7 +32,12 @@ def watch(torch: ModuleType, session: Session, is_bf16: Callable[[Module], bool]
 
     around_each(torch, session, prepare)
     for name in _LOSSES:
-        setattr(torch.nn.functional, name, _of_one_dtype(torch, getattr(torch.nn.functional, name)))
+        patches.put(
+            torch.nn.functional,
+            name,
+            _of_one_dtype(torch, getattr(torch.nn.functional, name)),
+            "torch.nn.functional.*_loss: casts targets to the type of the inputs, for the change bf16",
+        )
 
 
 @overload

@@ -11,13 +11,19 @@ from typing import Any
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
+from memtrace._patching import patches
 from memtrace._process.session import Session
 
 
 def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from now on. Graphs must be replayed in the order of their capture, as torch's documentation says."""
     graph_class = torch.cuda.CUDAGraph
-    graph_class.capture_begin = _sharing(torch, graph_class.capture_begin, change)
+    patches.put(
+        graph_class,
+        "capture_begin",
+        _sharing(torch, graph_class.capture_begin, change),
+        "torch.cuda.CUDAGraph.capture_begin: gives graphs the pool of the first one, for the change graph_pool",
+    )
 
 
 def _sharing(torch: ModuleType, original: Callable[..., None], change: Change) -> Callable[..., None]:

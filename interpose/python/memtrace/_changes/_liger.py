@@ -12,7 +12,7 @@ import ast
 import functools
 import importlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 from memtrace._changes._change import Change
 from memtrace._changes._outermost_calls import before_training
 from memtrace._changes._program_line import program_line
+from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
+from memtrace._patching.library_parts import part_of
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
 
@@ -39,7 +41,7 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
     A place is a model for which Liger has kernels and that does not have them.
     """
     liger = _Liger(change)
-    when_imported("transformers.training_args", lambda module: liger.watch_arguments(module.TrainingArguments))
+    when_imported("transformers.training_args", liger.watch_arguments)
     before_training(torch, session, liger.see)
 
 
@@ -49,8 +51,11 @@ class _Liger:
         self._line = ""  # where TrainingArguments were made
         self._seen: IdentityMap[Module, bool] = IdentityMap()
 
-    def watch_arguments(self, arguments_class: type[TrainingArguments]) -> None:
-        original = arguments_class.__post_init__
+    def watch_arguments(self, training_args: ModuleType) -> None:
+        found = part_of(training_args, "TrainingArguments.__post_init__")
+        if found is None:
+            return
+        original: Callable[[TrainingArguments], None] = found.original
 
         @functools.wraps(original)
         def post_init(arguments: TrainingArguments) -> None:
@@ -60,7 +65,12 @@ class _Liger:
                     arguments.use_liger_kernel = True
             original(arguments)
 
-        arguments_class.__post_init__ = post_init
+        patches.put(
+            found.owner,
+            "__post_init__",
+            post_init,
+            "transformers.TrainingArguments.__post_init__: sets use_liger_kernel, for the change liger",
+        )
 
     def see(self, root: Module) -> None:
         """Looks at the models of a module that is about to train."""

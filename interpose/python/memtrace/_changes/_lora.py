@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from memtrace._changes._change import Change
 from memtrace._changes._living_modules import roots
 from memtrace._changes._optimizer_arguments import Arguments, tensors
+from memtrace._patching import patches
 from memtrace._patching.library_parts import imported_part
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.identity_map import IdentityMap
@@ -37,7 +38,12 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     def construct(optimizer: Optimizer, params: ParamsT, *args: object, **kwargs: object) -> None:
         original(optimizer, lora.replacement_for(params), *args, **kwargs)
 
-    optimizer_class.__init__ = construct
+    patches.put(
+        optimizer_class,
+        "__init__",
+        construct,
+        "torch.optim.Optimizer.__init__: trains adapters instead, for the change lora",
+    )
 
 
 class _Lora:

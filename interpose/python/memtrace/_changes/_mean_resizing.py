@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
+from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 from memtrace._patching.library_parts import part_of
 from memtrace._patching.signal_exceptions import raise_if_from_outside
@@ -45,7 +46,12 @@ def _watch_models(modeling: ModuleType, change: Change) -> None:
             own.__func__(cls, **kwargs)
         _watch_class(cls, change)
 
-    base.__init_subclass__ = classmethod(init_subclass)
+    patches.put(
+        base,
+        "__init_subclass__",
+        classmethod(init_subclass),
+        "transformers.PreTrainedModel.__init_subclass__: watches overrides of a method, for the change mean_resizing",
+    )
 
 
 def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:
@@ -71,7 +77,12 @@ def _watch_class(cls: type[PreTrainedModel], change: Change) -> None:
             change.found_and_made(type(model).__name__, program_line())
         return embeddings
 
-    setattr(cls, _METHOD, resize)
+    patches.put(
+        cls,
+        _METHOD,
+        resize,
+        "transformers.PreTrainedModel.resize_token_embeddings: gives an argument, for the change mean_resizing",
+    )
 
 
 def _rows(model: Module) -> int:

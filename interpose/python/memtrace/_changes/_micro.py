@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
+from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 from memtrace._patching.library_parts import part_of
 from memtrace._process.identity_map import IdentityMap
@@ -67,7 +68,12 @@ class _Micro:
                 self._note()
             original(arguments)
 
-        found.owner.__post_init__ = post_init
+        patches.put(
+            found.owner,
+            "__post_init__",
+            post_init,
+            "transformers.TrainingArguments.__post_init__: splits the batch, for the change micro",
+        )
 
     def watch_lightning(self, fit_loop: ModuleType) -> None:
         """Changes the loaders for training as Lightning prepares them; manual optimization is left alone."""
@@ -95,7 +101,12 @@ class _Micro:
                 self._note()
             return loader
 
-        fit_loop._process_dataloader = process  # type: ignore[attr-defined]
+        patches.put(
+            fit_loop,
+            "_process_dataloader",
+            process,
+            "lightning.pytorch.loops.fit_loop._process_dataloader: splits the batch, for the change micro",
+        )
 
     def _accumulate(self, trainer: Any) -> None:
         """Does so once for each trainer, which may have several loaders and makes them anew in each fit."""

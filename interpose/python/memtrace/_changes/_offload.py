@@ -20,6 +20,7 @@ from memtrace._changes._data_reads import on_data_read
 from memtrace._changes._host_bytes import HostBytes, unseen_by_the_program
 from memtrace._changes._outermost_calls import Arguments
 from memtrace._core.vocabulary import FIT_COST_OFFLOAD_BYTES
+from memtrace._patching import patches
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
@@ -56,7 +57,12 @@ def _before_each_capture(torch: ModuleType, *actions: Callable[[], object]) -> N
             act()
         return original(*args, **kwargs)
 
-    graph_class.capture_begin = capture_begin
+    patches.put(
+        graph_class,
+        "capture_begin",
+        capture_begin,
+        "torch.cuda.CUDAGraph.capture_begin: brings weights back before a capture, for the change offload",
+    )
 
 
 class _Host:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from memtrace._patching import patches
 from memtrace._patching.signal_exceptions import raise_if_from_outside
 
 if TYPE_CHECKING:
@@ -26,7 +27,13 @@ def adapt(torch: ModuleType, option: str, change: Callable[[Arguments], None]) -
     constructed: set[int] = set()  # ids of the objects whose constructors run
     for made in list(vars(torch.optim).values()):
         if isinstance(made, type) and option in inspect.signature(made).parameters:
-            made.__init__ = _adapted(made.__init__, change, constructed)  # type: ignore[misc]
+            original: Callable[..., None] = made.__init__  # type: ignore[misc]
+            patches.put(
+                made,
+                "__init__",
+                _adapted(original, change, constructed),
+                "torch.optim.*.__init__: changes an optimizer's arguments, for the changes fused and loop",
+            )
 
 
 def _adapted(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from memtrace._patching import patches
 from memtrace._process.session import Session
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ def around_each(
             raise
         return finish(module, output)
 
-    modules.Module.__call__ = call
+    patches.put(
+        modules.Module,
+        "__call__",
+        call,
+        "torch.nn.Module.__call__: sees calls of outermost modules, for the changes of fit and run --with",
+    )
 
 
 def before_training(torch: ModuleType, session: Session, change_root: Callable[[Module], None]) -> None:

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._living_modules import modules
+from memtrace._patching import patches
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,7 +39,12 @@ class ParameterStorages:
             self._is_stale = True
             return original(module, *args, **kwargs)
 
-        module_class._apply = apply
+        patches.put(
+            module_class,
+            "_apply",
+            apply,
+            "torch.nn.Module._apply: notes that parameters moved, for the change share",
+        )
 
     def parameter_of(self, tensor: Tensor) -> Tensor | None:
         """Returns the parameter with the same memory, in the same order, as `tensor`; None if there is none."""

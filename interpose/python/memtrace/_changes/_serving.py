@@ -15,6 +15,7 @@ from memtrace._changes import _nested, _stepped
 from memtrace._changes._change import Change
 from memtrace._changes._living_modules import roots
 from memtrace._changes._outermost_calls import Arguments, around_each
+from memtrace._patching import patches
 from memtrace._patching.import_watch import when_imported
 from memtrace._patching.library_parts import part_of
 from memtrace._process.identity_map import IdentityMap
@@ -143,7 +144,12 @@ class Serving:
                     self._generating -= 1
                     self._serve_waiting()
 
-        found.owner.generate = generate
+        patches.put(
+            found.owner,
+            "generate",
+            generate,
+            "transformers.GenerationMixin.generate: is one use of a model, for the changes offload and second_card",
+        )
 
     def _serve_waiting(self) -> None:
         if self._generating or self._running:

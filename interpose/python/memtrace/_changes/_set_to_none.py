@@ -11,6 +11,7 @@ from typing import Any
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
+from memtrace._patching import patches
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
 
@@ -19,7 +20,12 @@ def watch(torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies from now on to optimizers and modules, each of which counts once."""
     seen: IdentityMap[object, bool] = IdentityMap()
     for owner in (torch.optim.Optimizer, torch.nn.Module):
-        owner.zero_grad = _releasing(owner.zero_grad, change, seen)
+        patches.put(
+            owner,
+            "zero_grad",
+            _releasing(owner.zero_grad, change, seen),
+            "torch.*.zero_grad: releases gradients, for the change set_to_none",
+        )
 
 
 def _releasing(

@@ -15,6 +15,7 @@ from memtrace._changes._change import Change
 from memtrace._changes._parameter_storages import ParameterStorages
 from memtrace._changes._program_line import program_line
 from memtrace._core.vocabulary import FIT_WRONG_SHARE
+from memtrace._patching import patches
 from memtrace._process.session import Session
 
 if TYPE_CHECKING:
@@ -27,9 +28,24 @@ _LEAST_BYTES = 1 << 20
 def watch(torch: ModuleType, session: Session, change: Change) -> None:
     """Applies from now on to `clone`, `to(copy=True)` and their callers, such as `copy.deepcopy` of modules."""
     sharing = _Sharing(torch, session, change)
-    torch.Tensor.clone = sharing.cloning(torch.Tensor.clone)
-    torch.clone = sharing.cloning(torch.clone)  # type: ignore[attr-defined]
-    torch.Tensor.to = sharing.moving(torch.Tensor.to)
+    patches.put(
+        torch.Tensor,
+        "clone",
+        sharing.cloning(torch.Tensor.clone),
+        "torch.Tensor.clone: gives a parameter's own memory, for the change share",
+    )
+    patches.put(
+        torch,
+        "clone",
+        sharing.cloning(torch.clone),
+        "torch.clone: gives a parameter's own memory, for the change share",
+    )
+    patches.put(
+        torch.Tensor,
+        "to",
+        sharing.moving(torch.Tensor.to),
+        "torch.Tensor.to: gives a parameter's own memory, for the change share",
+    )
 
 
 class _Sharing:

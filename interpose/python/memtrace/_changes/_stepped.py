@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from memtrace._patching import patches
+
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.optim import Optimizer
@@ -24,4 +26,9 @@ def on_group_added(torch: ModuleType, of: Callable[[list[Tensor]], object]) -> N
         original(optimizer, group)
         of(optimizer.param_groups[-1]["params"])
 
-    optimizer_class.add_param_group = add_param_group
+    patches.put(
+        optimizer_class,
+        "add_param_group",
+        add_param_group,
+        "torch.optim.Optimizer.add_param_group: sees which tensors are stepped, for the changes of fit and run --with",
+    )

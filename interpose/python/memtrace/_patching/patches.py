@@ -3,7 +3,7 @@
 """Functions of Python, torch and other libraries that memtrace wraps. All are replaced here, with a reason.
 
 `memtrace doctor --hooks` lists them; cmake/check_patches.py makes the list from the calls of `put`, and forbids other
-ways. Changes that `memtrace fit` makes only in its trials (_changes, _scratch) are not included.
+ways. What `memtrace fit` does in its trials to keep files away (_scratch) is not included.
 """
 
 import threading
