@@ -85,3 +85,18 @@ def test_largest_batch_is_given_until_two_steps_were_made():
     epoch.note_steps()
     assert epoch.record.has_two_steps and epoch.record.steps[0] == (1, 1)
     assert not Epoch(uses, epoch.record, 0).is_first
+
+
+def test_largest_batch_is_in_the_step_of_its_backward_pass():
+    steps = Steps()
+    epoch = epoch_of(Uses(steps))
+    given = epoch.follow(iter([(None, 0), (None, 0), (None, None), (None, None)]))
+    next(given)
+    epoch.given(None)
+    for ahead in given:
+        epoch.given(ahead)
+        steps.step_number += 1  # it generates
+        steps.backward()
+        steps.step()
+    # The batches are used in the steps 1, 3 and 5; the first two are the largest.
+    assert epoch.record.steps == {0: (1, 3)}

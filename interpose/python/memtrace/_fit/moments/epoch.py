@@ -13,6 +13,7 @@ from memtrace._process.session import Session
 _STEPS = 2  # the second is the first in which optimizer states and activations live together
 _WITHOUT_BACKWARD = 4  # batches that loops may read ahead before they use the first
 _SURE = 2  # backward passes
+_AHEAD = 1  # batches that frameworks' loops have beside the one in use
 
 
 class Uses:
@@ -106,19 +107,25 @@ class Epoch:
 
     def given(self, batch: object) -> None:
         """Notes that the program gets this batch."""
-        kind = self._kinds[self._count] if self._count < len(self._kinds) else None
         self._count += 1
         self._uses.gave(self)
         self.note_steps()
-        is_told = self.is_first and not self._uses.is_extra_step
         self.record.forget_steps_before(self._uses.counted_from)
-        self.record.note_given(kind if is_told else None, batch, self._uses.step_number)
+        self.record.note_given(self._told_kind(self._count - 1), batch, self._uses.step_number)
+
+    def _told_kind(self, place: int) -> int | None:
+        """Returns the kind of the batch that was given at this place, if it is to be told."""
+        is_told = self.is_first and not self._uses.is_extra_step
+        return self._kinds[place] if is_told and place < len(self._kinds) else None
 
     def used(self, is_latest: bool) -> None:
         """Notes a backward pass after a batch of this pass."""
+        # Loops ask for one batch ahead, or use several at once.
+        place = max(self._backwards, self._count - 1 - _AHEAD)
         self._backwards += 1
         if is_latest or self._backwards >= _SURE:
             self.record.trains = True
+            self.record.note_used(self._told_kind(place), self._uses.step_number)
 
     def ended(self) -> None:
         """Notes that the loader has no more batches. Some were left out if the largest was repeated."""

@@ -88,6 +88,12 @@ class LoaderRecord:
         self.steps[kind] = (first, max(last, step))
         self.run_sizes.setdefault(kind, size)
 
+    def note_used(self, kind: int | None, step: int) -> None:
+        """Notes the step of a batch's backward pass, which comes later if the loop asks ahead or generates first."""
+        if kind in self.steps:
+            first, last = self.steps[kind]
+            self.steps[kind] = (first, max(last, step))
+
     def forget_steps_before(self, step: int) -> None:
         """Forgets in which steps before this one the chosen batches were given."""
         self.steps = {kind: steps for kind, steps in self.steps.items() if steps[0] >= step}
