@@ -24,7 +24,7 @@ ALLOCATOR = _layers(
 TRACE = _layers("profiler/trace", "vocabulary", "events", "coding", "writing", "reading", "text")
 RECORDER = ["profiler/recorder/accounts", "profiler/recorder"]
 MODEL = _layers(CARD, "interface", "spec", "memory", "test_bed", "work/code", "work")
-MOMENT = _layers(ANALYSIS, "source", "replayed", "holders", "kept", "verdict", "cures")
+MOMENT = _layers(ANALYSIS, "source", "replayed", "holders", "kept", "verdict", "cures", "explained")
 CORE_USES = [
     *ALLOCATOR,
     "allocator/cuda",
@@ -178,6 +178,30 @@ ONLY_IN = {
     "cusparse.h": [f"{CARD}/libraries"],
     "Python.h": [],
 }
+# A file of a report includes the sections of an explanation that it shows (tools/analysis/explained). Only these show so
+# many that they take the whole explanation.
+WHOLE_EXPLANATION = f"{ANALYSIS}/explanation.h"
+TAKE_WHOLE_EXPLANATION = _layers(
+    "tools/report",
+    "diff_document.h",
+    "json_report.h",
+    "page/page.h",
+    "page/page_data.h",
+    "picture/report_picture.h",
+    "report_document.h",
+    "sections/cards_table.h",
+    "sections/fragmentation_table.h",
+    "sections/growth_table.h",
+    "sections/holder_table.h",
+    "sections/ledger_table.h",
+    "sections/next_commands.h",
+    "sections/verdict_text.h",
+    "stats_report.h",
+    "text_report.h",
+    "tree_report.h",
+    "verdict/end_text.h",
+    "verdict/unneeded_text.h",
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
 
@@ -199,6 +223,9 @@ def violations(root: Path) -> list[str]:
                 found.append(f"{path} must not include {target}: {home} may use {MAY_INCLUDE[home]}")
             if target in ONLY_IN and home != "tests" and home not in ONLY_IN[target]:
                 found.append(f"{path} must not include <{target}>: only {ONLY_IN[target]} may")
+            is_section = path.startswith("tools/report/") and path not in TAKE_WHOLE_EXPLANATION
+            if target == WHOLE_EXPLANATION and is_section:
+                found.append(f"{path} must not include {target}: include the sections of it that you need")
             has_arrow = path.startswith("tools/interchange/parquet/")
             if target.startswith(("arrow/", "parquet/")) and not has_arrow:
                 found.append(f"{path} must not include <{target}>: Arrow is for tools/interchange/parquet")

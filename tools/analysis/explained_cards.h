@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/card.h"
 #include "tools/analysis/replayed/captures.h"
 #include "tools/analysis/replayed/timeline.h"
 

@@ -24,10 +24,10 @@ std::string WithSign(int64_t hundredths) {
 }
 
 std::string SideText(const DiffSide& side) {
-  return Message(
-      "$0, card $1 at $2, $3: $4 in use, peak $5", Printable(side.run.file), side.card().index,
-      MomentName(side.explanation), DescribePosition(side.card().when.at),
-      FormatBytes(side.explanation.holders.held.bytes), FormatBytes(side.card().peak.bytes));
+  return Message("$0, card $1 at $2, $3: $4 in use, peak $5", Printable(side.run.file),
+                 side.card().index, side.moment(), DescribePosition(side.card().when.at),
+                 FormatBytes(side.explanation.holders.held.bytes),
+                 FormatBytes(side.card().peak.bytes));
 }
 
 Section ChangeSection(const DiffSide& before, const DiffSide& after) {
@@ -107,6 +107,8 @@ Section CardSection(const DiffSide& before, const DiffSide& after) {
 }
 
 }  // namespace
+
+std::string DiffSide::moment() const { return MomentName(explanation.asked, explanation.failure); }
 
 Document DiffDocument(const DiffSide& before, const DiffSide& after, const DiffStyle& style) {
   return {ChangeSection(before, after), RowsSection(before, after, style),

@@ -4,6 +4,7 @@
 #define MEMTRACE_TOOLS_REPORT_DIFF_DOCUMENT_H_
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "tools/analysis/explanation.h"
@@ -18,7 +19,8 @@ struct DiffSide {
   const analysis::Explanation& explanation;
   const analysis::RunFacts& run;
 
-  const analysis::CardExplanation& card() const { return explanation.cards[explanation.card]; }
+  const analysis::CardExplanation& card() const { return explanation.card_of_verdict(); }
+  std::string moment() const;
 };
 
 struct DiffStyle {

@@ -6,7 +6,6 @@
 
 #include "nlohmann/json.hpp"
 #include "tools/report/sections/diff_rows.h"
-#include "tools/report/verdict/position_words.h"
 #include "tools/report/words/json_text.h"
 #include "tools/report/words/text_document.h"
 
@@ -18,7 +17,7 @@ using nlohmann::ordered_json;
 ordered_json SideJson(const DiffSide& side) {
   return {{"file", side.run.file},
           {"card", side.card().index},
-          {"moment", MomentName(side.explanation)},
+          {"moment", side.moment()},
           {"event", side.card().when.ordinal},
           {"bytes", side.explanation.holders.held.bytes},
           {"peak", side.card().peak.bytes},

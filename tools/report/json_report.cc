@@ -12,6 +12,7 @@
 #include "tools/report/sections/growth_table.h"
 #include "tools/report/sections/peak_section.h"
 #include "tools/report/sections/variables_text.h"
+#include "tools/report/sections/verdict_text.h"
 #include "tools/report/simulation_json.h"
 #include "tools/report/verdict/others_text.h"
 #include "tools/report/verdict/position_words.h"
@@ -62,7 +63,7 @@ ordered_json PositionJson(const analysis::Position& position) {
 // Returns the moment that the ledger and the holders describe.
 ordered_json MomentJson(const Explanation& explanation) {
   const analysis::Moment& when = explanation.card_of_verdict().when;
-  return {{"name", MomentName(explanation)},
+  return {{"name", MomentName(explanation.asked, explanation.failure)},
           {"event", when.ordinal},
           {"time_ns", when.time_ns},
           {"at", PositionJson(when.at)},
@@ -230,7 +231,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   ordered_json report;
   report["schema"] = "memtrace.report/1";
   report["run"] = RunJson(explanation, run);
-  report["verdict"] = VerdictJson(explanation);
+  report["verdict"] = VerdictJson(explanation.failure.verdict, VerdictSentences(explanation));
   report["request"] = RequestJson(explanation);
   report["got_over"] = RecoveredFailuresJson(explanation);
   report["card"] = {{"index", card.index}, {"bytes", card.ledger.total}};
@@ -241,7 +242,7 @@ std::string JsonReport(const Explanation& explanation, const RunFacts& run) {
   report["cards"] = CardsJson(explanation);
   report["moment"] = MomentJson(explanation);
   report["fragmentation"] = FragmentationJson(explanation);
-  if (explanation.layout.map) report["segments"] = SegmentsJson(explanation);
+  if (explanation.layout.map) report["segments"] = SegmentsJson(explanation.layout);
   report["growth"] = GrowthJson(explanation);
   report["scratch"] = ScratchJson(explanation.layout.scratch);
   report["holdings"] = HoldingsJson(explanation);

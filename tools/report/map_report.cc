@@ -79,14 +79,14 @@ std::string_view KindName(MapPiece::Kind kind) {
 
 }  // namespace
 
-Section MapSection(const analysis::Explanation& explanation) {
+Section MapSection(const analysis::ExplainedLayout& layout) {
   Section section{
       .id = "segments", .title = Message("SEGMENTS"), .subtitle = Message("by address")};
-  if (!explanation.layout.map || explanation.layout.map->empty()) return section;
+  if (!layout.map || layout.map->empty()) return section;
   const TableUnit unit = UnitFor(1);
   Table table;
   table.columns = {{"", 24}, {std::string(unit.name), 9, TableColumn::Kind::kFigure}, {"", 0}};
-  for (const MapSegment& segment : *explanation.layout.map) {
+  for (const MapSegment& segment : *layout.map) {
     table.rows.push_back({.cells = {Address(segment.address), FormatFigure(segment.bytes, unit),
                                     "|" + Strip(segment)}});
   }
@@ -105,9 +105,9 @@ Section MapSection(const analysis::Explanation& explanation) {
   return section;
 }
 
-ordered_json SegmentsJson(const analysis::Explanation& explanation) {
+ordered_json SegmentsJson(const analysis::ExplainedLayout& layout) {
   ordered_json segments = ordered_json::array();
-  for (const MapSegment& segment : *explanation.layout.map) {
+  for (const MapSegment& segment : *layout.map) {
     ordered_json pieces = ordered_json::array();
     for (const MapPiece& piece : segment.pieces) {
       ordered_json json = {{"offset", piece.offset},

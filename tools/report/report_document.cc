@@ -87,10 +87,12 @@ Section OtherSentences(const VerdictText& verdict) {
 
 Document FirstScreen(const Explanation& explanation, const analysis::RunFacts& run,
                      FirstScreenSize size) {
-  Document document = RunSections(explanation, run);
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
+  Document document = RunSections(explanation.run, run);
   for (const Section& section :
-       {VerdictSection(VerdictTextOf(explanation)), TopHolderSection(explanation, size.holders),
-        RemedySection(explanation, size.remedies),
+       {VerdictSection(VerdictTextOf(explanation)),
+        TopHolderSection(card, explanation.holders, size.holders),
+        RemedySection(card, explanation.cures, explanation.failure, size.remedies),
         Section{.id = "next", .parts = {NextCommands(explanation, run)}}}) {
     if (!section.parts.empty()) document.push_back(section);
   }
@@ -110,15 +112,17 @@ Document FirstScreenOfTerminal(const Explanation& explanation, const analysis::R
 }
 
 Document EvidenceSections(const Explanation& explanation, const analysis::RunFacts& run) {
+  const analysis::CardExplanation& card = explanation.card_of_verdict();
   Document document;
   for (Section section :
        {OtherSentences(VerdictTextOf(explanation)), RequestSection(explanation.failure.request),
         LedgerSection(explanation, run.simulation), CardsSection(explanation),
-        HolderSection(explanation), OutsideSection(explanation, run.simulation),
-        SleepSection(explanation), SpillSection(explanation, run.simulation),
+        HolderSection(explanation), OutsideSection(card.index, explanation.holders, run.simulation),
+        SleepSection(card.index, explanation.holders),
+        SpillSection(card.index, explanation.holders, run.simulation),
         IdleSection(explanation.holders), GrowthSection(explanation), ScratchSection(explanation),
-        FragmentationSection(explanation), MapSection(explanation), PeakSection(explanation),
-        SimulationSection(run), AllRemediesSection(explanation)}) {
+        FragmentationSection(explanation), MapSection(explanation.layout), PeakSection(card),
+        SimulationSection(run), AllRemediesSection(card, explanation.cures)}) {
     if (section.parts.empty()) continue;
     section.meaning = MeaningOf(section.id);
     document.push_back(std::move(section));

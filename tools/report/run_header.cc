@@ -297,7 +297,7 @@ std::string KeptBanner(const trace::Completeness& completeness) {
                                   "list did not fit: use a larger --keep.")});
 }
 
-Document RunSections(const analysis::Explanation& explanation, const RunFacts& run) {
+Document RunSections(const analysis::ExplainedRun& recorded, const RunFacts& run) {
   const std::string repaired =
       run.repaired.empty() ? "" : Message("REPAIRED from $0", Printable(run.repaired));
   Document sections;
@@ -312,8 +312,8 @@ Document RunSections(const analysis::Explanation& explanation, const RunFacts& r
                                      AllocatorText(run), CardText(run), PlanLine(run)}}}};
   for (const std::string& sentence :
        {run.simulated ? DoubtText(run.simulation) : "", SnapshotText(run),
-        EventText(explanation.run.counts.events, run),
-        MissedActivityText(explanation.run.activities), NotClosedText(run.completeness)}) {
+        EventText(recorded.counts.events, run), MissedActivityText(recorded.activities),
+        NotClosedText(run.completeness)}) {
     if (!sentence.empty()) section.parts.emplace_back(Paragraph{sentence});
   }
   sections.push_back(std::move(section));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/run.h"
 #include "tools/analysis/source/run_facts.h"
 #include "tools/report/words/document.h"
 
@@ -29,7 +29,7 @@ std::string PartialBanner(const trace::Completeness& completeness);
 std::string KeptBanner(const trace::Completeness& completeness);
 
 // Says what ran and where, then why its figures may be doubted; missing parts come first.
-Document RunSections(const analysis::Explanation& explanation, const analysis::RunFacts& run);
+Document RunSections(const analysis::ExplainedRun& recorded, const analysis::RunFacts& run);
 
 // Says what a simulated card did not do; empty for a real one.
 Section SimulationSection(const analysis::RunFacts& run);

@@ -184,8 +184,9 @@ std::string Heading(const Explanation& explanation, const Node& root) {
   const analysis::CardExplanation& card = explanation.card_of_verdict();
   return CountedMessage(root.blocks, "CARD $0 at $1, $2: $3 requested in 1 block",
                         "CARD $0 at $1, $2: $3 requested in $4 blocks", card.index,
-                        MomentName(explanation), DescribePosition(card.when.at),
-                        FormatBytes(root.bytes), FormatCount(root.blocks));
+                        MomentName(explanation.asked, explanation.failure),
+                        DescribePosition(card.when.at), FormatBytes(root.bytes),
+                        FormatCount(root.blocks));
 }
 
 }  // namespace
@@ -201,7 +202,7 @@ std::string TextTree(const Explanation& explanation, const analysis::RunFacts& r
                      const TreeStyle& style) {
   const Node root = TreeOf(explanation, style, LevelWords);
   std::string text =
-      TextOf(RunSections(explanation, run)) + "\n" + Wrapped(Heading(explanation, root), 2);
+      TextOf(RunSections(explanation.run, run)) + "\n" + Wrapped(Heading(explanation, root), 2);
   if (root.children.empty()) return text;
   TreeText tree(root, explanation.card_of_verdict().when.at.step, style.rows);
   return text + "\n" + tree.Head(LevelsTitle(style.levels)) + tree.Lines(root) +
@@ -218,7 +219,7 @@ std::string JsonTree(const Explanation& explanation, const analysis::RunFacts& r
   json["schema"] = "memtrace.tree/1";
   json["file"] = run.file;
   json["card"] = card.index;
-  json["moment"] = MomentName(explanation);
+  json["moment"] = MomentName(explanation.asked, explanation.failure);
   json["event"] = card.when.ordinal;
   json["levels"] = levels;
   json["flat"] = style.flat;

@@ -2,15 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report/verdict_json.h"
 
-#include <string>
 #include <string_view>
-
-#include "tools/report/sections/verdict_text.h"
 
 namespace memtrace::report {
 namespace {
 
-using analysis::Explanation;
 using nlohmann::ordered_json;
 
 std::string_view NeedSourceName(analysis::NeedSource source) {
@@ -57,12 +53,12 @@ ordered_json LayersToComeJson(const analysis::RestOfStep& rest) {
 
 }  // namespace
 
-ordered_json VerdictJson(const Explanation& explanation) {
+ordered_json VerdictJson(const analysis::Verdict& verdict,
+                         const std::vector<std::string>& sentences) {
   std::string sentence;
-  for (const std::string& part : VerdictSentences(explanation)) {
+  for (const std::string& part : sentences) {
     sentence += (sentence.empty() ? "" : " ") + part;
   }
-  const analysis::Verdict& verdict = explanation.failure.verdict;
   ordered_json contributing = ordered_json::array();
   ordered_json contributing_bytes = ordered_json::object();
   for (const analysis::Contribution& contribution : verdict.contributing) {

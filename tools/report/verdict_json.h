@@ -3,13 +3,18 @@
 #ifndef MEMTRACE_TOOLS_REPORT_VERDICT_JSON_H_
 #define MEMTRACE_TOOLS_REPORT_VERDICT_JSON_H_
 
+#include <string>
+#include <vector>
+
 #include "nlohmann/json.hpp"
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/verdict/verdict.h"
 
 namespace memtrace::report {
 
 // Returns why the last request failed and what was still to come, for memtrace.report/1: "verdict".
-nlohmann::ordered_json VerdictJson(const analysis::Explanation& explanation);
+// `sentences` say the same to people.
+nlohmann::ordered_json VerdictJson(const analysis::Verdict& verdict,
+                                   const std::vector<std::string>& sentences);
 
 }  // namespace memtrace::report
 

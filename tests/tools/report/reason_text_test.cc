@@ -16,11 +16,12 @@ std::string ReasonOnCardWith(uint64_t context, uint64_t others) {
   account.context = context;
   account.other_processes = others;
   account.live_requested = account.live_allocated = 2_GiB - context - others;
-  analysis::Explanation explanation;
-  explanation.cards.emplace_back().ledger = analysis::LedgerFromAccount(account);
-  explanation.failure.request.emplace().bytes = 100_MiB;
-  explanation.failure.verdict.cause = analysis::Cause::kCapacity;
-  return ReasonSentence(explanation);
+  analysis::CardExplanation card;
+  card.ledger = analysis::LedgerFromAccount(account);
+  analysis::ExplainedFailure failure;
+  failure.request.emplace().bytes = 100_MiB;
+  failure.verdict.cause = analysis::Cause::kCapacity;
+  return ReasonSentence(card, failure);
 }
 
 TEST(ReasonTextTest, RestOfAFullCardIsNamed) {

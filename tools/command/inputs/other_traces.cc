@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "profiler/trace/events/event.h"
+#include "tools/analysis/explanation.h"
 #include "tools/analysis/source/frames.h"
 #include "tools/command/inputs/trace_input.h"
 
@@ -35,11 +36,11 @@ std::optional<uint64_t> TimeInOtherTrace(const analysis::RunFacts& run,
   return when - other.started_unix_ns;
 }
 
-// Adds the largest holding on the card of the explanation.
-void AddLargest(const Explanation& explanation, const TraceInput& input,
+// Adds the largest holding of `held`.
+void AddLargest(const analysis::Breakdown& held, const TraceInput& input,
                 OtherProcess::Holdings& holds) {
-  if (explanation.holders.held.holdings.empty()) return;
-  const analysis::Holding& largest = explanation.holders.held.holdings.front();
+  if (held.holdings.empty()) return;
+  const analysis::Holding& largest = held.holdings.front();
   holds.line = analysis::UserLine(input.Stack(largest.stack));
   holds.largest = std::string(trace::RoleName(largest.role)) + " " + largest.site;
   const bool has_line = !holds.line.empty() && holds.line != largest.site;
@@ -70,7 +71,7 @@ std::optional<OtherProcess::Holdings> HoldingsInOtherTrace(const TraceInput& inp
       std::any_of(there->cards.begin(), there->cards.end(), [&card](const CardExplanation& each) {
         return each.index != card.index && each.ledger.positive(analysis::LedgerPart::kLive) > 0;
       });
-  AddLargest(*there, input, holds);
+  AddLargest(there->holders.held, input, holds);
   return holds;
 }
 
@@ -120,23 +121,21 @@ bool EndedOutOfMemory(const TraceInput& input) {
 }  // namespace
 
 void AddMemoryOfOthers(const TraceInput& input, const analysis::RunFacts& run,
-                       Explanation& explanation) {
-  CardExplanation& card = explanation.cards[explanation.card];
+                       CardExplanation& card) {
   if (card.others.empty()) return;
   OtherTraces traces(input, run, card);
   for (size_t i = 0; i < std::min(run.siblings.size(), kMostTraces); ++i)
     traces.Read(run.siblings[i]);
 }
 
-void AddTracesThatRanOut(const analysis::RunFacts& run, Explanation& explanation) {
-  if (explanation.failure.request) return;
+void AddTracesThatRanOut(const analysis::RunFacts& run, analysis::ExplainedFailure& failure) {
+  if (failure.request) return;
   for (size_t i = 0; i < std::min(run.siblings.size(), kMostTraces); ++i) {
     std::error_code error;
     const uint64_t size = std::filesystem::file_size(run.siblings[i], error);
     if (error || size > kLargestLookedAt) continue;
     const absl::StatusOr<TraceInput> input = TraceInput::Open(run.siblings[i]);
-    if (input.ok() && EndedOutOfMemory(*input))
-      explanation.failure.ran_out_beside.push_back(run.siblings[i]);
+    if (input.ok() && EndedOutOfMemory(*input)) failure.ran_out_beside.push_back(run.siblings[i]);
   }
 }
 

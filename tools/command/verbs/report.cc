@@ -79,7 +79,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const ReportOptions&
   analysis::RunFacts run;
   const auto add_others = [&input, &run](analysis::Explanation& explanation) {
     run = input.Facts(explanation.run.annotations);
-    AddMemoryOfOthers(input, run, explanation);
+    AddMemoryOfOthers(input, run, explanation.cards[explanation.card]);
   };
   absl::StatusOr<analysis::Explanation> explained = analysis::Explain(
       named, options.moment.spec, {.with_map = options.map, .add_others = add_others});
@@ -89,7 +89,7 @@ absl::StatusOr<std::string> Report(const TraceInput& input, const ReportOptions&
   for (const std::string& file : named.differing_files())
     Note(file +
          " is not the file that was recorded, so its frames without a name keep their offsets");
-  AddTracesThatRanOut(run, explanation);
+  AddTracesThatRanOut(run, explanation.failure);
   if (options.page.is_asked()) return WriteFile(named, explanation, run, options);
   return options.json ? report::JsonReport(explanation, run)
                       : report::TextReport(explanation, run, options.verbose || options.map);

@@ -15,6 +15,8 @@
 namespace memtrace::report {
 namespace {
 
+HeldCard HeldCardOf(const DiffSide& side) { return {side.card(), side.explanation.holders}; }
+
 UsageChart ChartOf(const DiffSide& side, const RunPicture& picture, Side which) {
   UsageChart chart = UsageChartOf(side.card(), picture.curves[side.explanation.card]);
   chart.side = which;
@@ -52,7 +54,7 @@ std::string DiffPage(const DiffSide& before, const DiffSide& after, const DiffSt
   return FramedPage({.title = Message("$0 and $1", before.run.file, after.run.file),
                      .heading = "memtrace diff",
                      .main = HtmlWith("changed", document,
-                                      LedgerBarsOfTwo(before.explanation, after.explanation)) +
+                                      LedgerBarsOfTwo(HeldCardOf(before), HeldCardOf(after))) +
                              Charts(ChartOf(before, picture_before, Side::kBefore),
                                     ChartOf(after, other, Side::kAfter)) +
                              CopyableTextOf(document),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "messages/message.h"
 #include "tools/report/page/card_name.h"
@@ -18,7 +17,6 @@ namespace memtrace::report {
 namespace {
 
 using analysis::CardExplanation;
-using analysis::Explanation;
 
 // The size of the drawing in units; the width is the whole card. A hundredth of a unit still shows.
 constexpr double kWidth = 1000;
@@ -106,10 +104,6 @@ LedgerBar BarOf(const CardExplanation& card, const analysis::ExplainedHolders* h
   return bar;
 }
 
-LedgerBar BarOfExplainedCard(const Explanation& explanation, Side side) {
-  return BarOf(explanation.card_of_verdict(), &explanation.holders, side);
-}
-
 // `scale` is the bytes of the whole width.
 std::string FigureOf(const LedgerBar& bar, uint64_t scale) {
   if (bar.total == 0) return "";
@@ -130,19 +124,19 @@ std::string SectionOf(const std::string& figures) {
 
 }  // namespace
 
-std::string LedgerBars(const Explanation& explanation) {
+std::string LedgerBars(const std::vector<CardExplanation>& cards, const HeldCard& of_verdict) {
   std::string figures;
-  for (size_t i = 0; i < explanation.cards.size(); ++i) {
-    const LedgerBar bar = BarOf(
-        explanation.cards[i], i == explanation.card ? &explanation.holders : nullptr, Side::kOnly);
+  for (const CardExplanation& card : cards) {
+    const bool is_of_verdict = &card == &of_verdict.card;
+    const LedgerBar bar = BarOf(card, is_of_verdict ? &of_verdict.holders : nullptr, Side::kOnly);
     figures += FigureOf(bar, bar.total);
   }
   return SectionOf(figures);
 }
 
-std::string LedgerBarsOfTwo(const Explanation& before, const Explanation& after) {
-  const LedgerBar first = BarOfExplainedCard(before, Side::kBefore);
-  const LedgerBar second = BarOfExplainedCard(after, Side::kAfter);
+std::string LedgerBarsOfTwo(const HeldCard& before, const HeldCard& after) {
+  const LedgerBar first = BarOf(before.card, &before.holders, Side::kBefore);
+  const LedgerBar second = BarOf(after.card, &after.holders, Side::kAfter);
   const uint64_t scale = std::max(first.total, second.total);
   return SectionOf(FigureOf(first, scale) + FigureOf(second, scale));
 }

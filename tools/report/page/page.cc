@@ -31,10 +31,11 @@ std::string PageWith(const std::string& title, const Document& first, const std:
 
 std::string Page(const Explanation& explanation, const RunFacts& run,
                  const analysis::RunDetail& detail, const analysis::EventSource& source) {
-  const UsageChart chart =
-      UsageChartOf(explanation.card_of_verdict(), detail.cards[explanation.card].curve);
+  const HeldCard of_verdict{explanation.card_of_verdict(), explanation.holders};
+  const UsageChart chart = UsageChartOf(of_verdict.card, detail.cards[explanation.card].curve);
   return PageWith(explanation.failure.request ? Message("out of memory: $0", run.file) : run.file,
-                  FirstScreen(explanation, run), LedgerBars(explanation) + DrawUsage(chart),
+                  FirstScreen(explanation, run),
+                  LedgerBars(explanation.cards, of_verdict) + DrawUsage(chart),
                   EvidenceSections(explanation, run),
                   DataTemplate("data", Packed(PageData(run.file, explanation, detail, source))));
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/card.h"
 #include "tools/analysis/views/usage_curve.h"
 #include "tools/report/page/card_name.h"
 

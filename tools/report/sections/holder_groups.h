@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/holders.h"
 
 namespace memtrace::report {
 

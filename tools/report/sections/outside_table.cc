@@ -14,8 +14,6 @@
 namespace memtrace::report {
 namespace {
 
-using analysis::Explanation;
-
 constexpr size_t kOutsideRows = 8;
 constexpr size_t kGivenShown = 3;
 
@@ -54,11 +52,11 @@ std::string GivenSentence(const analysis::MovedBytes& moved) {
 }
 
 // Says what the allocator has given to others, the most first, and how much it was in all.
-void AddGiven(const Explanation& explanation, Section& section) {
+void AddGiven(int32_t card, const std::vector<analysis::MovedBytes>& all, Section& section) {
   std::vector<analysis::MovedBytes> given;
   uint64_t sum = 0;
-  for (const analysis::MovedBytes& moved : explanation.holders.moved) {
-    if (!IsGiven(moved.kind) || moved.device != explanation.card_of_verdict().index) continue;
+  for (const analysis::MovedBytes& moved : all) {
+    if (!IsGiven(moved.kind) || moved.device != card) continue;
     given.push_back(moved);
     sum += moved.bytes;
   }
@@ -96,16 +94,16 @@ Table HoldingsTable(const std::vector<analysis::OutsideHolding>& holdings) {
 
 }  // namespace
 
-Section OutsideSection(const Explanation& explanation,
+Section OutsideSection(int32_t card, const analysis::ExplainedHolders& holders,
                        const analysis::SimulationFacts& simulation) {
-  const std::vector<analysis::OutsideHolding>& holdings = explanation.holders.outside;
+  const std::vector<analysis::OutsideHolding>& holdings = holders.outside;
   Section section{.id = "outside",
                   .title = Message("OUTSIDE THE ALLOCATOR"),
                   .subtitle = Message("requested directly from the driver")};
   if (!holdings.empty()) section.parts.emplace_back(HoldingsTable(holdings));
-  AddGiven(explanation, section);
+  AddGiven(card, holders.moved, section);
   if (holdings.empty()) return section;
-  const auto nccl = simulation.nccl.find(explanation.card_of_verdict().index);
+  const auto nccl = simulation.nccl.find(card);
   if (nccl != simulation.nccl.end()) section.parts.emplace_back(NcclParagraph(nccl->second));
   return section;
 }

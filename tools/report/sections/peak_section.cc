@@ -19,7 +19,6 @@ namespace {
 
 using analysis::CardExplanation;
 using analysis::CardMoment;
-using analysis::Explanation;
 using analysis::Ledger;
 using analysis::LedgerPart;
 using nlohmann::ordered_json;
@@ -27,10 +26,6 @@ using nlohmann::ordered_json;
 // The parts of reserved memory beside blocks in use.
 constexpr std::array kParts = {LedgerPart::kCached, LedgerPart::kStreamWait, LedgerPart::kHoles,
                                LedgerPart::kPrivatePools};
-
-const CardExplanation& CardOf(const Explanation& explanation) {
-  return explanation.card_of_verdict();
-}
 
 uint64_t Allocated(const Ledger& ledger) {
   return static_cast<uint64_t>(
@@ -126,8 +121,7 @@ const Ledger& FullestLedger(const CardExplanation& card) {
 
 }  // namespace
 
-Section PeakSection(const Explanation& explanation) {
-  const CardExplanation& card = CardOf(explanation);
+Section PeakSection(const CardExplanation& card) {
   Section section{.id = "peak", .title = Message("PEAK")};
   if (card.peak.bytes == 0) return section;
   section.subtitle = Message("$0 requested at one moment, $1 (exact, by replay of the trace)",
@@ -159,8 +153,7 @@ ordered_json ReservedPeakJson(const CardExplanation& card) {
   return json;
 }
 
-std::string WaitingSentence(const Explanation& explanation) {
-  const CardExplanation& card = CardOf(explanation);
+std::string WaitingSentence(const CardExplanation& card) {
   if (!card.fullest) return "";
   const Ledger& ledger = card.fullest->ledger;
   const uint64_t waiting = ledger.positive(LedgerPart::kStreamWait);
@@ -179,8 +172,7 @@ std::string WaitingSentence(const Explanation& explanation) {
       FormatBytes(waiting), card.index, FormatBytes(ledger.total), position, in_use);
 }
 
-std::string ReservedSentence(const Explanation& explanation) {
-  const CardExplanation& card = CardOf(explanation);
+std::string ReservedSentence(const CardExplanation& card) {
   if (!card.most_reserved) return "";
   const Ledger& ledger = card.most_reserved->ledger;
   const uint64_t unused = NotInUse(ledger) - ledger.positive(LedgerPart::kStreamWait);
@@ -193,8 +185,7 @@ std::string ReservedSentence(const Explanation& explanation) {
                  DescribePosition(card.most_reserved->when.at), PartsText(ledger));
 }
 
-std::string LeftSentence(const Explanation& explanation) {
-  const CardExplanation& card = CardOf(explanation);
+std::string LeftSentence(const CardExplanation& card) {
   if (!card.ledger.total_known) return "";
   const bool is_other = Left(FullestLedger(card)) < Left(card.ledger);
   const Ledger& ledger = is_other ? FullestLedger(card) : card.ledger;
@@ -206,7 +197,7 @@ std::string LeftSentence(const Explanation& explanation) {
                : Message("At that moment $0 of card $1's $2 was still available.", left, card.index,
                          total);
   // The sentence about reserved memory already mentions holes.
-  const std::string holes = ReservedSentence(explanation).empty() ? HolesSentence(ledger) : "";
+  const std::string holes = ReservedSentence(card).empty() ? HolesSentence(ledger) : "";
   return JoinedSentences({text, holes});
 }
 

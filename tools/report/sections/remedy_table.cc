@@ -15,15 +15,17 @@
 namespace memtrace::report {
 namespace {
 
-using analysis::Explanation;
+using analysis::CardExplanation;
+using analysis::ExplainedCures;
+using analysis::ExplainedFailure;
 
 constexpr size_t kRemedies = 6;
 
 // Says which step decides, if there are two.
-std::string DecidingStepText(const Explanation& explanation, const analysis::Remedy& remedy,
+std::string DecidingStepText(const ExplainedCures& cures, const analysis::Remedy& remedy,
                              uint64_t total) {
   if (!remedy.next_step || *remedy.next_step <= remedy.this_step) return "";
-  const std::string next = std::to_string(explanation.cures.next_step->number);
+  const std::string next = std::to_string(cures.next_step->number);
   const std::string this_need = FormatBytes(remedy.this_step);
   const std::string next_need = FormatBytes(*remedy.next_step);
   if (remedy.this_step <= total && *remedy.next_step > total) {
@@ -51,8 +53,7 @@ std::string NeedText(const analysis::Remedy& remedy, const analysis::Ledger& led
   return ledger.total_known && !asks_for_more ? Message("$0: fits", need) : need;
 }
 
-TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Remedy& remedy) {
-  const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
+TableRow RowOf(size_t number, const analysis::Ledger& ledger, const analysis::Remedy& remedy) {
   const std::string change = Printable(MessageOf(remedy.change));
   TableRow row{.cells = {std::to_string(number) + " " + Printable(MessageOf(remedy.name)),
                          NeedText(remedy, ledger), HowKnownText(remedy)},
@@ -62,44 +63,44 @@ TableRow RowOf(size_t number, const Explanation& explanation, const analysis::Re
   return row;
 }
 
-void AddDetails(const Explanation& explanation, const analysis::Remedy& remedy, TableRow& row) {
+void AddDetails(const ExplainedCures& cures, uint64_t total, const analysis::Remedy& remedy,
+                TableRow& row) {
   if (IsReplayed(remedy) && remedy.at_least) {
     row.below.push_back(
         Message("It serves this request. What the program requests after it was not recorded; "
                 "memtrace fit runs it."));
   }
-  const std::string deciding =
-      DecidingStepText(explanation, remedy, explanation.card_of_verdict().ledger.total);
+  const std::string deciding = DecidingStepText(cures, remedy, total);
   if (!deciding.empty()) row.below.push_back(deciding);
 }
 
-Table RemedyTable(const Explanation& explanation, size_t most) {
+Table RemedyTable(const analysis::Ledger& ledger, const std::vector<analysis::Remedy>& remedies,
+                  size_t most) {
   Table table;
   table.columns = {{"", 36}, {Message("card needs"), 26}, {Message("how known"), 10}};
-  const std::vector<analysis::Remedy>& remedies = explanation.cures.remedies;
   for (size_t i = 0; i < std::min(most, remedies.size()); ++i)
-    table.rows.push_back(RowOf(i + 1, explanation, remedies[i]));
+    table.rows.push_back(RowOf(i + 1, ledger, remedies[i]));
   return table;
 }
 
 }  // namespace
 
-Section RemedySection(const Explanation& explanation, size_t most) {
+Section RemedySection(const CardExplanation& card, const ExplainedCures& cures,
+                      const ExplainedFailure& failure, size_t most) {
   Section section{.id = "cures"};
-  if (explanation.cures.remedies.empty()) return section;
-  section.title =
-      explanation.failure.request ? Message("WHAT WOULD HELP") : Message("WHAT WOULD TAKE LESS");
-  section.parts.emplace_back(RemedyTable(explanation, most));
+  if (cures.remedies.empty()) return section;
+  section.title = failure.request ? Message("WHAT WOULD HELP") : Message("WHAT WOULD TAKE LESS");
+  section.parts.emplace_back(RemedyTable(card.ledger, cures.remedies, most));
   return section;
 }
 
-Section AllRemediesSection(const Explanation& explanation) {
-  const std::vector<analysis::Remedy>& remedies = explanation.cures.remedies;
+Section AllRemediesSection(const CardExplanation& card, const ExplainedCures& cures) {
+  const std::vector<analysis::Remedy>& remedies = cures.remedies;
   Section section{.id = "remedies", .title = Message("ALL CHANGES")};
   if (remedies.empty()) return section;
-  Table table = RemedyTable(explanation, kRemedies);
+  Table table = RemedyTable(card.ledger, remedies, kRemedies);
   for (size_t i = 0; i < table.rows.size(); ++i)
-    AddDetails(explanation, remedies[i], table.rows[i]);
+    AddDetails(cures, card.ledger.total, remedies[i], table.rows[i]);
   if (remedies.size() > kRemedies) {
     const size_t left = remedies.size() - kRemedies;
     table.rest = CountedMessage(left, "1 more", "$0 more", FormatCount(left));

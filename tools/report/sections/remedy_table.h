@@ -5,17 +5,21 @@
 
 #include <cstddef>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/card.h"
+#include "tools/analysis/explained/cures.h"
+#include "tools/analysis/explained/failure.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
 
 // Lists the first `most` remedies, which take the least effort: the need with each, how that is
 // known, and the line to change.
-Section RemedySection(const analysis::Explanation& explanation, size_t most);
+Section RemedySection(const analysis::CardExplanation& card, const analysis::ExplainedCures& cures,
+                      const analysis::ExplainedFailure& failure, size_t most);
 
 // Lists all remedies that are worth reading, and says which step decides.
-Section AllRemediesSection(const analysis::Explanation& explanation);
+Section AllRemediesSection(const analysis::CardExplanation& card,
+                           const analysis::ExplainedCures& cures);
 
 }  // namespace memtrace::report
 

@@ -18,7 +18,8 @@
 namespace memtrace::report {
 namespace {
 
-using analysis::Explanation;
+using analysis::CardExplanation;
+using analysis::ExplainedHolders;
 using analysis::Ledger;
 using analysis::LedgerPart;
 
@@ -43,32 +44,31 @@ std::string LargestLibrary(const std::vector<analysis::OutsideHolding>& holdings
 
 // Returns all holders, the largest first. Without those whose bytes are negative (`unexplained` of
 // a ledger that does not add up).
-std::vector<Holder> HoldersOf(const Explanation& explanation) {
-  std::vector<Holder> holders;
-  for (HolderGroup& group : HolderGroups(explanation.holders)) {
-    holders.push_back({.name = std::move(group.name),
-                       .bytes = Signed(group.bytes),
-                       .line = std::move(group.line)});
+std::vector<Holder> HoldersOf(const CardExplanation& card, const ExplainedHolders& holders) {
+  std::vector<Holder> listed;
+  for (HolderGroup& group : HolderGroups(holders)) {
+    listed.push_back({.name = std::move(group.name),
+                      .bytes = Signed(group.bytes),
+                      .line = std::move(group.line)});
   }
   // The allocator's own sum differs from that of the blocks only if events were lost.
-  const Ledger& ledger = explanation.card_of_verdict().ledger;
+  const Ledger& ledger = card.ledger;
   const uint64_t in_use = ledger.positive(LedgerPart::kLive);
-  if (const uint64_t seen = explanation.holders.held.bytes; seen < in_use)
-    holders.push_back({.name = Message("(not in the trace)"), .bytes = Signed(in_use - seen)});
+  if (const uint64_t seen = holders.held.bytes; seen < in_use)
+    listed.push_back({.name = Message("(not in the trace)"), .bytes = Signed(in_use - seen)});
   for (const analysis::LedgerEntry& entry : ledger.entries) {
     if (entry.part == LedgerPart::kLive || entry.part == LedgerPart::kFree || entry.bytes <= 0)
       continue;
     Holder holder{.name = LedgerWords(entry.part), .bytes = entry.bytes};
-    if (entry.part == LedgerPart::kOutsideAllocator)
-      holder.line = LargestLibrary(explanation.holders.outside);
-    holders.push_back(std::move(holder));
+    if (entry.part == LedgerPart::kOutsideAllocator) holder.line = LargestLibrary(holders.outside);
+    listed.push_back(std::move(holder));
   }
-  std::stable_sort(holders.begin(), holders.end(),
+  std::stable_sort(listed.begin(), listed.end(),
                    [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
-  return holders;
+  return listed;
 }
 
-std::string TitleOf(const analysis::CardExplanation& card) {
+std::string TitleOf(const CardExplanation& card) {
   return Message("WHO HOLDS CARD $0", std::to_string(card.index));
 }
 
@@ -85,20 +85,21 @@ void KeepLargest(size_t rows, std::vector<Holder>& holders) {
 
 }  // namespace
 
-Section TopHolderSection(const Explanation& explanation, size_t rows) {
-  const Ledger& ledger = explanation.card_of_verdict().ledger;
-  std::vector<Holder> holders = HoldersOf(explanation);
-  Section section{.id = "top", .title = TitleOf(explanation.card_of_verdict())};
-  if (holders.empty()) return section;
-  KeepLargest(rows, holders);
+Section TopHolderSection(const CardExplanation& card, const ExplainedHolders& holders,
+                         size_t rows) {
+  const Ledger& ledger = card.ledger;
+  std::vector<Holder> listed = HoldersOf(card, holders);
+  Section section{.id = "top", .title = TitleOf(card)};
+  if (listed.empty()) return section;
+  KeepLargest(rows, listed);
   if (ledger.total > 0) {
-    holders.push_back(
+    listed.push_back(
         {.name = LedgerWords(LedgerPart::kFree), .bytes = ledger.bytes(LedgerPart::kFree)});
   }
   int64_t total = 0;
   std::vector<int64_t> bytes;
-  bytes.reserve(holders.size());
-  for (const Holder& holder : holders) {
+  bytes.reserve(listed.size());
+  for (const Holder& holder : listed) {
     bytes.push_back(holder.bytes);
     total = SumOfBytes(total, holder.bytes);
   }
@@ -109,9 +110,9 @@ Section TopHolderSection(const Explanation& explanation, size_t rows) {
   table.columns = {{"", 30},
                    {std::string(unit.name), 9, TableColumn::Kind::kFigure},
                    {Message("mostly from"), PlaceWidth(), TableColumn::Kind::kPath}};
-  for (size_t i = 0; i < holders.size(); ++i) {
+  for (size_t i = 0; i < listed.size(); ++i) {
     TableRow row{
-        .cells = {holders[i].name, FormatHundredths(figures[i]), SiteWords(holders[i].line)}};
+        .cells = {listed[i].name, FormatHundredths(figures[i]), SiteWords(listed[i].line)}};
     row.share = total == 0 ? 0 : static_cast<double>(bytes[i]) / static_cast<double>(total);
     table.rows.push_back(std::move(row));
   }

@@ -50,10 +50,10 @@ std::string ContributionSentence(const analysis::Contribution& contribution) {
 std::string PeakSentences(const Explanation& explanation) {
   const analysis::CardExplanation& card = explanation.card_of_verdict();
   if (card.peak.bytes == 0) return EndWithoutMemorySentence(explanation);
-  return JoinedSentences({EndSentence(explanation), WaitingSentence(explanation),
+  return JoinedSentences({EndSentence(explanation), WaitingSentence(card),
                           Message("The peak of requested memory, $0, was $1.",
                                   FormatBytes(card.peak.bytes), DescribePosition(card.peak_at)),
-                          LeftSentence(explanation), ReservedSentence(explanation)});
+                          LeftSentence(card), ReservedSentence(card)});
 }
 
 std::string RequestedMomentSentence(const Explanation& explanation) {
@@ -100,18 +100,24 @@ void Add(std::vector<std::string> from, std::vector<std::string>& sentences) {
 
 // Says what the program did that filled the card, in the order of what a person can change.
 std::vector<std::string> CourseSentences(const Explanation& explanation) {
-  return {UnevenSentence(explanation),       LargestCallSentence(explanation),
-          ScratchSentence(explanation),      ResultsSentence(explanation),
-          GrowthSentence(explanation),       KeeperSentence(explanation),
-          SummedPassesSentence(explanation), EvalModeSentence(explanation),
-          UntrainedSentence(explanation),    UnreadSentence(explanation),
+  return {UnevenSentence(explanation),
+          LargestCallSentence(explanation.failure),
+          ScratchSentence(explanation),
+          ResultsSentence(explanation),
+          GrowthSentence(explanation),
+          KeeperSentence(explanation),
+          SummedPassesSentence(explanation.kept),
+          EvalModeSentence(explanation.kept, explanation.holders),
+          UntrainedSentence(explanation.kept, explanation.holders),
+          UnreadSentence(explanation),
           CollectionsSentence(explanation)};
 }
 
 std::vector<std::string> OtherSentencesOfFailure(const Explanation& explanation) {
   std::vector<std::string> sentences;
   Add(CourseSentences(explanation), sentences);
-  Add(NeedSentences(explanation), sentences);
+  Add(NeedSentences(explanation.card_of_verdict(), explanation.failure, explanation.cures),
+      sentences);
   Add({DeletedModelsSentence(explanation)}, sentences);
   for (const analysis::Contribution& contribution : explanation.failure.verdict.contributing)
     Add({ContributionSentence(contribution)}, sentences);
@@ -123,7 +129,9 @@ std::vector<std::string> OtherSentencesOfFailure(const Explanation& explanation)
 
 std::vector<std::string> OtherSentencesOfPeak(const Explanation& explanation) {
   std::vector<std::string> sentences;
-  Add({NextStepSentence(explanation), EarlierValueSentence(explanation)}, sentences);
+  Add({NextStepSentence(explanation.card_of_verdict(), explanation.cures),
+       EarlierValueSentence(explanation)},
+      sentences);
   Add(CourseSentences(explanation), sentences);
   Add(CheckpointingSentences(explanation.run.annotations), sentences);
   Add({IdleSentence(explanation.holders)}, sentences);
@@ -135,8 +143,9 @@ std::vector<std::string> OtherSentencesOfPeak(const Explanation& explanation) {
 VerdictText VerdictTextOf(const Explanation& explanation) {
   VerdictText text;
   if (explanation.failure.request) {
-    text.first = {FailureSentence(explanation)};
-    Add({UnneededSentences(explanation), ReasonSentence(explanation)}, text.first);
+    const analysis::CardExplanation& card = explanation.card_of_verdict();
+    text.first = {FailureSentence(card, explanation.failure)};
+    Add({UnneededSentences(explanation), ReasonSentence(card, explanation.failure)}, text.first);
     text.others = OtherSentencesOfFailure(explanation);
   } else {
     text.first = {explanation.asked ? RequestedMomentSentence(explanation)

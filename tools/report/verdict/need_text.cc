@@ -13,20 +13,22 @@
 namespace memtrace::report {
 namespace {
 
-using analysis::Explanation;
+using analysis::CardExplanation;
+using analysis::ExplainedCures;
+using analysis::ExplainedFailure;
 
 // Returns the estimate, made at the update before it, of the step that failed.
-const analysis::NextStep* Foreseen(const Explanation& explanation) {
-  const auto& next = explanation.cures.next_step;
-  const bool is_this = next && next->number == explanation.failure.request->at.step;
-  const analysis::Verdict& verdict = explanation.failure.verdict;
+const analysis::NextStep* Foreseen(const ExplainedFailure& failure, const ExplainedCures& cures) {
+  const auto& next = cures.next_step;
+  const bool is_this = next && next->number == failure.request->at.step;
+  const analysis::Verdict& verdict = failure.verdict;
   const bool is_known = verdict.step_short_by && !verdict.rest.at_least;
   return is_this && !is_known ? &*next : nullptr;
 }
 
-std::string ForeachSentence(const Explanation& explanation) {
-  if (!explanation.failure.foreach_copy) return "";
-  const analysis::ForeachCopy& copy = *explanation.failure.foreach_copy;
+std::string ForeachSentence(const ExplainedFailure& failure) {
+  if (!failure.foreach_copy) return "";
+  const analysis::ForeachCopy& copy = *failure.foreach_copy;
   const std::string whose =
       copy.optimizer.empty() ? Message("The optimizer") : Printable(copy.optimizer);
   const std::string needed = FormatBytes(copy.still_needed);
@@ -39,8 +41,8 @@ std::string ForeachSentence(const Explanation& explanation) {
                                       FormatBytes(copy.made_bytes), needed)});
 }
 
-std::string ForeseenSentence(const Explanation& explanation) {
-  const analysis::NextStep* next = Foreseen(explanation);
+std::string ForeseenSentence(const ExplainedFailure& failure, const ExplainedCures& cures) {
+  const analysis::NextStep* next = Foreseen(failure, cures);
   if (next == nullptr) return "";
   const std::string states = FormatBytes(next->new_states);
   const std::string need = FormatBytes(next->need);
@@ -71,8 +73,8 @@ std::string StatesSentence(const analysis::OptimizerNeed& need) {
 }
 
 // Says what training allocates and had not allocated yet.
-std::string OptimizerSentence(const Explanation& explanation) {
-  const analysis::OptimizerNeed& need = explanation.failure.verdict.rest.optimizer;
+std::string OptimizerSentence(const ExplainedFailure& failure) {
+  const analysis::OptimizerNeed& need = failure.verdict.rest.optimizer;
   std::string text = StatesSentence(need);
   if (need.gradients == 0) return text;
   return JoinedSentences({text, Message("$0 of gradients of trained parameters do not exist yet.",
@@ -80,8 +82,8 @@ std::string OptimizerSentence(const Explanation& explanation) {
 }
 
 // Says which part of the KV cache a pass over the prompt had not made yet.
-std::string CacheSentence(const Explanation& explanation) {
-  const auto& cache = explanation.failure.verdict.rest.cache;
+std::string CacheSentence(const ExplainedFailure& failure) {
+  const auto& cache = failure.verdict.rest.cache;
   if (!cache) return "";
   return Message("$0 of KV cache exists, for $1 of $2 layers; the others need about $3 more.",
                  FormatBytes(cache->made), FormatCount(cache->layers_made),
@@ -89,8 +91,8 @@ std::string CacheSentence(const Explanation& explanation) {
 }
 
 // Says what the layers not yet reached by a forward pass would have kept.
-std::string LayersSentence(const Explanation& explanation) {
-  const auto& layers = explanation.failure.verdict.rest.layers;
+std::string LayersSentence(const ExplainedFailure& failure) {
+  const auto& layers = failure.verdict.rest.layers;
   if (!layers) return "";
   return Message(
       "Layer $0 of $1 ($2) was running; the rest of the forward pass would have kept about $3 "
@@ -100,11 +102,11 @@ std::string LayersSentence(const Explanation& explanation) {
 }
 
 // Estimates the rest of this step from the previous step or micro-batch.
-std::string PreviousSentence(const Explanation& explanation) {
-  const analysis::Verdict& verdict = explanation.failure.verdict;
+std::string PreviousSentence(const CardExplanation& card, const ExplainedFailure& failure) {
+  const analysis::Verdict& verdict = failure.verdict;
   const bool is_step = verdict.rest.source == analysis::NeedSource::kPreviousStep;
   if (!is_step && verdict.rest.source != analysis::NeedSource::kPreviousMicroBatch) return "";
-  const uint64_t unused = analysis::Unused(explanation.card_of_verdict().ledger);
+  const uint64_t unused = analysis::Unused(card.ledger);
   if (*verdict.rest.rise <= unused) {
     const std::string rise = FormatBytes(*verdict.rest.rise);
     return is_step ? Message(
@@ -129,19 +131,20 @@ std::string PreviousSentence(const Explanation& explanation) {
 
 }  // namespace
 
-std::vector<std::string> NeedSentences(const Explanation& explanation) {
+std::vector<std::string> NeedSentences(const CardExplanation& card, const ExplainedFailure& failure,
+                                       const ExplainedCures& cures) {
   std::vector<std::string> sentences;
   for (std::string text :
-       {ForeachSentence(explanation), OptimizerSentence(explanation), ForeseenSentence(explanation),
-        CacheSentence(explanation), LayersSentence(explanation), PreviousSentence(explanation)}) {
+       {ForeachSentence(failure), OptimizerSentence(failure), ForeseenSentence(failure, cures),
+        CacheSentence(failure), LayersSentence(failure), PreviousSentence(card, failure)}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   return sentences;
 }
 
-std::string NextStepSentence(const Explanation& explanation) {
-  const auto& next = explanation.cures.next_step;
-  const analysis::Ledger& ledger = explanation.card_of_verdict().ledger;
+std::string NextStepSentence(const CardExplanation& card, const ExplainedCures& cures) {
+  const auto& next = cures.next_step;
+  const analysis::Ledger& ledger = card.ledger;
   if (!next || !ledger.total_known || next->need <= ledger.total) return "";
   return Message(
       "The next step would need $0, but the card has $1 (estimated): the $2 of optimizer states "

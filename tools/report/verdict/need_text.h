@@ -6,16 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/card.h"
+#include "tools/analysis/explained/cures.h"
+#include "tools/analysis/explained/failure.h"
 
 namespace memtrace::report {
 
-// Says what the step that failed would still have requested, by each source that knows it. The
-// explanation must have a failed request.
-std::vector<std::string> NeedSentences(const analysis::Explanation& explanation);
+// Says what the step that failed would still have requested, by each source that knows it. There
+// must be a failed request.
+std::vector<std::string> NeedSentences(const analysis::CardExplanation& card,
+                                       const analysis::ExplainedFailure& failure,
+                                       const analysis::ExplainedCures& cures);
 
 // Says that the next step does not fit although this one did; otherwise empty.
-std::string NextStepSentence(const analysis::Explanation& explanation);
+std::string NextStepSentence(const analysis::CardExplanation& card,
+                             const analysis::ExplainedCures& cures);
 
 }  // namespace memtrace::report
 

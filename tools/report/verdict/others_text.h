@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nlohmann/json_fwd.hpp"
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/card.h"
 
 // Describes the other processes in a card's ledger: those of the same launch, and strangers.
 namespace memtrace::report {

@@ -18,9 +18,9 @@ std::string SizeText(const analysis::CallSize& size) {
 
 }  // namespace
 
-std::string SummedPassesSentence(const analysis::Explanation& explanation) {
-  if (!explanation.kept.summed_passes) return "";
-  const analysis::SummedPasses& summed = *explanation.kept.summed_passes;
+std::string SummedPassesSentence(const analysis::ExplainedKept& kept) {
+  if (!kept.summed_passes) return "";
+  const analysis::SummedPasses& summed = *kept.summed_passes;
   const std::string loop = Printable(summed.loop);
   const std::string name = Printable(summed.name);
   const std::string backward = Printable(summed.backward);
@@ -39,19 +39,22 @@ std::string SummedPassesSentence(const analysis::Explanation& explanation) {
       loop, name, backward, FormatCount(summed.passes));
 }
 
-std::string EvalModeSentence(const analysis::Explanation& explanation) {
-  const auto& kept = explanation.kept.kept_for_backward;
-  if (!kept || !kept->is_eval || !explanation.holders.is_of_weight(kept->bytes, 10)) return "";
+std::string EvalModeSentence(const analysis::ExplainedKept& kept,
+                             const analysis::ExplainedHolders& holders) {
+  const auto& activations = kept.kept_for_backward;
+  if (!activations || !activations->is_eval || !holders.is_of_weight(activations->bytes, 10))
+    return "";
   return Message(
       "The model is in eval mode, but gradients are on. So $0 of activations is kept for a "
       "backward "
       "pass, and such passes had none so far.",
-      FormatBytes(kept->bytes));
+      FormatBytes(activations->bytes));
 }
 
-std::string UntrainedSentence(const analysis::Explanation& explanation) {
-  const auto& untrained = explanation.kept.untrained_passes;
-  if (!untrained || !explanation.holders.is_of_weight(untrained->bytes, 10)) return "";
+std::string UntrainedSentence(const analysis::ExplainedKept& kept,
+                              const analysis::ExplainedHolders& holders) {
+  const auto& untrained = kept.untrained_passes;
+  if (!untrained || !holders.is_of_weight(untrained->bytes, 10)) return "";
   return Message(
       "$0 of activations is kept for a backward pass through the call at $1. The model called "
       "there "
@@ -59,8 +62,8 @@ std::string UntrainedSentence(const analysis::Explanation& explanation) {
       FormatBytes(untrained->bytes), Printable(untrained->line));
 }
 
-std::string LargestCallSentence(const analysis::Explanation& explanation) {
-  const auto& call = explanation.failure.largest_call;
+std::string LargestCallSentence(const analysis::ExplainedFailure& failure) {
+  const auto& call = failure.largest_call;
   if (!call) return "";
   return Message("This batch is the largest so far: $0. The largest before it was $1.",
                  SizeText(call->now), SizeText(call->before));

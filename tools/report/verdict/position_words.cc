@@ -31,9 +31,10 @@ std::string DescribePosition(const analysis::Position& position) {
   return phase.empty() ? Message("in step $0", step) : Message("in step $0, $1", step, phase);
 }
 
-std::string MomentName(const analysis::Explanation& explanation) {
-  if (explanation.asked) return MomentText(*explanation.asked);
-  return explanation.failure.request ? "oom" : "peak";
+std::string MomentName(const std::optional<analysis::MomentSpec>& asked,
+                       const analysis::ExplainedFailure& failure) {
+  if (asked) return MomentText(*asked);
+  return failure.request ? "oom" : "peak";
 }
 
 }  // namespace memtrace::report

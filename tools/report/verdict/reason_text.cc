@@ -16,8 +16,9 @@
 namespace memtrace::report {
 namespace {
 
+using analysis::CardExplanation;
 using analysis::Cause;
-using analysis::Explanation;
+using analysis::ExplainedFailure;
 using analysis::Ledger;
 using analysis::LedgerPart;
 
@@ -27,28 +28,20 @@ std::string Held(const Ledger& ledger, LedgerPart part) {
 
 std::string UnusedText(const Ledger& ledger) { return FormatBytes(analysis::Unused(ledger)); }
 
-const Ledger& LedgerOf(const Explanation& explanation) {
-  return explanation.card_of_verdict().ledger;
-}
-
-const analysis::RestOfStep& RestOf(const Explanation& explanation) {
-  return explanation.failure.verdict.rest;
-}
-
 // True if it is known how much more memory the step would have needed.
-bool IsRestKnown(const Explanation& explanation) {
-  const analysis::RestOfStep& rest = RestOf(explanation);
+bool IsRestKnown(const ExplainedFailure& failure) {
+  const analysis::RestOfStep& rest = failure.verdict.rest;
   return rest.rise && !rest.at_least;
 }
 
-std::string LimitReason(const Explanation& explanation) {
+std::string LimitReason(const ExplainedFailure& failure) {
   return Message("The limit set for this process ($0) is reached; the card itself is not full.",
-                 FormatBytes(explanation.failure.request->limit));
+                 FormatBytes(failure.request->limit));
 }
 
-std::string TooLargeReason(const Explanation& explanation) {
-  const Ledger& ledger = LedgerOf(explanation);
-  if (explanation.failure.verdict.is_larger_than_card) {
+std::string TooLargeReason(const CardExplanation& card, const ExplainedFailure& failure) {
+  const Ledger& ledger = card.ledger;
+  if (failure.verdict.is_larger_than_card) {
     return Message("The card is too small for this request: it has $0, of which $1 is unused.",
                    FormatBytes(ledger.total), UnusedText(ledger));
   }
@@ -59,10 +52,10 @@ std::string TooLargeReason(const Explanation& explanation) {
 }
 
 // Allocators give whole cached segments back before they fail, with these exceptions.
-std::string CachedReason(const Explanation& explanation) {
-  const std::string cached = FormatBytes(explanation.failure.verdict.releasable);
+std::string CachedReason(const ExplainedFailure& failure) {
+  const std::string cached = FormatBytes(failure.verdict.releasable);
   const std::string cure = MessageOf(remedies::RowOf(remedies::Id::kEmptyCache).change);
-  if (analysis::IsOfAnotherLibrary(explanation.failure.request->stack)) {
+  if (analysis::IsOfAnotherLibrary(failure.request->stack)) {
     return Message(
         "$0 is cached and unused, but another library asked the driver itself, for which torch "
         "does not empty its cache. This does: $1.",
@@ -74,16 +67,16 @@ std::string CachedReason(const Explanation& explanation) {
       cached, cure);
 }
 
-std::string StreamWaitReason(const Explanation& explanation) {
+std::string StreamWaitReason(const Ledger& ledger) {
   return Message("Enough memory was freed, but $0 of it still waits for another stream.",
-                 Held(LedgerOf(explanation), LedgerPart::kStreamWait));
+                 Held(ledger, LedgerPart::kStreamWait));
 }
 
 // Used only if the rest of the step would have fitted into unused memory or, if that is not known,
 // if much of the card is unused.
-std::string FragmentationReason(const Explanation& explanation) {
-  const std::string unused = UnusedText(LedgerOf(explanation));
-  if (IsRestKnown(explanation)) {
+std::string FragmentationReason(const CardExplanation& card, const ExplainedFailure& failure) {
+  const std::string unused = UnusedText(card.ledger);
+  if (IsRestKnown(failure)) {
     return Message(
         "The card is fragmented, not full: $0 is unused, but in pieces that cannot be joined.",
         unused);
@@ -94,22 +87,22 @@ std::string FragmentationReason(const Explanation& explanation) {
       unused);
 }
 
-std::string OtherProcessReason(const Explanation& explanation) {
-  std::string others = OthersClause(explanation.card_of_verdict());
+std::string OtherProcessReason(const CardExplanation& card, const ExplainedFailure& failure) {
+  std::string others = OthersClause(card);
   if (others.empty()) {
     others = Message("Other processes hold $0 of the card",
-                     Held(LedgerOf(explanation), LedgerPart::kOtherProcesses));
+                     Held(card.ledger, LedgerPart::kOtherProcesses));
   }
-  return IsRestKnown(explanation) ? Message("$0; without them the step would have gone on.", others)
-                                  : Message("$0; without them the request would have fit.", others);
+  return IsRestKnown(failure) ? Message("$0; without them the step would have gone on.", others)
+                              : Message("$0; without them the request would have fit.", others);
 }
 
 // A snapshot of torch has the driver's free bytes, but not the card's size.
-std::string ReasonWithoutSize(const Explanation& explanation) {
-  const Ledger& ledger = LedgerOf(explanation);
+std::string ReasonWithoutSize(const CardExplanation& card, const ExplainedFailure& failure) {
+  const Ledger& ledger = card.ledger;
   const std::string in_use = Held(ledger, LedgerPart::kLive);
   const std::string free = Held(ledger, LedgerPart::kFree);
-  if (analysis::Unused(ledger) >= explanation.failure.request->bytes)
+  if (analysis::Unused(ledger) >= failure.request->bytes)
     return Message("$0 is in use, and the driver had $1 left.", in_use, free);
   return Message(
       "$0 is in use, and the driver had $1 left: even in one piece, all unused memory would not "
@@ -136,15 +129,15 @@ std::string RestOfCardSentences(const Ledger& ledger) {
 
 // Unused memory in pieces that would serve the request, but not the rest of the step, is not the
 // cause. It is mentioned so that nobody looks for it.
-std::string CapacityReason(const Explanation& explanation) {
-  const Ledger& ledger = LedgerOf(explanation);
-  if (!ledger.total_known) return ReasonWithoutSize(explanation);
+std::string CapacityReason(const CardExplanation& card, const ExplainedFailure& failure) {
+  const Ledger& ledger = card.ledger;
+  if (!ledger.total_known) return ReasonWithoutSize(card, failure);
   const std::string in_use = Held(ledger, LedgerPart::kLive);
   const std::string total = FormatBytes(ledger.total);
   // Otherwise something beside blocks in use fills it, such as pools, which the ledger and the
   // contributing causes name.
   const bool blocks_fill_it = ledger.positive(LedgerPart::kLive) > ledger.total / 2;
-  if (analysis::Unused(ledger) < explanation.failure.request->bytes) {
+  if (analysis::Unused(ledger) < failure.request->bytes) {
     const std::string full =
         blocks_fill_it
             ? Message("The card is full, not fragmented: $0 of $1 is in use.", in_use, total)
@@ -155,7 +148,7 @@ std::string CapacityReason(const Explanation& explanation) {
       {blocks_fill_it ? Message("The card is full: $0 of $1 is in use.", in_use, total)
                       : Message("The card is full."),
        RestOfCardSentences(ledger)});
-  const auto& rise = RestOf(explanation).rise;
+  const auto& rise = failure.verdict.rest.rise;
   if (!rise || *rise <= analysis::Unused(ledger)) return full;
   return JoinedSentences(
       {full, Message("The $0 that is unused in pieces would have served this request, but not the "
@@ -167,10 +160,10 @@ std::string BytesText(uint64_t bytes) {
   return CountedMessage(bytes, "1 byte", "$0 bytes", FormatCount(bytes));
 }
 
-std::string ShortageSentence(const Explanation& explanation) {
-  const analysis::ExplainedRequest& request = *explanation.failure.request;
-  const uint64_t free = LedgerOf(explanation).positive(LedgerPart::kFree);
-  const uint64_t short_by = explanation.failure.verdict.short_by;
+std::string ShortageSentence(const CardExplanation& card, const ExplainedFailure& failure) {
+  const analysis::ExplainedRequest& request = *failure.request;
+  const uint64_t free = card.ledger.positive(LedgerPart::kFree);
+  const uint64_t short_by = failure.verdict.short_by;
   const std::string bytes = FormatBytes(request.bytes);
   if (short_by > 0) {
     const std::string obtainable = FormatBytes(request.obtainable);
@@ -198,29 +191,28 @@ std::string WhereSentence(const analysis::ExplainedRequest& request) {
 
 }  // namespace
 
-std::string FailureSentence(const Explanation& explanation) {
-  return JoinedSentences(
-      {WhereSentence(*explanation.failure.request), ShortageSentence(explanation)});
+std::string FailureSentence(const CardExplanation& card, const ExplainedFailure& failure) {
+  return JoinedSentences({WhereSentence(*failure.request), ShortageSentence(card, failure)});
 }
 
-std::string ReasonSentence(const Explanation& explanation) {
-  switch (explanation.failure.verdict.cause) {
+std::string ReasonSentence(const CardExplanation& card, const ExplainedFailure& failure) {
+  switch (failure.verdict.cause) {
     case Cause::kNone:
       return "";
     case Cause::kLimit:
-      return LimitReason(explanation);
+      return LimitReason(failure);
     case Cause::kTooLarge:
-      return TooLargeReason(explanation);
+      return TooLargeReason(card, failure);
     case Cause::kCached:
-      return CachedReason(explanation);
+      return CachedReason(failure);
     case Cause::kStreamWait:
-      return StreamWaitReason(explanation);
+      return StreamWaitReason(card.ledger);
     case Cause::kFragmentation:
-      return FragmentationReason(explanation);
+      return FragmentationReason(card, failure);
     case Cause::kOtherProcess:
-      return OtherProcessReason(explanation);
+      return OtherProcessReason(card, failure);
     case Cause::kCapacity:
-      return CapacityReason(explanation);
+      return CapacityReason(card, failure);
   }
   return "";
 }

@@ -5,17 +5,20 @@
 
 #include <string>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/card.h"
+#include "tools/analysis/explained/failure.h"
 
 namespace memtrace::report {
 
 // Says which request failed, when and where: "OUT OF MEMORY in step 1, optimizer.step(), at
-// train.py:20. The request for 306.7 MiB failed; ...". The explanation must have a failed request.
-std::string FailureSentence(const analysis::Explanation& explanation);
+// train.py:20. The request for 306.7 MiB failed; ...". There must be a failed request.
+std::string FailureSentence(const analysis::CardExplanation& card,
+                            const analysis::ExplainedFailure& failure);
 
-// Says why it failed, by the cause of the verdict; one or two sentences. The explanation must have
-// a failed request.
-std::string ReasonSentence(const analysis::Explanation& explanation);
+// Says why it failed, by the cause of the verdict; one or two sentences. There must be a failed
+// request.
+std::string ReasonSentence(const analysis::CardExplanation& card,
+                           const analysis::ExplainedFailure& failure);
 
 }  // namespace memtrace::report
 

@@ -4,12 +4,11 @@
 
 namespace memtrace::report {
 
-std::vector<analysis::MovedBytes> MovedRows(const analysis::Explanation& explanation,
+std::vector<analysis::MovedBytes> MovedRows(int32_t card, const analysis::ExplainedHolders& holders,
                                             trace::MoveKind kind) {
   std::vector<analysis::MovedBytes> rows;
-  for (const analysis::MovedBytes& moved : explanation.holders.moved) {
-    if (moved.kind == kind && moved.device == explanation.card_of_verdict().index)
-      rows.push_back(moved);
+  for (const analysis::MovedBytes& moved : holders.moved) {
+    if (moved.kind == kind && moved.device == card) rows.push_back(moved);
   }
   return rows;
 }

@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/analysis/explanation.h"
+#include "tools/analysis/explained/holders.h"
 
 namespace memtrace::report {
 
 // The most sentences about single moves in a section.
 inline constexpr size_t kShownMoves = 3;
 
-// Returns what moved in one way on the card of the verdict, in the order of steps.
-std::vector<analysis::MovedBytes> MovedRows(const analysis::Explanation& explanation,
+// Returns what moved in one way on card `card`, in the order of steps.
+std::vector<analysis::MovedBytes> MovedRows(int32_t card, const analysis::ExplainedHolders& holders,
                                             trace::MoveKind kind);
 
 uint64_t SumOf(const std::vector<analysis::MovedBytes>& rows);

@@ -27,7 +27,7 @@ struct Sleeper {
 };
 
 // Returns the tags by the bytes that slept, most first.
-std::vector<Sleeper> SleepersOf(const analysis::Explanation& explanation) {
+std::vector<Sleeper> SleepersOf(int32_t card, const analysis::ExplainedHolders& holders) {
   std::vector<Sleeper> sleepers;
   const auto of = [&](const MovedBytes& row) -> Sleeper& {
     const auto found = std::find_if(sleepers.begin(), sleepers.end(),
@@ -35,11 +35,11 @@ std::vector<Sleeper> SleepersOf(const analysis::Explanation& explanation) {
     if (found != sleepers.end()) return *found;
     return sleepers.emplace_back(Sleeper{.tag = row.to, .first_step = row.step});
   };
-  for (const MovedBytes& row : MovedRows(explanation, MoveKind::kSlept)) {
+  for (const MovedBytes& row : MovedRows(card, holders, MoveKind::kSlept)) {
     of(row).slept += row.bytes;
     of(row).times += row.times;
   }
-  for (const MovedBytes& row : MovedRows(explanation, MoveKind::kWoke)) of(row).woke += row.bytes;
+  for (const MovedBytes& row : MovedRows(card, holders, MoveKind::kWoke)) of(row).woke += row.bytes;
   std::stable_sort(sleepers.begin(), sleepers.end(),
                    [](const Sleeper& a, const Sleeper& b) { return a.slept > b.slept; });
   return sleepers;
@@ -64,11 +64,11 @@ std::string SentenceOf(const Sleeper& sleeper) {
 
 }  // namespace
 
-Section SleepSection(const analysis::Explanation& explanation) {
+Section SleepSection(int32_t card, const analysis::ExplainedHolders& holders) {
   Section section{.id = "sleep",
                   .title = Message("SLEPT OFF THE CARD"),
                   .subtitle = Message("as memtrace.sleep was told")};
-  const std::vector<Sleeper> sleepers = SleepersOf(explanation);
+  const std::vector<Sleeper> sleepers = SleepersOf(card, holders);
   if (sleepers.empty()) return section;
   std::vector<std::string> sentences;
   for (size_t i = 0; i < std::min(sleepers.size(), kShownMoves); ++i)

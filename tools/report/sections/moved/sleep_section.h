@@ -3,13 +3,16 @@
 #ifndef MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_SLEEP_SECTION_H_
 #define MEMTRACE_TOOLS_REPORT_SECTIONS_MOVED_SLEEP_SECTION_H_
 
-#include "tools/analysis/explanation.h"
+#include <cstdint>
+
+#include "tools/analysis/explained/holders.h"
 #include "tools/report/words/document.h"
 
 namespace memtrace::report {
 
-// Says which tags slept off the card (memtrace.sleep), how often and how much; empty if none did.
-Section SleepSection(const analysis::Explanation& explanation);
+// Says which tags slept off card `card` (memtrace.sleep), how often and how much; empty if none
+// did.
+Section SleepSection(int32_t card, const analysis::ExplainedHolders& holders);
 
 }  // namespace memtrace::report
 

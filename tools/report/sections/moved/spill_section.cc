@@ -75,15 +75,15 @@ std::string BusSentence(const analysis::SimulationFacts& simulation) {
 
 }  // namespace
 
-Section SpillSection(const analysis::Explanation& explanation,
+Section SpillSection(int32_t card, const analysis::ExplainedHolders& holders,
                      const analysis::SimulationFacts& simulation) {
   Section section{.id = "spill",
                   .title = Message("MOVED TO THE HOST"),
                   .subtitle = Message("because the card was full")};
-  std::vector<MovedBytes> spilled = MovedRows(explanation, MoveKind::kSpilled);
+  std::vector<MovedBytes> spilled = MovedRows(card, holders, MoveKind::kSpilled);
   if (spilled.empty()) return section;
   const uint64_t moved = SumOf(spilled);
-  const uint64_t back = SumOf(MovedRows(explanation, MoveKind::kCameBack));
+  const uint64_t back = SumOf(MovedRows(card, holders, MoveKind::kCameBack));
   std::stable_sort(spilled.begin(), spilled.end(),
                    [](const MovedBytes& a, const MovedBytes& b) { return a.bytes > b.bytes; });
   std::vector<std::string> sentences;
