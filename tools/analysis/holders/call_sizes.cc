@@ -23,19 +23,21 @@ uint64_t LogitsOfCall(const Annotations& annotations, uint64_t element_bytes) {
 }
 
 void CallSizes::See(const trace::Event& event, uint64_t ordinal) {
-  if (const auto* annotation = std::get_if<trace::Annotate>(&event.payload)) {
-    const std::string_view key = source_.String(annotation->key);
-    const bool is_batch = key == trace::fact::kForwardBatch;
-    if (!is_batch && key != trace::fact::kForwardSequence) return;
-    uint64_t& number = is_batch ? stated_.examples : stated_.length;
-    if (!absl::SimpleAtoi(std::string(source_.String(annotation->value)), &number)) number = 0;
-    has_changed_ = true;
-  } else if (std::holds_alternative<trace::Allocate>(event.payload)) {
-    Conclude();
-  } else if (std::holds_alternative<trace::OutOfMemory>(event.payload)) {
-    Conclude();
-    at_failures_[ordinal] = {.now = now_, .before = before_};
-  }
+  std::visit([&](const auto& payload) { See(payload, ordinal); }, event.payload);
+}
+
+void CallSizes::See(const trace::Annotate& annotation, uint64_t /*ordinal*/) {
+  const std::string_view key = source_.String(annotation.key);
+  const bool is_batch = key == trace::fact::kForwardBatch;
+  if (!is_batch && key != trace::fact::kForwardSequence) return;
+  uint64_t& number = is_batch ? stated_.examples : stated_.length;
+  if (!absl::SimpleAtoi(std::string(source_.String(annotation.value)), &number)) number = 0;
+  has_changed_ = true;
+}
+
+void CallSizes::See(const trace::OutOfMemory& /*failed*/, uint64_t ordinal) {
+  Conclude();
+  at_failures_[ordinal] = {.now = now_, .before = before_};
 }
 
 void CallSizes::Conclude() {

@@ -42,6 +42,18 @@ class CallSizes {
   std::optional<LargestCall> LargestAt(uint64_t failure) const;
 
  private:
+  void See(const trace::Annotate& annotation, uint64_t ordinal);
+  void See(const trace::Allocate& /*allocation*/, uint64_t /*ordinal*/) { Conclude(); }
+  void See(const trace::OutOfMemory& failed, uint64_t ordinal);
+  // Ignores events that change nothing here.
+  template <
+      trace::OneOf<trace::FreeRequested, trace::FreeCompleted, trace::Reserve, trace::Map,
+                   trace::Unmap, trace::Relabel, trace::Step, trace::PhaseChange, trace::TagChange,
+                   trace::CardSample, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
+                   trace::Resume, trace::Alive, trace::Activity, trace::Moved>
+          Ignored>
+  void See(const Ignored&, uint64_t) {}
+
   void Conclude();
 
   const EventSource& source_;

@@ -59,13 +59,7 @@ class KeptFailure {
 }  // namespace
 
 void AttemptWatch::See(const trace::Event& event, uint64_t ordinal) {
-  if (const auto* change = std::get_if<trace::PhaseChange>(&event.payload)) {
-    BeginPass(change->phase, event.sequence);
-  } else if (const auto* failure = std::get_if<trace::OutOfMemory>(&event.payload)) {
-    if (IsOfPass(*failure)) NoteFailure(event.sequence, ordinal);
-  } else if (const auto* allocation = std::get_if<trace::Allocate>(&event.payload)) {
-    if (IsPassContinued(*allocation)) attempts_.pop_back();
-  }
+  std::visit([&](const auto& payload) { See(payload, event.sequence, ordinal); }, event.payload);
 }
 
 void AttemptWatch::BeginPass(Phase phase, uint64_t sequence) {

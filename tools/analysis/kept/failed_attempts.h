@@ -45,6 +45,24 @@ class AttemptWatch {
     uint64_t end = 0;
     uint64_t last_failure = 0;  // ordinal
   };
+  void See(const trace::PhaseChange& change, uint64_t sequence, uint64_t /*ordinal*/) {
+    BeginPass(change.phase, sequence);
+  }
+  void See(const trace::OutOfMemory& failure, uint64_t sequence, uint64_t ordinal) {
+    if (IsOfPass(failure)) NoteFailure(sequence, ordinal);
+  }
+  void See(const trace::Allocate& allocation, uint64_t /*sequence*/, uint64_t /*ordinal*/) {
+    if (IsPassContinued(allocation)) attempts_.pop_back();
+  }
+  // Ignores events that change nothing here.
+  template <
+      trace::OneOf<trace::FreeRequested, trace::FreeCompleted, trace::Reserve, trace::Map,
+                   trace::Unmap, trace::Relabel, trace::Step, trace::TagChange, trace::Annotate,
+                   trace::CardSample, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
+                   trace::Resume, trace::Alive, trace::Activity, trace::Moved>
+          Ignored>
+  void See(const Ignored&, uint64_t, uint64_t) {}
+
   void BeginPass(trace::Phase phase, uint64_t sequence);
   bool IsOfPass(const trace::OutOfMemory& failure) const;
   void NoteFailure(uint64_t sequence, uint64_t ordinal);

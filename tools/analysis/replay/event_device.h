@@ -11,13 +11,22 @@
 namespace memtrace::replay {
 
 struct FindDevice {
-  template <typename Payload>
-  int32_t operator()(const Payload& payload) const {
-    if constexpr (requires { payload.device; }) return payload.device;
-    return -1;
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Map, trace::Unmap, trace::Relabel, trace::OutOfMemory,
+                   trace::OutsideAllocate, trace::OutsideFree, trace::Activity, trace::Moved>
+          OfCard>
+  int32_t operator()(const OfCard& payload) const {
+    return payload.device;
   }
   int32_t operator()(const trace::Alive& alive) const { return alive.block.device; }
   int32_t operator()(const trace::CardSample& sample) const { return sample.card.device; }
+  template <trace::OneOf<trace::Step, trace::PhaseChange, trace::TagChange, trace::Annotate,
+                         trace::Lost, trace::Resume>
+                OfNoCard>
+  int32_t operator()(const OfNoCard&) const {
+    return -1;
+  }
 };
 
 // Returns the card of an event; -1 if it has none.

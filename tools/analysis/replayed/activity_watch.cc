@@ -18,20 +18,16 @@ uint64_t EndOf(const trace::Activity& activity) {
 
 void ActivityWatch::Apply(const trace::Event& event, const EventSource& source) {
   last_ns_ = std::max(last_ns_, event.time_ns);
-  if (const auto* activity = std::get_if<trace::Activity>(&event.payload)) {
-    Note(*activity);
-  } else if (const auto* step = std::get_if<trace::Step>(&event.payload)) {
-    steps_.push_back({.time_ns = event.time_ns, .step = step->number});
-  } else if (const auto* resume = std::get_if<trace::Resume>(&event.payload)) {
-    steps_.push_back({.time_ns = event.time_ns, .step = resume->step});
-  } else if (const auto* stated = std::get_if<trace::Annotate>(&event.payload)) {
-    const std::string_view key = source.String(stated->key);
-    if (key == trace::fact::kCuptiState)
-      Enter(std::string(source.String(stated->value)), event.time_ns);
-    if (key == trace::fact::kCuptiReason) reason_ = source.String(stated->value);
-    if (key == trace::fact::kCuptiDropped) {
-      if (!absl::SimpleAtoi(std::string(source.String(stated->value)), &dropped_)) dropped_ = 0;
-    }
+  std::visit([&](const auto& payload) { Apply(payload, event.time_ns, source); }, event.payload);
+}
+
+void ActivityWatch::Apply(const trace::Annotate& stated, uint64_t time_ns,
+                          const EventSource& source) {
+  const std::string_view key = source.String(stated.key);
+  if (key == trace::fact::kCuptiState) Enter(std::string(source.String(stated.value)), time_ns);
+  if (key == trace::fact::kCuptiReason) reason_ = source.String(stated.value);
+  if (key == trace::fact::kCuptiDropped) {
+    if (!absl::SimpleAtoi(std::string(source.String(stated.value)), &dropped_)) dropped_ = 0;
   }
 }
 
@@ -42,7 +38,8 @@ void ActivityWatch::Enter(std::string state, uint64_t time_ns) {
   if (!is_on() && was) stays_.back().end = time_ns;
 }
 
-void ActivityWatch::Note(const trace::Activity& activity) {
+void ActivityWatch::Apply(const trace::Activity& activity, uint64_t /*time_ns*/,
+                          const EventSource& /*source*/) {
   if (activity.kind == trace::ActivityKind::kCopy) ++copies_;
   if (activity.kind == trace::ActivityKind::kFill) ++fills_;
   if (activity.kind != trace::ActivityKind::kKernel) return;

@@ -54,7 +54,23 @@ class ActivityWatch {
   };
 
   bool is_on() const { return state_ == "on"; }
-  void Note(const trace::Activity& activity);
+  void Apply(const trace::Activity& activity, uint64_t time_ns, const EventSource& source);
+  void Apply(const trace::Step& step, uint64_t time_ns, const EventSource& /*source*/) {
+    steps_.push_back({.time_ns = time_ns, .step = step.number});
+  }
+  void Apply(const trace::Resume& resume, uint64_t time_ns, const EventSource& /*source*/) {
+    steps_.push_back({.time_ns = time_ns, .step = resume.step});
+  }
+  void Apply(const trace::Annotate& stated, uint64_t time_ns, const EventSource& source);
+  // Ignores events that change nothing here.
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Map, trace::Unmap, trace::Relabel, trace::PhaseChange, trace::TagChange,
+                   trace::OutOfMemory, trace::CardSample, trace::Lost, trace::OutsideAllocate,
+                   trace::OutsideFree, trace::Alive, trace::Moved>
+          Ignored>
+  void Apply(const Ignored&, uint64_t, const EventSource&) {}
+
   void Enter(std::string state, uint64_t time_ns);
 
   std::string state_;

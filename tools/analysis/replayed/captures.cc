@@ -57,16 +57,22 @@ void Captures::Read(const EventSource& source) {
     outside_.Apply(event);
     moved_.Apply(event);
     segments_.Apply(event, [](const MappedSegment&) {});
-    if (const auto* sample = std::get_if<trace::CardSample>(&event.payload)) {
-      samples_[sample->card.device] = sample->card;
-    } else if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload)) {
-      for (const trace::CardLedger& card : failed->cards) samples_[card.device] = card;
-    } else if (const auto* fact = std::get_if<trace::Annotate>(&event.payload)) {
-      if (source.String(fact->key).starts_with(kProcesses))
-        processes_[std::string(source.String(fact->key))] = source.String(fact->value);
-    }
+    std::visit([&](const auto& payload) { Apply(payload, source); }, event.payload);
     if (next != looks_.cend()) look();
   });
+}
+
+void Captures::Apply(const trace::CardSample& sample, const EventSource& /*source*/) {
+  samples_[sample.card.device] = sample.card;
+}
+
+void Captures::Apply(const trace::OutOfMemory& failed, const EventSource& /*source*/) {
+  for (const trace::CardLedger& card : failed.cards) samples_[card.device] = card;
+}
+
+void Captures::Apply(const trace::Annotate& fact, const EventSource& source) {
+  if (source.String(fact.key).starts_with(kProcesses))
+    processes_[std::string(source.String(fact.key))] = source.String(fact.value);
 }
 
 CapturedCard Captures::Capture(int32_t device) {

@@ -52,6 +52,18 @@ class Captures {
   Ledger LedgerAtEnd(int32_t device);
 
  private:
+  void Apply(const trace::CardSample& sample, const EventSource& source);
+  void Apply(const trace::OutOfMemory& failed, const EventSource& source);
+  void Apply(const trace::Annotate& fact, const EventSource& source);
+  // Ignores events that change nothing here.
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Map, trace::Unmap, trace::Relabel, trace::Step, trace::PhaseChange,
+                   trace::TagChange, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
+                   trace::Resume, trace::Alive, trace::Activity, trace::Moved>
+          Ignored>
+  void Apply(const Ignored&, const EventSource&) {}
+
   CapturedCard Capture(int32_t device);
 
   const Timeline& timeline_;

@@ -9,23 +9,16 @@
 #include "tools/analysis/source/address_range.h"
 
 namespace memtrace::analysis {
-void MappedSegments::Apply(const trace::Event& event,
-                           const std::function<void(const MappedSegment&)>& ended) {
+
+void MappedSegments::Apply(const trace::Event& event, const Ended& ended) {
   const Moment now{
       .sequence = event.sequence, .time_ns = event.time_ns, .ordinal = ++events_, .at = {}};
-  if (const auto* reserve = std::get_if<trace::Reserve>(&event.payload)) {
-    reserved_[{reserve->device, reserve->address}] = EndOf(reserve->address, reserve->size);
-  } else if (const auto* map = std::get_if<trace::Map>(&event.payload)) {
-    // If memory lies there already, its unmapping was lost.
-    Unmap({.device = map->device, .address = map->address, .size = map->size}, now, ended);
-    Map(*map, now);
-  } else if (const auto* unmap = std::get_if<trace::Unmap>(&event.payload)) {
-    Unmap(*unmap, now, ended);
-  } else if (const auto* block = std::get_if<trace::Allocate>(&event.payload)) {
-    NotePool(*block);
-  } else if (const auto* alive = std::get_if<trace::Alive>(&event.payload)) {
-    NotePool(alive->block);
-  }
+  std::visit([&](const auto& payload) { Apply(payload, now, ended); }, event.payload);
+}
+
+void MappedSegments::Apply(const trace::Reserve& reserve, const Moment& /*now*/,
+                           const Ended& /*ended*/) {
+  reserved_[{reserve.device, reserve.address}] = EndOf(reserve.address, reserve.size);
 }
 
 // Blocks say whose they are, mappings do not. Most programs have no private pool, and then nothing
@@ -61,7 +54,9 @@ uint64_t MappedSegments::ReservedAt(int32_t device, uint64_t address) const {
   return place.first == device && address < end ? place.second + 1 : 0;
 }
 
-void MappedSegments::Map(const trace::Map& map, const Moment& now) {
+void MappedSegments::Apply(const trace::Map& map, const Moment& now, const Ended& ended) {
+  // If memory lies there already, its unmapping was lost.
+  Apply(trace::Unmap{.device = map.device, .address = map.address, .size = map.size}, now, ended);
   const uint64_t size = EndOf(map.address, map.size) - map.address;
   if (size == 0) return;  // also of one that begins at the last address
   segments_[{map.device, map.address}] = {
@@ -77,8 +72,7 @@ void MappedSegments::Map(const trace::Map& map, const Moment& now) {
   };
 }
 
-void MappedSegments::Unmap(const trace::Unmap& unmap, const Moment& now,
-                           const std::function<void(const MappedSegment&)>& ended) {
+void MappedSegments::Apply(const trace::Unmap& unmap, const Moment& now, const Ended& ended) {
   const uint64_t end = EndOf(unmap.address, unmap.size);
   auto at = segments_.lower_bound({unmap.device, unmap.address});
   if (at != segments_.begin()) {

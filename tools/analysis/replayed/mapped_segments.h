@@ -37,8 +37,10 @@ struct MappedSegment {
 // part is two or three ranges from then on.
 class MappedSegments {
  public:
+  using Ended = std::function<void(const MappedSegment&)>;
+
   // Calls `ended` with each range that the event unmaps, and the time when it did.
-  void Apply(const trace::Event& event, const std::function<void(const MappedSegment&)>& ended);
+  void Apply(const trace::Event& event, const Ended& ended);
 
   // Visits mappings in order of device and address. `joined`: neighbours of one stream in one
   // reserved range are one, as in torch's snapshots.
@@ -58,9 +60,22 @@ class MappedSegments {
   MappedSegment* At(int32_t device, uint64_t address);
   void NotePool(const trace::Allocate& allocation);
   uint32_t PoolOf(const MappedSegment& segment) const;
-  void Map(const trace::Map& map, const Moment& now);
-  void Unmap(const trace::Unmap& unmap, const Moment& now,
-             const std::function<void(const MappedSegment&)>& ended);
+  void Apply(const trace::Reserve& reserve, const Moment& now, const Ended& ended);
+  void Apply(const trace::Map& map, const Moment& now, const Ended& ended);
+  void Apply(const trace::Unmap& unmap, const Moment& now, const Ended& ended);
+  void Apply(const trace::Allocate& allocation, const Moment& /*now*/, const Ended& /*ended*/) {
+    NotePool(allocation);
+  }
+  void Apply(const trace::Alive& alive, const Moment& /*now*/, const Ended& /*ended*/) {
+    NotePool(alive.block);
+  }
+  // Ignores events that change nothing here.
+  template <trace::OneOf<trace::FreeRequested, trace::FreeCompleted, trace::Relabel, trace::Step,
+                         trace::PhaseChange, trace::TagChange, trace::Annotate, trace::OutOfMemory,
+                         trace::CardSample, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
+                         trace::Resume, trace::Activity, trace::Moved>
+                Ignored>
+  void Apply(const Ignored&, const Moment&, const Ended&) {}
 
   uint64_t events_ = 0;
   bool has_pools_ = false;              // a block was a private pool's

@@ -26,16 +26,14 @@ std::string PlaceOf(trace::StackId stack, SiteNames& sites, const EventSource& s
 }  // namespace
 
 void MovedMemory::Apply(const trace::Event& event) {
-  if (const auto* step = std::get_if<trace::Step>(&event.payload)) {
-    step_ = step->number;
-  } else if (const auto* resumed = std::get_if<trace::Resume>(&event.payload)) {
-    step_ = resumed->step;
-  } else if (const auto* moved = std::get_if<trace::Moved>(&event.payload)) {
-    const trace::StringId name = moved->to != 0 ? moved->to : moved->owner;
-    Sum& sum = sums_[{step_, moved->device, moved->kind, name, moved->stack}];
-    sum.bytes += moved->bytes;
-    ++sum.times;
-  }
+  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+}
+
+void MovedMemory::Apply(const trace::Moved& moved) {
+  const trace::StringId name = moved.to != 0 ? moved.to : moved.owner;
+  Sum& sum = sums_[{step_, moved.device, moved.kind, name, moved.stack}];
+  sum.bytes += moved.bytes;
+  ++sum.times;
 }
 
 std::vector<MovedBytes> MovedMemory::Sums(SiteNames& sites, const EventSource& source) const {

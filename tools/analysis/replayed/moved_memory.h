@@ -39,6 +39,18 @@ class MovedMemory {
   };
   using Key = std::tuple<uint64_t, int32_t, trace::MoveKind, trace::StringId, trace::StackId>;
 
+  void Apply(const trace::Step& step) { step_ = step.number; }
+  void Apply(const trace::Resume& resumed) { step_ = resumed.step; }
+  void Apply(const trace::Moved& moved);
+  // Ignores events that change nothing here.
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Map, trace::Unmap, trace::Relabel, trace::PhaseChange, trace::TagChange,
+                   trace::Annotate, trace::OutOfMemory, trace::CardSample, trace::Lost,
+                   trace::OutsideAllocate, trace::OutsideFree, trace::Alive, trace::Activity>
+          Ignored>
+  void Apply(const Ignored&) {}
+
   uint64_t step_ = 0;
   std::map<Key, Sum> sums_;
 };

@@ -11,11 +11,7 @@
 namespace memtrace::analysis {
 
 void OutsideSet::Apply(const trace::Event& event) {
-  if (const auto* taken = std::get_if<trace::OutsideAllocate>(&event.payload)) {
-    blocks_.insert_or_assign({taken->kind, taken->address}, *taken);
-  } else if (const auto* back = std::get_if<trace::OutsideFree>(&event.payload)) {
-    blocks_.erase({back->kind, back->address});
-  }
+  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
 }
 
 std::vector<trace::OutsideAllocate> OutsideSet::Capture(int32_t device) const {

@@ -24,6 +24,20 @@ class OutsideSet {
 
  private:
   using Key = std::pair<trace::OutsideKind, uint64_t>;
+
+  void Apply(const trace::OutsideAllocate& taken) {
+    blocks_.insert_or_assign({taken.kind, taken.address}, taken);
+  }
+  void Apply(const trace::OutsideFree& back) { blocks_.erase({back.kind, back.address}); }
+  // Ignores events that change nothing here.
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Map, trace::Unmap, trace::Relabel, trace::Step, trace::PhaseChange,
+                   trace::TagChange, trace::Annotate, trace::OutOfMemory, trace::CardSample,
+                   trace::Lost, trace::Resume, trace::Alive, trace::Activity, trace::Moved>
+          Ignored>
+  void Apply(const Ignored&) {}
+
   std::map<Key, trace::OutsideAllocate> blocks_;
 };
 

@@ -20,24 +20,27 @@ bool IsNameless(const trace::Frame& frame) { return frame.function.empty() && Is
 
 // The stacks and build-ids that the events of a trace mention.
 struct Mentioned {
-  absl::flat_hash_set<trace::StackId> stacks;
-  std::map<std::string, std::string> build_ids;  // by file
+  const EventSource& source;
+  absl::flat_hash_set<trace::StackId> stacks = {};
+  std::map<std::string, std::string> build_ids = {};  // by file
 
-  void Note(const trace::Event& event, const EventSource& source) {
-    if (const auto* allocated = std::get_if<trace::Allocate>(&event.payload)) {
-      stacks.insert(allocated->stack);
-    } else if (const auto* outside = std::get_if<trace::OutsideAllocate>(&event.payload)) {
-      stacks.insert(outside->stack);
-    } else if (const auto* moved = std::get_if<trace::Moved>(&event.payload)) {
-      stacks.insert(moved->stack);
-    } else if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload)) {
-      stacks.insert(failed->stack);
-    } else if (const auto* said = std::get_if<trace::Annotate>(&event.payload)) {
-      const std::string_view key = source.String(said->key);
-      if (key.starts_with(kBuildId))
-        build_ids[std::string(key.substr(kBuildId.size()))] = source.String(said->value);
-    }
+  template <trace::OneOf<trace::Allocate, trace::OutsideAllocate, trace::Moved, trace::OutOfMemory>
+                WithStack>
+  void operator()(const WithStack& event) {
+    stacks.insert(event.stack);
   }
+  void operator()(const trace::Annotate& said) {
+    const std::string_view key = source.String(said.key);
+    if (key.starts_with(kBuildId))
+      build_ids[std::string(key.substr(kBuildId.size()))] = source.String(said.value);
+  }
+  // Ignores events that change nothing here.
+  template <trace::OneOf<trace::FreeRequested, trace::FreeCompleted, trace::Reserve, trace::Map,
+                         trace::Unmap, trace::Relabel, trace::Step, trace::PhaseChange,
+                         trace::TagChange, trace::CardSample, trace::Lost, trace::OutsideFree,
+                         trace::Resume, trace::Alive, trace::Activity>
+                Ignored>
+  void operator()(const Ignored&) {}
 };
 
 std::map<std::string, std::set<std::string>> NamelessOffsets(const Mentioned& mentioned,
@@ -72,8 +75,8 @@ std::vector<trace::Frame> NativeNames::Stack(trace::StackId id) const {
 
 void NativeNames::NameAll() const {
   has_named_ = true;
-  Mentioned mentioned;
-  source_.ForEach([&](const trace::Event& event) { mentioned.Note(event, source_); });
+  Mentioned mentioned{source_};
+  source_.ForEach([&](const trace::Event& event) { std::visit(mentioned, event.payload); });
   for (const auto& [file, offsets] : NamelessOffsets(mentioned, source_)) {
     const auto recorded = mentioned.build_ids.find(file);
     if (recorded == mentioned.build_ids.end() || recorded->second.empty()) continue;

@@ -26,18 +26,45 @@ class CurveMaker {
     walk_.Apply(event);
     if (IsFirstOfColumn()) BeginColumn();
     if (walk_.let_go() != nullptr) Count(*walk_.let_go(), false);
-    const auto* alive = std::get_if<trace::Alive>(&event.payload);
-    if (std::holds_alternative<trace::Allocate>(event.payload) ||
-        (alive != nullptr && alive->waiting == 0)) {
-      NoteSize(*walk_.block());
-      Count(*walk_.block(), true);
-    }
+    std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
     NoteLevel();
-    NoteMapping(event);
-    NoteMark(event);
   }
 
  private:
+  void Apply(const trace::Allocate& /*allocation*/) { Begin(*walk_.block()); }
+  void Apply(const trace::Alive& alive) {
+    if (alive.waiting == 0) Begin(*walk_.block());
+  }
+  void Apply(const trace::Map& map) {
+    if (map.device != device_) return;
+    reserved_ += map.size;
+    uint64_t& most = curve_.columns.back().reserved;
+    most = std::max(most, reserved_);
+  }
+  void Apply(const trace::Unmap& unmap) {
+    if (unmap.device == device_) reserved_ -= std::min(reserved_, unmap.size);
+  }
+  void Apply(const trace::Step& step) { curve_.steps.push_back({walk_.ordinal(), step.number}); }
+  void Apply(const trace::PhaseChange& change) {
+    curve_.phases.push_back({walk_.ordinal(), change.phase});
+  }
+  void Apply(const trace::OutOfMemory& failed) {
+    if (failed.device != device_) return;
+    curve_.failures.push_back({.event = walk_.ordinal(),
+                               .ns = walk_.now().time_ns,
+                               .requested = failed.requested,
+                               .allocated = failed.allocated,
+                               .obtainable = failed.obtainable,
+                               .stack = failed.stack});
+  }
+  // Ignores events that change nothing here.
+  template <trace::OneOf<trace::FreeRequested, trace::FreeCompleted, trace::Reserve, trace::Relabel,
+                         trace::TagChange, trace::Annotate, trace::CardSample, trace::Lost,
+                         trace::OutsideAllocate, trace::OutsideFree, trace::Resume, trace::Activity,
+                         trace::Moved>
+                Ignored>
+  void Apply(const Ignored&) {}
+
   bool IsFirstOfColumn() {
     const uint64_t at = walk_.ordinal();
     bool is_first = (at - 1) % curve_.events_of_column == 0;
@@ -51,10 +78,11 @@ class CurveMaker {
     column.reserved = reserved_;
   }
 
-  void NoteSize(const WalkedBlock& block) {
+  void Begin(const WalkedBlock& block) {
     const uint64_t bytes = std::max<uint64_t>(block.allocation.requested, 1);
     if (block.allocation.device == device_)
       ++curve_.blocks_by_size[static_cast<size_t>(std::bit_width(bytes) - 1)];
+    Count(block, true);
   }
 
   void Count(const WalkedBlock& block, bool born) {
@@ -81,30 +109,6 @@ class CurveMaker {
     column.most = live_;
     column.most_event = walk_.ordinal();
     column.by_role = by_role_;
-  }
-
-  void NoteMapping(const trace::Event& event) {
-    const auto* map = std::get_if<trace::Map>(&event.payload);
-    const auto* unmap = std::get_if<trace::Unmap>(&event.payload);
-    if (map != nullptr && map->device == device_) reserved_ += map->size;
-    if (unmap != nullptr && unmap->device == device_) reserved_ -= std::min(reserved_, unmap->size);
-    uint64_t& most = curve_.columns.back().reserved;
-    most = std::max(most, reserved_);
-  }
-
-  void NoteMark(const trace::Event& event) {
-    if (const auto* step = std::get_if<trace::Step>(&event.payload))
-      curve_.steps.push_back({walk_.ordinal(), step->number});
-    if (const auto* change = std::get_if<trace::PhaseChange>(&event.payload))
-      curve_.phases.push_back({walk_.ordinal(), change->phase});
-    const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload);
-    if (failed == nullptr || failed->device != device_) return;
-    curve_.failures.push_back({.event = walk_.ordinal(),
-                               .ns = event.time_ns,
-                               .requested = failed->requested,
-                               .allocated = failed->allocated,
-                               .obtainable = failed->obtainable,
-                               .stack = failed->stack});
   }
 
   const BlockIndex& blocks_;

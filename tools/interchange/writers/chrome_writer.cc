@@ -37,17 +37,7 @@ class ChromeTimeline {
   void Apply(const trace::Event& event) {
     levels_.Apply(event);
     for (const size_t place : levels_.changed()) Count(levels_.levels()[place], event.time_ns);
-    if (std::holds_alternative<trace::Allocate>(event.payload))
-      Memory(*levels_.walk().block(), event.time_ns, 1);
-    if (std::holds_alternative<trace::FreeCompleted>(event.payload) &&
-        levels_.walk().ended() != nullptr)
-      Memory(*levels_.walk().ended(), event.time_ns, -1);
-    if (const auto* step = std::get_if<trace::Step>(&event.payload))
-      BeginStep(*step, event.time_ns);
-    if (const auto* change = std::get_if<trace::PhaseChange>(&event.payload))
-      BeginPhase(*change, event.time_ns);
-    if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload))
-      Fail(*failed, event.time_ns);
+    std::visit([&](const auto& payload) { Apply(payload, event.time_ns); }, event.payload);
   }
 
   void Finish() {
@@ -117,20 +107,28 @@ class ChromeTimeline {
     Emit(event);
   }
 
-  void BeginStep(const trace::Step& step, uint64_t time_ns) {
+  void Apply(const trace::Allocate& /*allocation*/, uint64_t time_ns) {
+    Memory(*levels_.walk().block(), time_ns, 1);
+  }
+
+  void Apply(const trace::FreeCompleted& /*free*/, uint64_t time_ns) {
+    if (levels_.walk().ended() != nullptr) Memory(*levels_.walk().ended(), time_ns, -1);
+  }
+
+  void Apply(const trace::Step& step, uint64_t time_ns) {
     EndSlice(step_, step_ns_, time_ns, kSteps);
     step_ = "ProfilerStep#" + std::to_string(step.number);  // the name that HTA looks for
     step_ns_ = time_ns;
   }
 
-  void BeginPhase(const trace::PhaseChange& change, uint64_t time_ns) {
+  void Apply(const trace::PhaseChange& change, uint64_t time_ns) {
     EndSlice(phase_, phase_ns_, time_ns, kPhases);
     phase_ =
         change.phase == trace::Phase::kOther ? "" : std::string(trace::PhaseName(change.phase));
     phase_ns_ = time_ns;
   }
 
-  void Fail(const trace::OutOfMemory& failed, uint64_t time_ns) {
+  void Apply(const trace::OutOfMemory& failed, uint64_t time_ns) {
     Json event = Event("i", "out of memory", time_ns);
     event["s"] = "g";
     Json cards = Json::array();
@@ -142,6 +140,14 @@ class ChromeTimeline {
                      {"cards", std::move(cards)}};
     Emit(event);
   }
+
+  // Ignores events that change nothing here.
+  template <trace::OneOf<trace::FreeRequested, trace::Reserve, trace::Map, trace::Unmap,
+                         trace::Relabel, trace::TagChange, trace::Annotate, trace::CardSample,
+                         trace::Lost, trace::OutsideAllocate, trace::OutsideFree, trace::Resume,
+                         trace::Alive, trace::Activity, trace::Moved>
+                Ignored>
+  void Apply(const Ignored&, uint64_t) {}
 
   const ExportedRun& run_;
   ByteSink& sink_;

@@ -29,11 +29,7 @@ class PerfettoTimeline {
     for (const auto& [device, card] : run_.survey.timeline().cards()) {
       if (card.peak_event == levels_.walk().ordinal()) Peak(device, card.peak, event.time_ns);
     }
-    if (const auto* step = std::get_if<trace::Step>(&event.payload)) Begin(*step, event.time_ns);
-    if (const auto* change = std::get_if<trace::PhaseChange>(&event.payload))
-      Begin(*change, event.time_ns);
-    if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload))
-      Fail(*failed, event.time_ns);
+    std::visit([&](const auto& payload) { Apply(payload, event.time_ns); }, event.payload);
   }
 
   void Finish() {
@@ -67,13 +63,13 @@ class PerfettoTimeline {
     return entry->second;
   }
 
-  void Begin(const trace::Step& step, uint64_t time_ns) {
+  void Apply(const trace::Step& step, uint64_t time_ns) {
     if (in_step_) packets_.End(time_ns, steps_);
     packets_.Begin(time_ns, steps_, "step " + std::to_string(step.number));
     in_step_ = true;
   }
 
-  void Begin(const trace::PhaseChange& change, uint64_t time_ns) {
+  void Apply(const trace::PhaseChange& change, uint64_t time_ns) {
     if (in_phase_) packets_.End(time_ns, phases_);
     in_phase_ = change.phase != trace::Phase::kOther;
     if (in_phase_) packets_.Begin(time_ns, phases_, trace::PhaseName(change.phase));
@@ -84,7 +80,7 @@ class PerfettoTimeline {
                      {{"device", int64_t{device}}, {"live_bytes", static_cast<int64_t>(bytes)}});
   }
 
-  void Fail(const trace::OutOfMemory& failed, uint64_t time_ns) {
+  void Apply(const trace::OutOfMemory& failed, uint64_t time_ns) {
     PerfettoArguments arguments = {{"device", int64_t{failed.device}},
                                    {"requested", static_cast<int64_t>(failed.requested)},
                                    {"obtainable", static_cast<int64_t>(failed.obtainable)},
@@ -99,6 +95,15 @@ class PerfettoTimeline {
     }
     packets_.Instant(time_ns, moments_, "out of memory", arguments);
   }
+
+  // Ignores events that change nothing here.
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Map, trace::Unmap, trace::Relabel, trace::TagChange, trace::Annotate,
+                   trace::CardSample, trace::Lost, trace::OutsideAllocate, trace::OutsideFree,
+                   trace::Resume, trace::Alive, trace::Activity, trace::Moved>
+          Ignored>
+  void Apply(const Ignored&, uint64_t) {}
 
   const ExportedRun& run_;
   PerfettoPackets packets_;

@@ -189,9 +189,7 @@ class SqliteTables {
     events_.Add(RowOf(event, walk_, run_), kEventColumns);
     if (walk_.ended() != nullptr) AddBlock(*walk_.ended(), walk_.now());
     mapped_.Apply(event, [this](const analysis::MappedSegment& segment) { AddSegment(segment); });
-    if (const auto* step = std::get_if<trace::Step>(&event.payload))
-      steps_.Unsigned(step->number).Unsigned(event.sequence).Unsigned(event.time_ns).Done();
-    if (const auto* failed = std::get_if<trace::OutOfMemory>(&event.payload)) AddFailure(*failed);
+    std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
     for (const auto& [device, card] : run_.survey.timeline().cards()) {
       if (card.peak_event == walk_.ordinal()) AddPeak(device, card.peak);
     }
@@ -227,7 +225,12 @@ class SqliteTables {
     segments_.Done();
   }
 
-  void AddFailure(const trace::OutOfMemory& failed) {
+  void Apply(const trace::Step& step) {
+    const Moment& now = walk_.now();
+    steps_.Unsigned(step.number).Unsigned(now.sequence).Unsigned(now.time_ns).Done();
+  }
+
+  void Apply(const trace::OutOfMemory& failed) {
     const Moment& now = walk_.now();
     nlohmann::ordered_json cards = nlohmann::ordered_json::array();
     for (const trace::CardLedger& card : failed.cards) cards.push_back(LedgerJson(card));
@@ -240,6 +243,15 @@ class SqliteTables {
     failed.stack == 0 ? ooms_.Null() : ooms_.Integer(names_.Stack(failed.stack));
     ooms_.Text(CompactJson(cards)).Done();
   }
+
+  // Ignores events that change nothing here.
+  template <
+      trace::OneOf<trace::Allocate, trace::FreeRequested, trace::FreeCompleted, trace::Reserve,
+                   trace::Map, trace::Unmap, trace::Relabel, trace::PhaseChange, trace::TagChange,
+                   trace::Annotate, trace::CardSample, trace::Lost, trace::OutsideAllocate,
+                   trace::OutsideFree, trace::Resume, trace::Alive, trace::Activity, trace::Moved>
+          Ignored>
+  void Apply(const Ignored&) {}
 
   void AddPeak(int32_t device, uint64_t bytes) {
     const Moment& now = walk_.now();

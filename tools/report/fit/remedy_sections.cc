@@ -286,6 +286,19 @@ Section UntriedSection(const Answer& answer) {
   return section;
 }
 
+// Returns a single change that fits as well and is less work than the recommended ones, but of
+// which the time of a step is not known; null if there is none.
+const TriedRemedy* UntimedChange(const Answer& answer, const TriedRemedy& recommended) {
+  if (!answer.has_plan()) return nullptr;
+  for (const TriedRemedy& tried : answer.remedies) {
+    const bool is_untimed = tried.changes.size() == 1 && !tried.changes.front().hook.empty() &&
+                            !tried.outcome.time() && tried.had_effect;
+    const bool fits = tried.outcome.fits() && !tried.is_smaller_card;
+    if (is_untimed && fits && fit::IsLess(tried.changes, recommended.changes)) return &tried;
+  }
+  return nullptr;
+}
+
 Section RecommendedSection(const Answer& answer) {
   Section section{.id = "recommended", .title = Message("RECOMMENDED")};
   if (answer.fits() || answer.remedies.empty()) return section;
@@ -298,6 +311,13 @@ Section RecommendedSection(const Answer& answer) {
       Paragraph{answer.has_plan() ? TextOfPlan(answer) : SmallestText(answer, remedy)}};
   for (const fit::Candidate& change : remedy.changes)
     section.parts.emplace_back(Paragraph{.text = ChangeText(answer, change), .depth = 1});
+  if (const TriedRemedy* other = UntimedChange(answer, remedy)) {
+    section.parts.emplace_back(Paragraph{
+        Message("$0: fits as well, with $1 reserved, and is less work. Its time is not estimated.",
+                NameText(*other), FormatBytes(MostReserved(other->outcome)))});
+    section.parts.emplace_back(
+        Paragraph{.text = ChangeText(answer, other->changes.front()), .depth = 1});
+  }
   return section;
 }
 

@@ -11,15 +11,7 @@ void Levels::Apply(const trace::Event& event) {
   changed_.clear();
   walk_.Apply(event);
   if (walk_.let_go() != nullptr) Count(*walk_.let_go(), false);
-  const auto* alive = std::get_if<trace::Alive>(&event.payload);
-  if (std::holds_alternative<trace::Allocate>(event.payload) ||
-      (alive != nullptr && alive->waiting == 0)) {
-    Count(*walk_.block(), true);
-  }
-  if (const auto* map = std::get_if<trace::Map>(&event.payload))
-    Change(map->device, LevelKind::kReserved, 0, map->size, true);
-  if (const auto* unmap = std::get_if<trace::Unmap>(&event.payload))
-    Change(unmap->device, LevelKind::kReserved, 0, unmap->size, false);
+  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
 }
 
 void Levels::Count(const WalkedBlock& block, bool born) {

@@ -42,6 +42,22 @@ class Levels {
   std::string NameOf(const Level& level) const;
 
  private:
+  void Apply(const trace::Allocate& /*allocation*/) { Count(*walk_.block(), true); }
+  void Apply(const trace::Alive& alive) {
+    if (alive.waiting == 0) Count(*walk_.block(), true);
+  }
+  void Apply(const trace::Map& map) { Change(map.device, LevelKind::kReserved, 0, map.size, true); }
+  void Apply(const trace::Unmap& unmap) {
+    Change(unmap.device, LevelKind::kReserved, 0, unmap.size, false);
+  }
+  // Ignores events that change nothing here.
+  template <trace::OneOf<trace::FreeRequested, trace::FreeCompleted, trace::Reserve, trace::Relabel,
+                         trace::Step, trace::PhaseChange, trace::TagChange, trace::Annotate,
+                         trace::OutOfMemory, trace::CardSample, trace::Lost, trace::OutsideAllocate,
+                         trace::OutsideFree, trace::Resume, trace::Activity, trace::Moved>
+                Ignored>
+  void Apply(const Ignored&) {}
+
   void Count(const WalkedBlock& block, bool born);
   void Change(int32_t device, LevelKind kind, uint32_t key, uint64_t bytes, bool more);
 
