@@ -177,6 +177,20 @@ std::string SmallestText(const Answer& answer, const TriedRemedy& remedy) {
   return JoinedSentences({smallest, margin});
 }
 
+// Returns a single change that fits as well and is less work than the recommended ones, but of
+// which the time of a step is not known; null if there is none.
+const TriedRemedy* UntimedChange(const Answer& answer, const TriedRemedy& recommended) {
+  if (!answer.has_plan()) return nullptr;
+  for (const TriedRemedy& tried : answer.remedies) {
+    if (tried.changes.size() != 1 || tried.changes.front().hook.empty()) continue;
+    const std::optional<fit::StepTime> time = tried.outcome.time();
+    const bool is_timed = time && time->is_whole();
+    const bool fits = tried.had_effect && tried.outcome.fits() && !tried.is_smaller_card;
+    if (!is_timed && fits && fit::IsLess(tried.changes, recommended.changes)) return &tried;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // In English, because it is for programs.
@@ -284,19 +298,6 @@ Section UntriedSection(const Answer& answer) {
         Note{Message("memtrace fit does not edit your script. If an option of the script makes "
                      "such a change, --vary tries it.")});
   return section;
-}
-
-// Returns a single change that fits as well and is less work than the recommended ones, but of
-// which the time of a step is not known; null if there is none.
-const TriedRemedy* UntimedChange(const Answer& answer, const TriedRemedy& recommended) {
-  if (!answer.has_plan()) return nullptr;
-  for (const TriedRemedy& tried : answer.remedies) {
-    const bool is_untimed = tried.changes.size() == 1 && !tried.changes.front().hook.empty() &&
-                            !tried.outcome.time() && tried.had_effect;
-    const bool fits = tried.outcome.fits() && !tried.is_smaller_card;
-    if (is_untimed && fits && fit::IsLess(tried.changes, recommended.changes)) return &tried;
-  }
-  return nullptr;
 }
 
 Section RecommendedSection(const Answer& answer) {

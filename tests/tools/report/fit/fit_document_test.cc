@@ -181,6 +181,21 @@ TEST(FitDocumentTest, FrontierSaysWhichRunTakesAnotherCard) {
   EXPECT_THAT(AllOf(AnswerWithChange("lora")), Not(HasSubstr("takes another card")));
 }
 
+TEST(FitDocumentTest, LessWorkWithoutATimeIsNamedBesideThePlan) {
+  Answer answer = AnswerWithChange("pieces");
+  for (const fit::Candidate& candidate : fit::AllCandidates())
+    if (candidate.hook == "liger")
+      answer.remedies.push_back({.changes = {candidate}, .outcome = RunOf(300)});
+  answer.cheapest->plan = 0;
+  answer.recommended = 0;
+  const std::string named = "Liger's kernels: fits as well, with 300.0 MiB reserved, and is less";
+  EXPECT_THAT(AllOf(answer), HasSubstr(named));
+  answer.remedies[1].outcome = TimedRunOf(300);  // the plan was chosen with its time known
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("fits as well, with")));
+  answer.remedies[1].outcome = RunOf(1100);
+  EXPECT_THAT(AllOf(answer), Not(HasSubstr("fits as well, with")));
+}
+
 TEST(FitDocumentTest, NothingIsUntriedIfAllRemediesWereRun) {
   EXPECT_THAT(AllOf(AnswerOf(RunOf(1200), RunOf(900))), Not(HasSubstr("NOT TRIED")));
 }
