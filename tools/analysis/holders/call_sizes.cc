@@ -4,9 +4,9 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "absl/strings/numbers.h"
+#include "profiler/trace/events/visit.h"
 #include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::analysis {
@@ -23,7 +23,7 @@ uint64_t LogitsOfCall(const Annotations& annotations, uint64_t element_bytes) {
 }
 
 void CallSizes::See(const trace::Event& event, uint64_t ordinal) {
-  std::visit([&](const auto& payload) { See(payload, ordinal); }, event.payload);
+  trace::Visit([&](const auto& payload) { See(payload, ordinal); }, event.payload);
 }
 
 void CallSizes::See(const trace::Annotate& annotation, uint64_t /*ordinal*/) {

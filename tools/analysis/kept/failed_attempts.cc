@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <set>
-#include <variant>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_split.h"
+#include "profiler/trace/events/visit.h"
 #include "tools/analysis/holders/block_parts.h"
 #include "tools/analysis/source/annotation.h"
 #include "tools/analysis/source/storage_places.h"
@@ -59,7 +59,7 @@ class KeptFailure {
 }  // namespace
 
 void AttemptWatch::See(const trace::Event& event, uint64_t ordinal) {
-  std::visit([&](const auto& payload) { See(payload, event.sequence, ordinal); }, event.payload);
+  trace::Visit([&](const auto& payload) { See(payload, event.sequence, ordinal); }, event.payload);
 }
 
 void AttemptWatch::BeginPass(Phase phase, uint64_t sequence) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "absl/strings/numbers.h"
+#include "profiler/trace/events/visit.h"
 #include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::analysis {
@@ -18,7 +18,7 @@ uint64_t EndOf(const trace::Activity& activity) {
 
 void ActivityWatch::Apply(const trace::Event& event, const EventSource& source) {
   last_ns_ = std::max(last_ns_, event.time_ns);
-  std::visit([&](const auto& payload) { Apply(payload, event.time_ns, source); }, event.payload);
+  trace::Visit([&](const auto& payload) { Apply(payload, event.time_ns, source); }, event.payload);
 }
 
 void ActivityWatch::Apply(const trace::Annotate& stated, uint64_t time_ns,

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
-#include <variant>
 
+#include "profiler/trace/events/visit.h"
 #include "profiler/trace/vocabulary/facts.h"
 
 namespace memtrace::analysis {
@@ -57,7 +57,7 @@ void Captures::Read(const EventSource& source) {
     outside_.Apply(event);
     moved_.Apply(event);
     segments_.Apply(event, [](const MappedSegment&) {});
-    std::visit([&](const auto& payload) { Apply(payload, source); }, event.payload);
+    trace::Visit([&](const auto& payload) { Apply(payload, source); }, event.payload);
     if (next != looks_.cend()) look();
   });
 }

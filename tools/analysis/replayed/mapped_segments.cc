@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <variant>
 
+#include "profiler/trace/events/visit.h"
 #include "tools/analysis/source/address_range.h"
 
 namespace memtrace::analysis {
@@ -13,7 +13,7 @@ namespace memtrace::analysis {
 void MappedSegments::Apply(const trace::Event& event, const Ended& ended) {
   const Moment now{
       .sequence = event.sequence, .time_ns = event.time_ns, .ordinal = ++events_, .at = {}};
-  std::visit([&](const auto& payload) { Apply(payload, now, ended); }, event.payload);
+  trace::Visit([&](const auto& payload) { Apply(payload, now, ended); }, event.payload);
 }
 
 void MappedSegments::Apply(const trace::Reserve& reserve, const Moment& /*now*/,

@@ -4,8 +4,8 @@
 
 #include <string_view>
 #include <utility>
-#include <variant>
 
+#include "profiler/trace/events/visit.h"
 #include "tools/analysis/source/frames.h"
 
 namespace memtrace::analysis {
@@ -26,7 +26,7 @@ std::string PlaceOf(trace::StackId stack, SiteNames& sites, const EventSource& s
 }  // namespace
 
 void MovedMemory::Apply(const trace::Event& event) {
-  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+  trace::Visit([this](const auto& payload) { Apply(payload); }, event.payload);
 }
 
 void MovedMemory::Apply(const trace::Moved& moved) {

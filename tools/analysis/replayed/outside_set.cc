@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <string_view>
-#include <variant>
 
+#include "profiler/trace/events/visit.h"
 #include "tools/analysis/source/frames.h"
 
 namespace memtrace::analysis {
 
 void OutsideSet::Apply(const trace::Event& event) {
-  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+  trace::Visit([this](const auto& payload) { Apply(payload); }, event.payload);
 }
 
 std::vector<trace::OutsideAllocate> OutsideSet::Capture(int32_t device) const {

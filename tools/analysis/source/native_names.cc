@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <set>
-#include <variant>
 
 #include "absl/container/flat_hash_set.h"
 #include "profiler/trace/events/build_id.h"
+#include "profiler/trace/events/visit.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/source/frames.h"
 
@@ -76,7 +76,7 @@ std::vector<trace::Frame> NativeNames::Stack(trace::StackId id) const {
 void NativeNames::NameAll() const {
   has_named_ = true;
   Mentioned mentioned{source_};
-  source_.ForEach([&](const trace::Event& event) { std::visit(mentioned, event.payload); });
+  source_.ForEach([&](const trace::Event& event) { trace::Visit(mentioned, event.payload); });
   for (const auto& [file, offsets] : NamelessOffsets(mentioned, source_)) {
     const auto recorded = mentioned.build_ids.find(file);
     if (recorded == mentioned.build_ids.end() || recorded->second.empty()) continue;

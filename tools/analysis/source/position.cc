@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/source/position.h"
 
-#include <variant>
+#include "profiler/trace/events/visit.h"
 
 namespace memtrace::analysis {
 namespace {
@@ -49,6 +49,6 @@ class Follower {
 
 }  // namespace
 
-void Position::Advance(const trace::Event& event) { std::visit(Follower(*this), event.payload); }
+void Position::Advance(const trace::Event& event) { trace::Visit(Follower(*this), event.payload); }
 
 }  // namespace memtrace::analysis

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <variant>
 
+#include "profiler/trace/events/visit.h"
 #include "tools/analysis/replayed/block_walk.h"
 
 namespace memtrace::analysis {
@@ -26,7 +26,7 @@ class CurveMaker {
     walk_.Apply(event);
     if (IsFirstOfColumn()) BeginColumn();
     if (walk_.let_go() != nullptr) Count(*walk_.let_go(), false);
-    std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+    trace::Visit([this](const auto& payload) { Apply(payload); }, event.payload);
     NoteLevel();
   }
 

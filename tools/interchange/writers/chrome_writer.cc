@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <variant>
 
 #include "absl/strings/numbers.h"
 #include "nlohmann/json.hpp"
+#include "profiler/trace/events/visit.h"
 #include "tools/interchange/writers/rows/event_detail.h"
 #include "tools/interchange/writers/rows/levels.h"
 #include "tools/interchange/writers/timeline_writers.h"
@@ -37,7 +37,7 @@ class ChromeTimeline {
   void Apply(const trace::Event& event) {
     levels_.Apply(event);
     for (const size_t place : levels_.changed()) Count(levels_.levels()[place], event.time_ns);
-    std::visit([&](const auto& payload) { Apply(payload, event.time_ns); }, event.payload);
+    trace::Visit([&](const auto& payload) { Apply(payload, event.time_ns); }, event.payload);
   }
 
   void Finish() {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "profiler/trace/events/visit.h"
 #include "tools/interchange/writers/perfetto_packets.h"
 #include "tools/interchange/writers/rows/levels.h"
 #include "tools/interchange/writers/rows/site_totals.h"
@@ -29,7 +29,7 @@ class PerfettoTimeline {
     for (const auto& [device, card] : run_.survey.timeline().cards()) {
       if (card.peak_event == levels_.walk().ordinal()) Peak(device, card.peak, event.time_ns);
     }
-    std::visit([&](const auto& payload) { Apply(payload, event.time_ns); }, event.payload);
+    trace::Visit([&](const auto& payload) { Apply(payload, event.time_ns); }, event.payload);
   }
 
   void Finish() {

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "profiler/trace/events/visit.h"
 #include "tools/analysis/replayed/mapped_segments.h"
 #include "tools/interchange/writers/rows/block_row.h"
 #include "tools/interchange/writers/rows/event_detail.h"
@@ -189,7 +190,7 @@ class SqliteTables {
     events_.Add(RowOf(event, walk_, run_), kEventColumns);
     if (walk_.ended() != nullptr) AddBlock(*walk_.ended(), walk_.now());
     mapped_.Apply(event, [this](const analysis::MappedSegment& segment) { AddSegment(segment); });
-    std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+    trace::Visit([this](const auto& payload) { Apply(payload); }, event.payload);
     for (const auto& [device, card] : run_.survey.timeline().cards()) {
       if (card.peak_event == walk_.ordinal()) AddPeak(device, card.peak);
     }

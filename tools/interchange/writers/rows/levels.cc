@@ -3,7 +3,8 @@
 #include "tools/interchange/writers/rows/levels.h"
 
 #include <algorithm>
-#include <variant>
+
+#include "profiler/trace/events/visit.h"
 
 namespace memtrace::interchange {
 
@@ -11,7 +12,7 @@ void Levels::Apply(const trace::Event& event) {
   changed_.clear();
   walk_.Apply(event);
   if (walk_.let_go() != nullptr) Count(*walk_.let_go(), false);
-  std::visit([this](const auto& payload) { Apply(payload); }, event.payload);
+  trace::Visit([this](const auto& payload) { Apply(payload); }, event.payload);
 }
 
 void Levels::Count(const WalkedBlock& block, bool born) {
