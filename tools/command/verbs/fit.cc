@@ -291,7 +291,7 @@ void DefineTries(CLI::App& app, FitOptions& options) {
       ->check(CLI::Range(0, 90))
       ->group("Changes to try");
   app.add_option("--trials", options.question.most_runs,
-                 "Runs with changes that the search for the cheapest plan may make (default: 24)")
+                 "Runs with changes that the search for the cheapest plan may make (default: 25)")
       ->type_name("N")
       ->check(CountFromOne())
       ->group("Changes to try");

@@ -36,7 +36,7 @@ struct Question {
   std::vector<std::string> also;  // calls that this evaluates once
   std::string resumed_by;         // as Trial::resumed_by
   uint64_t margin_percent = 5;    // percent of each card that a recommendation leaves
-  uint64_t most_runs = 24;        // with changes, if the time of a step is known
+  uint64_t most_runs = 25;        // with changes, if the time of a step is known
   uint64_t runs_at_once = 1;      // the most, where the host has memory for them
   std::string user_settings;      // of PYTORCH_CUDA_ALLOC_CONF
 

@@ -29,7 +29,7 @@ using testing::SizeIs;
 
 constexpr uint64_t kGiB = LayeredTraining::kGiB;
 
-absl::StatusOr<Answer> Ask(LayeredTraining& training, uint64_t margin = 0, uint64_t runs = 24) {
+absl::StatusOr<Answer> Ask(LayeredTraining& training, uint64_t margin = 0, uint64_t runs = 25) {
   Question question;
   question.trial.command = {"python", "train.py"};
   question.trial.cards = {"24GiB"};
