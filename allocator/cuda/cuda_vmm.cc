@@ -33,8 +33,7 @@ absl::StatusOr<CUmemAllocationProp> Properties(const PrimaryContext& context) {
   MEMTRACE_ASSIGN_OR_RETURN(
       const auto descriptors,
       Supports(context, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED));
-  if (descriptors)
-    properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  if (descriptors) properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   return properties;
 }
 

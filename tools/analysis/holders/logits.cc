@@ -62,9 +62,8 @@ class Search {
 
   bool IsOfTheirSize(const Block& block) const {
     const uint64_t bytes = block.allocation.requested;
-    return block.allocation.module == 0 &&
-           (sizes_.contains(bytes) || sizes_.contains(2 * bytes) ||
-            (bytes % 2 == 0 && sizes_.contains(bytes / 2)));
+    return block.allocation.module == 0 && (sizes_.contains(bytes) || sizes_.contains(2 * bytes) ||
+                                            (bytes % 2 == 0 && sizes_.contains(bytes / 2)));
   }
 
   const std::vector<CapturedBlock>& captured_;

@@ -244,8 +244,9 @@ std::string LogitsText(const CardNeed& need) {
   const bool has_logits =
       std::any_of(need.parts.begin(), need.parts.end(),
                   [](const fit::NeedPart& part) { return part.name == fit::kLogits; });
-  return has_logits ? Message("Logits are what the model's head and the loss requested, and blocks "
-                              "of the same size: which these are is inferred.")
+  return has_logits ? Message(
+                          "Logits are what the model's head and the loss requested, and blocks "
+                          "of the same size: which these are is inferred.")
                     : "";
 }
 
