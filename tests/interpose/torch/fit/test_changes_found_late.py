@@ -58,7 +58,7 @@ APPLIED = (
     ("checkpoint_products", "offload"),
 )
 # A package makes these, or a call of a framework.
-OF_FRAMEWORKS = ("adam8bit", "balanced", "lora", "mean_resizing", "micro")
+OF_FRAMEWORKS = ("adam8bit", "balanced", "liger", "lora", "mean_resizing", "micro")
 
 
 def run(folder: Path, *, script: str = TRAINING, expect: int = 0, **settings: object) -> Finished:
