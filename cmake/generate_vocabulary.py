@@ -77,8 +77,9 @@ def python_of(root: Path) -> str:
         for number, row in enumerate(rows(root, table, macro)):
             lines.append(f"{prefix}_{capitals(row[0])} = {number}")
         lines.append("")
+    listed = words(root)
     for name in ("roles", "phases", "ledger", "off_card"):
-        lines += [f"{name.upper()} = (", *(f'    "{word}",' for word in words(root)[name]), ")"]
+        lines += [f"{name.upper()} = (", *(f'    "{word}",' for word in listed[name]), ")"]
     lines.append("")
     for name, word, _ in rows(root, "moments.def", MACROS["moments"]):
         lines.append(f'MOMENT_{capitals(name)} = "{word}"')

@@ -11,6 +11,7 @@
 #include "messages/message.h"
 #include "profiler/trace/vocabulary/facts.h"
 #include "tools/analysis/holders/call_sizes.h"
+#include "tools/analysis/holders/logits.h"
 #include "tools/analysis/source/frame_rules.h"
 #include "tools/analysis/source/less.h"
 
@@ -92,8 +93,7 @@ class ActivationSavingFinder {
   uint64_t OutputOfHead() const {
     uint64_t size = 0;
     facts_.ForEachBlock([&](BlockId, const Block& block) {
-      const std::string_view module = ModuleOf(block);
-      if (module != "lm_head" && !module.ends_with(".lm_head")) return;
+      if (!IsHead(ModuleOf(block))) return;
       if (block.birth.step == facts_.moment.step) size = std::max(size, block.allocation.requested);
     });
     return size;

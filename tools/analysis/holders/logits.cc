@@ -47,8 +47,7 @@ class Search {
   }
 
   bool IsKnown(const Block& block) {
-    const std::string_view module = source_.String(block.allocation.module);
-    return module == "lm_head" || module.ends_with(".lm_head") || IsOfLoss(block.allocation.stack);
+    return IsHead(source_.String(block.allocation.module)) || IsOfLoss(block.allocation.stack);
   }
 
   bool IsOfLoss(trace::StackId stack) {
@@ -74,6 +73,8 @@ class Search {
 };
 
 }  // namespace
+
+bool IsHead(std::string_view module) { return module == "lm_head" || module.ends_with(".lm_head"); }
 
 bool IsOfLossFunction(const trace::Frame& frame) {
   constexpr std::array<std::string_view, 4> kNames = {"cross_entropy", "CrossEntropy",

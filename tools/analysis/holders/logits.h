@@ -4,6 +4,7 @@
 #define MEMTRACE_TOOLS_ANALYSIS_HOLDERS_LOGITS_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "profiler/trace/events/event.h"
@@ -20,6 +21,9 @@ struct Logits {
 
   uint64_t bytes() const { return activations + temporaries; }
 };
+
+// True for the module that computes the logits, by its usual name.
+bool IsHead(std::string_view module);
 
 // True for the functions of torch that compute a loss over words or classes of their logits.
 bool IsOfLossFunction(const trace::Frame& frame);

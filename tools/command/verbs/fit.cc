@@ -49,8 +49,7 @@ constexpr const char* kFitExamples =
     "\n"
     "Exit codes: 0 it fits, 1 it does not fit, 2 an option is wrong, 3 the program fails by "
     "itself, 5 it cannot be started, 6 it is not known: a moment of the job was not seen, the peak "
-    "was "
-    "still growing, the time limit was reached, or ranks that did not run may need more, "
+    "was still growing, the time limit was reached, or ranks that did not run may need more, "
     "130 stopped by Ctrl-C.";
 
 struct FitOptions {

@@ -12,17 +12,16 @@ import ast
 import functools
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memtrace._changes._change import Change
+from memtrace._changes._living_modules import transformers_models
 from memtrace._changes._outermost_calls import before_training
 from memtrace._changes._program_line import program_line
-from memtrace._patching import patches
-from memtrace._patching.import_watch import when_imported
-from memtrace._patching.library_parts import part_of
+from memtrace._patching import training_arguments
 from memtrace._process.identity_map import IdentityMap
 from memtrace._process.session import Session
 
@@ -41,7 +40,7 @@ def watch(torch: ModuleType, session: Session, change: Change) -> None:
     A place is a model for which Liger has kernels and that does not have them.
     """
     liger = _Liger(change)
-    when_imported("transformers.training_args", liger.watch_arguments)
+    training_arguments.watch(before=liger.set_option)
     before_training(torch, session, liger.see)
 
 
@@ -51,33 +50,18 @@ class _Liger:
         self._line = ""  # where TrainingArguments were made
         self._seen: IdentityMap[Module, bool] = IdentityMap()
 
-    def watch_arguments(self, training_args: ModuleType) -> None:
-        found = part_of(training_args, "TrainingArguments.__post_init__")
-        if found is None:
-            return
-        original: Callable[[TrainingArguments], None] = found.original
-
-        @functools.wraps(original)
-        def post_init(arguments: TrainingArguments) -> None:
-            if getattr(arguments, _OPTION, None) is False:
-                self._line = self._line or program_line()
-                if not self._change.only_looks:
-                    arguments.use_liger_kernel = True
-            original(arguments)
-
-        patches.put(
-            found.owner,
-            "__post_init__",
-            post_init,
-            "transformers.TrainingArguments.__post_init__: sets use_liger_kernel, for the change liger",
-        )
+    def set_option(self, arguments: TrainingArguments) -> None:
+        if getattr(arguments, _OPTION, None) is False:
+            self._line = self._line or program_line()
+            if not self._change.only_looks:
+                arguments.use_liger_kernel = True
 
     def see(self, root: Module) -> None:
         """Looks at the models of a module that is about to train."""
         if self._seen.get(root):
             return
         self._seen.set(root, True)
-        for path, model in _models(root):
+        for path, model in transformers_models(root):
             has_kernels = _has_kernels(model)
             if self._change.only_looks:
                 self._change.found(not has_kernels and _is_known(model), type(model).__name__, self._line or path)
@@ -87,15 +71,6 @@ class _Liger:
                 has_kernels = _has_kernels(model)
             if has_kernels:
                 self._change.found_and_made(type(model).__name__, self._line or path)
-
-
-def _models(root: Module) -> Iterator[tuple[str, Module]]:
-    """Yields the outermost models of transformers, with their paths."""
-    outer: set[int] = set()
-    for path, part in root.named_modules():
-        if id(part) not in outer and any(base.__name__ == "PreTrainedModel" for base in type(part).__mro__):
-            outer.update(map(id, part.modules()))
-            yield path, part
 
 
 def _has_kernels(model: Module) -> bool:

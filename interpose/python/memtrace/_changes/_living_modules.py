@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -23,3 +24,12 @@ def roots(torch: ModuleType) -> list[Module]:
     found = modules(torch)
     parts = {id(part) for module in found for part in vars(module)["_modules"].values()}
     return [module for module in found if id(module) not in parts]
+
+
+def transformers_models(root: Module) -> Iterator[tuple[str, Module]]:
+    """Yields the models of transformers in a module that are not part of another such model, with their paths."""
+    inside: set[int] = set()
+    for path, part in root.named_modules():
+        if id(part) not in inside and any(base.__name__ == "PreTrainedModel" for base in type(part).__mro__):
+            inside.update(map(id, part.modules()))
+            yield path, part

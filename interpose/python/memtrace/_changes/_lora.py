@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from memtrace._changes._change import Change
-from memtrace._changes._living_modules import roots
+from memtrace._changes._living_modules import roots, transformers_models
 from memtrace._changes._optimizer_arguments import Arguments, tensors
 from memtrace._patching import patches
 from memtrace._patching.library_parts import imported_part
@@ -90,7 +90,7 @@ class _Lora:
         """Yields the outermost models of transformers with such parameters, and other outermost modules."""
         for root in roots(self._torch):
             if not asked.isdisjoint(map(id, root.parameters())):
-                models = list(_transformers_models(root)) or [root]
+                models = [model for _, model in transformers_models(root)] or [root]
                 yield from (model for model in models if not asked.isdisjoint(map(id, model.parameters())))
 
     def _adapt(self, model: Module) -> dict[str, Parameter]:
@@ -127,11 +127,3 @@ class _Lora:
                 is_put = True
                 kept += adapters.items() if named else adapters.values()
             entries[:] = kept
-
-
-def _transformers_models(root: Module) -> Iterator[Module]:
-    if any(base.__name__ == "PreTrainedModel" for base in type(root).__mro__):
-        yield root
-    else:
-        for child in root.children():
-            yield from _transformers_models(child)

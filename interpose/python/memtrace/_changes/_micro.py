@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtrace._changes._change import Change
 from memtrace._changes._program_line import program_line
-from memtrace._patching import patches
+from memtrace._patching import patches, training_arguments
 from memtrace._patching.import_watch import when_imported
 from memtrace._patching.library_parts import part_of
 from memtrace._process.identity_map import IdentityMap
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def watch(_torch: ModuleType, _session: Session, change: Change) -> None:
     """Applies to transformers' TrainingArguments and to Lightning's Trainer that are made from now on."""
     micro = _Micro(change)
-    when_imported("transformers.training_args", micro.watch_arguments)
+    training_arguments.watch(before=micro.split_arguments)
     for package in ("lightning.pytorch", "pytorch_lightning"):
         when_imported(f"{package}.loops.fit_loop", micro.watch_lightning)
 
@@ -50,30 +50,15 @@ class _Micro:
     def _note(self) -> None:
         self._change.made(self._parts - self._change.places)
 
-    def watch_arguments(self, training_args: ModuleType) -> None:
-        """Changes the arguments before transformers checks them. Arguments that are made of changed ones stay."""
-        found = part_of(training_args, "TrainingArguments.__post_init__")
-        if found is None:
-            return
-        original: Callable[[TrainingArguments], None] = found.original
-
-        @functools.wraps(original)
-        def post_init(arguments: TrainingArguments) -> None:
-            batch, steps = arguments.per_device_train_batch_size, int(arguments.gradient_accumulation_steps)
-            is_new = (batch, steps) not in self._made
-            if is_new and self._can_split(batch, type(arguments).__name__):
-                arguments.per_device_train_batch_size = batch // self._parts
-                arguments.gradient_accumulation_steps = steps * self._parts
-                self._made.add((batch // self._parts, steps * self._parts))
-                self._note()
-            original(arguments)
-
-        patches.put(
-            found.owner,
-            "__post_init__",
-            post_init,
-            "transformers.TrainingArguments.__post_init__: splits the batch, for the change micro",
-        )
+    def split_arguments(self, arguments: TrainingArguments) -> None:
+        """Changes the arguments of a program. Arguments that are made of changed ones stay."""
+        batch, steps = arguments.per_device_train_batch_size, int(arguments.gradient_accumulation_steps)
+        is_new = (batch, steps) not in self._made
+        if is_new and self._can_split(batch, type(arguments).__name__):
+            arguments.per_device_train_batch_size = batch // self._parts
+            arguments.gradient_accumulation_steps = steps * self._parts
+            self._made.add((batch // self._parts, steps * self._parts))
+            self._note()
 
     def watch_lightning(self, fit_loop: ModuleType) -> None:
         """Changes the loaders for training as Lightning prepares them; manual optimization is left alone."""

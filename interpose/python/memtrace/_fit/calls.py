@@ -14,7 +14,7 @@ from itertools import islice
 from types import FrameType, ModuleType
 from typing import Any
 
-from memtrace._patching import patches
+from memtrace._patching import patches, training_arguments
 from memtrace._patching.import_watch import when_imported
 from memtrace._patching.library_parts import part_of
 from memtrace._process.identity_map import IdentityMap
@@ -55,26 +55,12 @@ def _call_in(frame: FrameType) -> Call:
 def watch_training_arguments(made: Callable[[Call, object], object]) -> None:
     """Calls `made` with each call of the program that makes transformers' TrainingArguments, and with these."""
 
-    def watch(module: ModuleType) -> None:
-        original = getattr(getattr(module, "TrainingArguments", None), "__post_init__", None)
-        if original is None:
-            return
+    def note(arguments: object) -> None:
+        call = call_of_program()
+        if call is not None:
+            made(call, arguments)
 
-        @functools.wraps(original)
-        def post_init(arguments: object, *args: object, **kwargs: object) -> None:
-            original(arguments, *args, **kwargs)
-            call = call_of_program()
-            if call is not None:
-                made(call, arguments)
-
-        patches.put(
-            module.TrainingArguments,
-            "__post_init__",
-            post_init,
-            "transformers.TrainingArguments.__post_init__: notes the line that makes them, in a trial of fit",
-        )
-
-    when_imported("transformers.training_args", watch)
+    training_arguments.watch(after=note)
 
 
 class ConstructorCalls:
